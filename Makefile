@@ -1,0 +1,76 @@
+# make demo   install into .venv and show the whole story on data that ships
+# make test   install with the development tools and run every test
+# make lint   ruff, mypy, import-linter, clang-format
+# make format rewrite the sources in the house style
+# make stubs  write src/prefero/_core.pyi anew from the compiled module
+
+VENV := .venv
+BIN := $(VENV)/bin
+CXX ?= g++
+NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/core/*.hpp src/core/*/*.hpp src/core/*.cpp src/bindings/*)
+CPP_FILES := $(wildcard src/core/*.hpp src/core/*/*.hpp src/core/*.cpp src/bindings/* tests/cpp/*)
+SAY := @printf '\n== %s\n'
+
+.PHONY: demo test cpp-test lint format stubs clean
+.DEFAULT_GOAL := demo
+
+demo: $(VENV)/.installed
+	$(SAY) "Running prefero demo"
+	@$(BIN)/prefero demo
+
+test: $(VENV)/.installed-dev cpp-test
+	$(SAY) "Running the Python tests"
+	@$(BIN)/python -m pytest -n auto -q
+
+$(VENV)/bin/python:
+	@bash tools/find-python.sh > /dev/null
+	$(SAY) "Making a virtual environment in $(VENV)"
+	@"$$(bash tools/find-python.sh)" -m venv $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/python $(NATIVE)
+	@bash tools/check-compiler.sh "$(CXX)"
+	$(SAY) "Installing Prefero and what it needs (the C++ core compiles, about a minute)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[cli]"
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/bin/python $(NATIVE)
+	@bash tools/check-compiler.sh "$(CXX)"
+	$(SAY) "Installing Prefero with its development tools (the C++ core compiles, about a minute)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@ $(VENV)/.installed
+
+# The core alone, without Python, under the address and undefined-behaviour sanitizers.
+CPP_FLAGS := -std=c++17 -O1 -g -Wall -Wextra -Werror -Isrc -fsanitize=address,undefined -fno-sanitize-recover=all
+CPP_OBJECTS := $(patsubst %.cpp,build/cpp/%.o,$(wildcard src/core/*.cpp tests/cpp/*.cpp))
+
+build/cpp/%.o: %.cpp $(wildcard src/core/*.hpp src/core/*/*.hpp tests/cpp/*.hpp)
+	@mkdir -p $(dir $@)
+	@$(CXX) $(CPP_FLAGS) -c $< -o $@
+
+build/cpp/run: $(CPP_OBJECTS)
+	@$(CXX) $(CPP_FLAGS) $^ -o $@
+
+cpp-test:
+	@bash tools/check-compiler.sh "$(CXX)"
+	$(SAY) "Testing the C++ core under AddressSanitizer and UBSan"
+	@$(MAKE) --no-print-directory -j2 build/cpp/run
+	@build/cpp/run
+
+lint: $(VENV)/.installed-dev
+	$(SAY) "Linting"
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP_FILES)
+
+stubs: $(VENV)/.installed-dev
+	$(BIN)/python -m nanobind.stubgen -m prefero._core -o src/prefero/_core.pyi
+
+clean:
+	rm -rf build $(VENV)

@@ -1,0 +1,54 @@
+// The array types the bindings take and return, and the checks they share.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+
+#include "core/rank_row.hpp"
+
+namespace nb = nanobind;
+
+namespace prefero::bindings {
+
+template <typename T, int Dimensions>
+using In = nb::ndarray<const T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+
+template <typename T, int Dimensions>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<Dimensions>, nb::c_contig>;
+
+// A new array; the returned object owns the memory that `data()` points to.
+template <typename T, int Dimensions>
+Out<T, Dimensions> make_array(std::initializer_list<std::size_t> shape) {
+    std::size_t size = 1;
+    for (std::size_t length : shape) size *= length;
+    auto data = std::make_unique<T[]>(size);
+    nb::capsule owner(data.get(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Out<T, Dimensions>(data.release(), shape, owner);
+}
+
+inline RankMatrix rank_matrix(const In<double, 2>& ranks) {
+    return {ranks.data(), ranks.shape(0), ranks.shape(1)};
+}
+
+inline void require(bool condition, const char* message) {
+    if (!condition) throw nb::value_error(message);
+}
+
+template <typename A, typename B>
+void require_same_shape(const A& first, const B& second) {
+    require(first.shape(0) == second.shape(0) && first.shape(1) == second.shape(1),
+            "both arrays must have the same shape");
+}
+
+// One function a subject, in the file of that name; module.cpp calls them all.
+void bind_rankings(nb::module_& module);
+void bind_consensus(nb::module_& module);
+void bind_ordering(nb::module_& module);
+void bind_preferences(nb::module_& module);
+void bind_trees(nb::module_& module);
+
+}  // namespace prefero::bindings

@@ -1,0 +1,6 @@
+#include "bindings/arrays.hpp"
+
+NB_MODULE(_core, module) {
+    module.doc() = "Compiled kernels of Prefero on plain arrays.";
+    prefero::bindings::bind_rankings(module);
+}

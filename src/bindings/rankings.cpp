@@ -1,0 +1,43 @@
+#include "bindings/arrays.hpp"
+#include "core/correlation.hpp"
+#include "core/positions.hpp"
+
+namespace prefero::bindings {
+
+namespace {
+
+Out<std::int64_t, 2> count_pairs(In<double, 2> first, In<double, 2> second) {
+    require_same_shape(first, second);
+    auto counts = make_array<std::int64_t, 2>({first.shape(0), 5});
+    nb::gil_scoped_release unlocked;
+    prefero::count_pairs(rank_matrix(first), rank_matrix(second), counts.data());
+    return counts;
+}
+
+Out<double, 2> bucket_positions(In<double, 2> ranks, bool smallest) {
+    auto positions = make_array<double, 2>({ranks.shape(0), ranks.shape(1)});
+    nb::gil_scoped_release unlocked;
+    prefero::bucket_positions(rank_matrix(ranks), smallest ? Bucket::kSmallest : Bucket::kMean,
+                              positions.data());
+    return positions;
+}
+
+Out<std::int64_t, 2> strict_ranks(In<double, 2> scores) {
+    auto ranks = make_array<std::int64_t, 2>({scores.shape(0), scores.shape(1)});
+    nb::gil_scoped_release unlocked;
+    prefero::strict_ranks(scores.data(), scores.shape(0), scores.shape(1), ranks.data());
+    return ranks;
+}
+
+}  // namespace
+
+void bind_rankings(nb::module_& module) {
+    module.def("count_pairs", &count_pairs, nb::arg("first"), nb::arg("second"),
+               "Concordant, discordant, tied in first, in second, in both: five counts a row.");
+    module.def("bucket_positions", &bucket_positions, nb::arg("ranks"), nb::arg("smallest"),
+               "Mean or smallest bucket positions of each row; NaN stays NaN.");
+    module.def("strict_ranks", &strict_ranks, nb::arg("scores"),
+               "Ranks 1..c by descending score; equal scores by label index.");
+}
+
+}  // namespace prefero::bindings

@@ -1,0 +1,21 @@
+// From numbers that order labels to positions.
+#pragma once
+
+#include <cstdint>
+
+#include "core/rank_row.hpp"
+
+namespace prefero {
+
+// What the members of a bucket of b labels with a labels above it share: the mean of their
+// positions, a + (b + 1) / 2, or the smallest, a + 1.
+enum class Bucket { kMean, kSmallest };
+
+// Positions of each row's labels. Unknown labels stay NaN and take no position.
+void bucket_positions(RankMatrix ranks, Bucket bucket, double* positions);
+
+// Strict ranks 1..c by descending score; equal scores go to the lower label index first.
+// Scores hold no NaN.
+void strict_ranks(const double* scores, std::size_t rows, std::size_t labels, std::int64_t* ranks);
+
+}  // namespace prefero

@@ -1,0 +1,58 @@
+"""Prefero learns to order: label ranking, multilabel ranking and supervised ordering."""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+# Public name -> the room it lives in. Rooms load on first use, so that `import prefero`
+# and the command line's help stay quick.
+_PUBLIC = {
+    "BinaryRelevanceRanker": "multilabel",
+    "CohenOrderer": "ordering",
+    "ConsensusLabelRanker": "label_ranking",
+    "ConstraintLabelRanker": "label_ranking",
+    "ExpectedRankOrderer": "ordering",
+    "ForestLabelRanker": "label_ranking",
+    "LogLinearLabelRanker": "label_ranking",
+    "NeighborsLabelRanker": "label_ranking",
+    "NeighborsMultilabelRanker": "multilabel",
+    "OrderSVMOrderer": "ordering",
+    "PairwiseLabelRanker": "label_ranking",
+    "PairwiseMultilabelRanker": "multilabel",
+    "PreferenceGraphs": "preferences",
+    "RankBoostOrderer": "ordering",
+    "RankCorrelationReducer": "ordering",
+    "RankSVMOrderer": "ordering",
+    "TreeLabelRanker": "label_ranking",
+    "load": "persistence",
+    "save": "persistence",
+}
+_ROOMS = (
+    "checks",
+    "consensus",
+    "datasets",
+    "label_ranking",
+    "mallows",
+    "metrics",
+    "multilabel",
+    "ordering",
+    "plackett_luce",
+    "preferences",
+    "rankings",
+    "study",
+)
+
+__version__ = version("prefero")
+__all__ = [*sorted(_PUBLIC), *_ROOMS]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(import_module(f"prefero.{_PUBLIC[name]}"), name)
+    if name in _ROOMS:
+        return import_module(f"prefero.{name}")
+    raise AttributeError(f"module 'prefero' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,216 @@
+"""What every estimator shares: tags, validation, label names, and the public predictions."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_consistent_length
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from prefero.metrics import kendall_tau
+from prefero.rankings import check_ranks, label_names, strict_ranks
+
+__all__ = ["BaseLabelRanker", "LabelRankerMixin"]
+
+
+def _has(method: str) -> Any:
+    """Show a method only on estimators that have another one it needs."""
+    return available_if(lambda estimator: hasattr(estimator, method))
+
+
+class LabelRankerMixin:
+    """Mixin of all label rankers.
+
+    A ranker writes two methods: ``fit(X, y, sample_weight=None)``, which starts with
+    ``self._validate_fit(...)``, and ``_decision(X)``, which returns scores of shape
+    (n_samples, n_labels), larger is better, for X already validated. A ranker with pair
+    probabilities adds ``predict_pairwise``; one with a measure of how sure it is,
+    ``predict_reliability``. Everything else is here.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_labels,)
+        Label names: the columns of the table y was, else 0, 1, ...
+    classes_ : ndarray of shape (n_labels,)
+        Label indices, for tools of scikit-learn that ask for them.
+    unseen_labels_ : ndarray of shape (n_labels,), dtype bool
+        The labels that no training ranking held. They are predicted last.
+    """
+
+    labels_: NDArray[Any]
+    classes_: NDArray[np.intp]
+    unseen_labels_: NDArray[np.bool_]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.estimator_type = "label_ranker"
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        tags.target_tags.two_d_labels = True
+        return tags
+
+    def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        """Validate features as the tags of the estimator say."""
+        input_tags = self.__sklearn_tags__().input_tags
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            accept_sparse="csr" if input_tags.sparse else False,
+            ensure_all_finite="allow-nan" if input_tags.allow_nan else True,
+        )
+
+    def _validate_fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
+        """Validate training data, set the label attributes, drop rows that say nothing.
+
+        Rows of weight zero and rows that rank no label are left out; the latter with one
+        warning for all.
+        """
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        X = self._validate_X(X, reset=True)
+        ranks = check_ranks(y, name="y")
+        check_consistent_length(X, ranks)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        names = label_names(y)
+        self.classes_ = np.arange(ranks.shape[1])
+        self.labels_ = self.classes_ if names is None else names
+        empty = np.asarray(np.isnan(ranks).all(axis=1))
+        if empty.all():
+            raise ValueError("y ranks no label in any row: there is nothing to learn from.")
+        if empty.any():
+            warnings.warn(
+                f"{empty.sum()} of {len(empty)} rows of y rank no label and are ignored "
+                f"(the first is row {np.argmax(empty)}).",
+                UserWarning,
+                stacklevel=3,
+            )
+        used = ~empty & (weight > 0)
+        if not used.any():
+            raise ValueError("sample_weight is zero in every row that ranks a label.")
+        X, ranks, weight = (part if used.all() else part[used] for part in (X, ranks, weight))
+        self._note_unseen_labels(ranks)
+        return X, ranks, weight
+
+    def _note_unseen_labels(self, ranks: NDArray[np.float64]) -> None:
+        self.unseen_labels_ = np.asarray(np.isnan(ranks).all(axis=0))
+        if self.unseen_labels_.any():
+            unseen = ", ".join(repr(name) for name in self.labels_[self.unseen_labels_][:5])
+            warnings.warn(
+                f"{self.unseen_labels_.sum()} of {len(self.labels_)} labels are ranked in no "
+                f"row of y and will be predicted last: {unseen}.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return scores whose descending order is the predicted order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Scores, larger is better.
+        """
+        check_is_fitted(self)
+        scores = self._decision(self._validate_X(X, reset=False))
+        if self.unseen_labels_.any():
+            seen = ~self.unseen_labels_
+            worst = scores[:, seen].min(axis=1, keepdims=True)
+            scores = np.where(seen, scores, worst - 1)
+        return scores
+
+    def _decision(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Predict the rank of every label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels), dtype int64
+            A permutation of 1..n_labels in each row; 1 is best.
+        """
+        return strict_ranks(self.decision_function(X))
+
+    def predict_order(self, X: Any, top: int | None = None) -> NDArray[Any]:
+        """Predict the labels by name, best first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        top : int, optional
+            How many labels to return; all by default.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, top)
+            Label names.
+        """
+        return self.labels_[np.argsort(self.predict(X), axis=1)[:, :top]]
+
+    @_has("predict_pairwise")
+    def predict_partial(self, X: Any, threshold: float = 0.5) -> NDArray[np.bool_]:
+        """Predict only the pairs whose probability exceeds a threshold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        threshold : float, default=0.5
+            In [0.5, 1): the larger, the more pairs are left open.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels, n_labels), dtype bool
+            ``[n, i, j]`` is True where label i is put before label j.
+
+        References
+        ----------
+        Cheng, Hüllermeier, Waegeman & Welker (2012).
+        """
+        if not 0.5 <= threshold < 1:
+            raise ValueError(f"threshold must lie in [0.5, 1), got {threshold!r}.")
+        return self.predict_pairwise(X) > threshold  # type: ignore[attr-defined]
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the mean Kendall tau of the predicted and the given rankings.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        y : array-like of shape (n_samples, n_labels)
+            Their ranks.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            In [-1, 1].
+        """
+        return float(kendall_tau(y, self.predict(X), sample_weight=sample_weight))
+
+
+class BaseLabelRanker(LabelRankerMixin, BaseEstimator):
+    """Base class of the label rankers of this package."""

@@ -1,0 +1,355 @@
+"""How good a predicted ranking is.
+
+Every measure compares two rank matrices row by row, skips labels that either row does not
+rank, and returns the (weighted) mean over the rows where it is defined, or with
+``average=False`` one value a row, NaN where it is not.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import make_scorer
+from sklearn.utils import check_array, check_consistent_length
+
+from prefero import _core
+from prefero.rankings import check_ranks
+
+Values = NDArray[np.float64]
+
+__all__ = [
+    "footrule",
+    "footrule_scorer",
+    "kendall_distance",
+    "kendall_tau",
+    "kendall_tau_scorer",
+    "regret",
+    "spearman_rho",
+    "spearman_rho_scorer",
+    "top_accuracy",
+    "top_accuracy_scorer",
+]
+
+
+def kendall_tau(
+    Y_true: ArrayLike,
+    Y_pred: ArrayLike,
+    *,
+    variant: Literal["a", "b", "x"] = "b",
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | Values:
+    """Kendall's rank correlation: +1 for equal orders, -1 for reversed ones.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array-like of shape (n_samples, n_labels)
+        Ranks.
+    variant : {"a", "b", "x"}, default="b"
+        What a tied pair counts: ``"a"`` nothing, over all pairs; ``"b"`` nothing, over the
+        geometric mean of the pairs each side orders; ``"x"`` (Emond & Mason) agreement if
+        both sides tie it, nothing if one does, over all pairs. Without ties all are equal.
+    average : bool, default=True
+        Whether to return the mean over rows.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows in the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_samples,)
+        The correlation.
+
+    Examples
+    --------
+    >>> kendall_tau([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [1, 3, 2]], average=False)
+    array([1.        , 0.33333333])
+    >>> kendall_tau([[1, 2, float("nan")]], [[1, 3, 2]])
+    1.0
+    """
+    concordant, discordant, tied_true, tied_pred, tied_both = _pair_counts(Y_true, Y_pred)
+    strict = concordant + discordant
+    pairs = strict + tied_true + tied_pred + tied_both
+    agreement = concordant - discordant
+    if variant == "a":
+        values = _divide(agreement, pairs)
+    elif variant == "b":
+        values = _divide(agreement, np.sqrt((strict + tied_pred) * (strict + tied_true)))
+    elif variant == "x":
+        values = _divide(agreement + tied_both, pairs)
+    else:
+        raise ValueError(f"variant must be 'a', 'b' or 'x', got {variant!r}.")
+    return _finish(values, average, sample_weight, "Kendall's tau")
+
+
+def kendall_distance(
+    Y_true: ArrayLike,
+    Y_pred: ArrayLike,
+    *,
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | Values:
+    """Count the pairs of labels that two rankings put in opposite orders.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array-like of shape (n_samples, n_labels)
+        Ranks.
+    average : bool, default=True
+        Whether to return the mean over rows.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows in the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_samples,)
+        The number of discordant pairs.
+
+    References
+    ----------
+    Cheng, Hühn & Hüllermeier (2009), equation 1.
+
+    Examples
+    --------
+    >>> kendall_distance([[1, 2, 3]], [[3, 2, 1]])
+    3.0
+    """
+    discordant = _pair_counts(Y_true, Y_pred)[1]
+    return _finish(discordant, average, sample_weight, "The Kendall distance")
+
+
+def spearman_rho(
+    Y_true: ArrayLike,
+    Y_pred: ArrayLike,
+    *,
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | Values:
+    """Spearman's rank correlation, generalized to ties by average bucket positions.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array-like of shape (n_samples, n_labels)
+        Ranks.
+    average : bool, default=True
+        Whether to return the mean over rows.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows in the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_samples,)
+        The correlation of the positions among the labels that both rows rank.
+
+    References
+    ----------
+    Brinker & Hüllermeier (2007), section 4.
+
+    Examples
+    --------
+    >>> spearman_rho([[1, 2, 3]], [[1, 3, 2]])
+    0.5
+    >>> round(spearman_rho([[1, 2, 2]], [[1, 2, 3]]), 3)
+    0.866
+    """
+    true, pred = _common_positions(Y_true, Y_pred)
+    true = true - np.nanmean(true, axis=1, keepdims=True, where=_some(true))
+    pred = pred - np.nanmean(pred, axis=1, keepdims=True, where=_some(pred))
+    covariance = np.nansum(true * pred, axis=1)
+    scale = np.sqrt(np.nansum(true**2, axis=1) * np.nansum(pred**2, axis=1))
+    return _finish(_divide(covariance, scale), average, sample_weight, "Spearman's rho")
+
+
+def footrule(
+    Y_true: ArrayLike,
+    Y_pred: ArrayLike,
+    *,
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | Values:
+    """Spearman's footrule: the sum of the distances between the labels' positions.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array-like of shape (n_samples, n_labels)
+        Ranks.
+    average : bool, default=True
+        Whether to return the mean over rows.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows in the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_samples,)
+        The distance.
+
+    Examples
+    --------
+    >>> footrule([[1, 2, 3]], [[3, 2, 1]])
+    4.0
+    """
+    true, pred = _common_positions(Y_true, Y_pred)
+    return _finish(np.nansum(np.abs(true - pred), axis=1), average, sample_weight, "The footrule")
+
+
+def top_accuracy(
+    Y_true: ArrayLike,
+    Y_pred: ArrayLike,
+    *,
+    k: int = 1,
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | Values:
+    """How often the label predicted first is among the first k of the true ranking.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array-like of shape (n_samples, n_labels)
+        Ranks. Labels that share the true k-th place all count as right.
+    k : int, default=1
+        How many true labels are good enough.
+    average : bool, default=True
+        Whether to return the mean over rows.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows in the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_samples,)
+        The share of right first choices.
+
+    Examples
+    --------
+    >>> top_accuracy([[1, 2, 3], [2, 1, 3]], [[1, 3, 2], [1, 2, 3]])
+    0.5
+    """
+    true, pred = _common_ranks(Y_true, Y_pred)
+    places = _core.bucket_positions(true, smallest=True)
+    first = _first_place(pred)
+    values = np.where(_some(true).any(axis=1), _chosen(places, first) <= k, np.nan)
+    return _finish(values, average, sample_weight, "Top accuracy")
+
+
+def regret(
+    scores: ArrayLike,
+    Y_pred: ArrayLike,
+    *,
+    higher_is_better: bool = True,
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | Values:
+    """What choosing the label predicted first costs against the best label.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples, n_labels)
+        What each label is worth (yield, accuracy, run time); NaN where unknown.
+    Y_pred : array-like of shape (n_samples, n_labels)
+        Ranks. The choice is the label ranked first among those with a known score.
+    higher_is_better : bool, default=True
+        The direction of the scores.
+    average : bool, default=True
+        Whether to return the mean over rows.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows in the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_samples,)
+        The loss, never negative, in the unit of the scores.
+
+    Examples
+    --------
+    >>> regret([[0.9, 0.5, 0.7]], [[2, 3, 1]])
+    0.2...
+    """
+    worth = check_array(
+        scores, dtype=np.float64, order="C", ensure_all_finite="allow-nan", input_name="scores"
+    )
+    worth = worth if higher_is_better else -worth
+    pred = check_ranks(Y_pred, name="Y_pred", n_labels=worth.shape[1])
+    check_consistent_length(worth, pred)
+    unknown = np.isnan(worth) | np.isnan(pred)
+    best = np.max(worth, axis=1, where=~unknown, initial=-np.inf)
+    chosen = _chosen(worth, _first_place(np.where(unknown, np.nan, pred)))
+    values = np.where(unknown.all(axis=1), np.nan, best - chosen)
+    return _finish(values, average, sample_weight, "Regret")
+
+
+def _pair_counts(Y_true: ArrayLike, Y_pred: ArrayLike) -> list[Values]:
+    """Concordant, discordant, tied in truth only, in prediction only, in both; as floats."""
+    true, pred = _pair(Y_true, Y_pred)
+    return list(_core.count_pairs(true, pred).T.astype(np.float64))
+
+
+def _pair(Y_true: ArrayLike, Y_pred: ArrayLike) -> tuple[Values, Values]:
+    true = check_ranks(Y_true, name="Y_true")
+    pred = check_ranks(Y_pred, name="Y_pred", n_labels=true.shape[1])
+    check_consistent_length(true, pred)
+    return true, pred
+
+
+def _common_ranks(Y_true: ArrayLike, Y_pred: ArrayLike) -> tuple[Values, Values]:
+    """Both matrices with every label blanked that one of them does not rank."""
+    true, pred = _pair(Y_true, Y_pred)
+    unknown = np.isnan(true) | np.isnan(pred)
+    return np.where(unknown, np.nan, true), np.where(unknown, np.nan, pred)
+
+
+def _common_positions(Y_true: ArrayLike, Y_pred: ArrayLike) -> tuple[Values, Values]:
+    true, pred = _common_ranks(Y_true, Y_pred)
+    return (
+        _core.bucket_positions(true, smallest=False),
+        _core.bucket_positions(pred, smallest=False),
+    )
+
+
+def _some(values: Values) -> NDArray[np.bool_]:
+    return ~np.isnan(values)
+
+
+def _first_place(ranks: Values) -> NDArray[np.intp]:
+    """The index of the best label of each row; 0 in a row without any."""
+    return np.argmin(np.where(np.isnan(ranks), np.inf, ranks), axis=1)
+
+
+def _chosen(values: Values, index: NDArray[np.intp]) -> Values:
+    return np.take_along_axis(values, index[:, None], axis=1)[:, 0]
+
+
+def _divide(numerator: Values, denominator: Values) -> Values:
+    """Divide, giving NaN where the denominator is zero: there the measure is undefined."""
+    defined = denominator > 0
+    return np.where(defined, numerator / np.where(defined, denominator, 1), np.nan)
+
+
+def _finish(
+    values: Values, average: bool, sample_weight: ArrayLike | None, measure: str
+) -> float | Values:
+    """Return the values a row, or their weighted mean over the rows where they are defined."""
+    if not average:
+        return values
+    weight = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, float)
+    check_consistent_length(values, weight)
+    defined = _some(values)
+    total = weight[defined].sum()
+    if not total > 0:
+        warnings.warn(
+            f"{measure} is undefined: no row has two labels that both sides order.",
+            UndefinedMetricWarning,
+            stacklevel=3,
+        )
+        return float("nan")
+    return float(values[defined] @ weight[defined] / total)
+
+
+def _scorer(measure: Callable[..., Any], *, greater_is_better: bool = True) -> Any:
+    return make_scorer(measure, greater_is_better=greater_is_better)
+
+
+kendall_tau_scorer = _scorer(kendall_tau)
+spearman_rho_scorer = _scorer(spearman_rho)
+top_accuracy_scorer = _scorer(top_accuracy)
+footrule_scorer = _scorer(footrule, greater_is_better=False)

@@ -1,0 +1,124 @@
+"""Ranks from scores, positions from ranks, and labels dropped at random."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_random_state
+
+from prefero import _core
+from prefero.rankings._validation import check_ranks
+
+
+def ranks_from_scores(S: ArrayLike, *, higher_is_better: bool) -> NDArray[np.float64]:
+    """Turn scores into ranks, row by row.
+
+    Parameters
+    ----------
+    S : array-like of shape (n_samples, n_labels)
+        Scores such as yields, accuracies or run times; NaN where nothing was measured.
+    higher_is_better : bool
+        The direction of the scores. There is no default: it cannot be guessed.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        Ranks: equal scores share the smallest rank of their bucket, NaN stays NaN.
+
+    Examples
+    --------
+    >>> ranks_from_scores([[0.9, 0.1, 0.9, float("nan")]], higher_is_better=True)
+    array([[ 1.,  3.,  1., nan]])
+    """
+    scores = check_array(
+        S, dtype=np.float64, order="C", ensure_all_finite="allow-nan", input_name="S"
+    )
+    return _smallest_positions(-scores if higher_is_better else scores)
+
+
+def _smallest_positions(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rank each row ascending; a bucket's members share its smallest position."""
+    return _core.bucket_positions(np.ascontiguousarray(values), smallest=True)
+
+
+def bucket_positions(Y: ArrayLike) -> NDArray[np.float64]:
+    """Return generalized ranks: each label's average position among the labels of its row.
+
+    A label with ``a`` labels above it in a bucket of ``b`` tied ones gets
+    ``a + (b + 1) / 2``; unknown labels stay NaN and take no position.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_samples, n_labels)
+        Ranks.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        Positions.
+
+    References
+    ----------
+    Brinker & Hüllermeier (2007), section 4.
+
+    Examples
+    --------
+    >>> bucket_positions([[1, 2, 2, 4], [float("nan"), 4, 2, 3]])
+    array([[1. , 2.5, 2.5, 4. ],
+           [nan, 3. , 1. , 2. ]])
+    """
+    return _core.bucket_positions(check_ranks(Y), smallest=False)
+
+
+def strict_ranks(scores: ArrayLike) -> NDArray[np.int64]:
+    """Rank each row by descending score, with no ties: equal scores go by label index.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples, n_labels)
+        Scores, larger is better, none missing.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels), dtype int64
+        A permutation of 1..n_labels in each row.
+
+    Examples
+    --------
+    >>> strict_ranks([[0.5, 2.0, 0.5]])
+    array([[2, 1, 3]])
+    """
+    scores = check_array(scores, dtype=np.float64, order="C", input_name="scores")
+    return _core.strict_ranks(scores).view(np.int64)
+
+
+def drop_labels(
+    Y: ArrayLike, p: float, random_state: int | np.random.RandomState | None = None
+) -> NDArray[np.float64]:
+    """Blank labels at random, each by an independent coin (Cheng et al. 2009, section 6.2).
+
+    Only the relative order of the labels that are kept remains: they are ranked anew, so
+    nothing can be learned from a gap.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_samples, n_labels)
+        Ranks.
+    p : float
+        The probability in [0, 1] that a label is dropped.
+    random_state : int, RandomState or None, default=None
+        The coins.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        Ranks with NaN for dropped labels.
+
+    Examples
+    --------
+    >>> drop_labels([[1, 2, 3, 4]], 0.5, random_state=3)
+    array([[ 1.,  2., nan,  3.]])
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"p must be a probability in [0, 1], got {p!r}.")
+    ranks = check_ranks(Y)
+    dropped = check_random_state(random_state).random_sample(ranks.shape) < p
+    return _smallest_positions(np.where(dropped, np.nan, ranks))

@@ -1,0 +1,132 @@
+"""The questions every function and estimator asks of a rank matrix, and their error sentences."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+
+def label_names(Y: Any) -> NDArray[Any] | None:
+    """Return the names of the columns of a table, or None if it has no names.
+
+    Parameters
+    ----------
+    Y : array-like or DataFrame of shape (n_samples, n_labels)
+        A pandas, polars or other table with ``columns``, or any array.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,) or None
+        Names as they stand in the table; object dtype, so that they keep their type.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> label_names(pd.DataFrame({"a": [1], "b": [2]}))
+    array(['a', 'b'], dtype=object)
+    >>> label_names([[1, 2]]) is None
+    True
+    """
+    columns = getattr(Y, "columns", None)
+    if columns is None:
+        return None
+    return check_label_names(list(columns))
+
+
+def check_label_names(labels: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    """Return label names as a one-dimensional object array, refusing duplicates.
+
+    Parameters
+    ----------
+    labels : sequence of hashable
+        The names.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,), dtype object
+        The names.
+
+    Examples
+    --------
+    >>> check_label_names(["a", "b"])
+    array(['a', 'b'], dtype=object)
+    """
+    names = np.empty(len(labels), dtype=object)
+    names[:] = list(labels)
+    seen: set[Any] = set()
+    for position, name in enumerate(names):
+        if name in seen:
+            raise ValueError(
+                f"Label {name!r} occurs twice, again at position {position}: "
+                "give every label a name of its own."
+            )
+        seen.add(name)
+    return names
+
+
+def check_ranks(
+    Y: ArrayLike,
+    *,
+    name: str = "Y",
+    n_labels: int | None = None,
+) -> NDArray[np.float64]:
+    """Return Y as a C-contiguous float64 matrix of ranks, or explain what is wrong with it.
+
+    Parameters
+    ----------
+    Y : array-like or DataFrame of shape (n_samples, n_labels)
+        Ranks: smaller is better, equal means tied, NaN means unknown. Values lie in
+        1..n_labels; gaps and average ranks such as 2.5 are legal. A single column holds no
+        order, so its values are not checked.
+    name : str, default="Y"
+        What error sentences call the matrix.
+    n_labels : int, optional
+        The number of columns to insist on.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        The ranks.
+
+    Examples
+    --------
+    >>> check_ranks([[1, 2, None], [2, 1, 3]])
+    array([[ 1.,  2., nan],
+           [ 2.,  1.,  3.]])
+    >>> check_ranks([[0.3, 0.7]])
+    Traceback (most recent call last):
+        ...
+    ValueError: Y[0]: label 0 has rank 0.3, outside 1..2; this looks like scores: use
+    ranks_from_scores.
+    """
+    ranks = check_array(
+        Y,
+        dtype=np.float64,
+        order="C",
+        ensure_all_finite="allow-nan",
+        input_name=name,
+    )
+    c = ranks.shape[1]
+    if n_labels is not None and c != n_labels:
+        raise ValueError(f"{name} has {c} labels, but {n_labels} were expected.")
+    if c > 1:
+        _refuse_values_outside(ranks, label_names(Y), name)
+    return ranks
+
+
+def _refuse_values_outside(
+    ranks: NDArray[np.float64], names: NDArray[Any] | None, name: str
+) -> None:
+    """Raise for the first rank outside 1..c: scores passed as ranks are the usual slip."""
+    c = ranks.shape[1]
+    outside = (ranks < 1) | (ranks > c)
+    if not outside.any():
+        return
+    row, column = (int(i) for i in np.argwhere(outside)[0])
+    label = column if names is None else names[column]
+    raise ValueError(
+        f"{name}[{row}]: label {label!r} has rank {ranks[row, column]:g}, outside 1..{c}; "
+        "this looks like scores: use ranks_from_scores."
+    )

@@ -1,0 +1,61 @@
+#include <limits>
+#include <vector>
+
+#include "check.hpp"
+#include "core/correlation.hpp"
+#include "core/positions.hpp"
+
+using namespace prefero;
+
+namespace {
+const double kUnknown = std::numeric_limits<double>::quiet_NaN();
+}
+
+TEST(a_missing_label_takes_part_in_no_pair) {
+    const std::vector<double> first{1, 2, 3, kUnknown}, second{1, 3, 2, 4};
+    PairCounter counter(4);
+    const PairCounts counts = counter(first.data(), second.data(), 4);
+    CHECK(counts.concordant == 2);
+    CHECK(counts.discordant == 1);
+    CHECK(counts.tied_first + counts.tied_second + counts.tied_both == 0);
+}
+
+TEST(ties_are_counted_by_side) {
+    const std::vector<double> first{1, 1, 2, 2}, second{1, 1, 1, 2};
+    PairCounter counter(4);
+    const PairCounts counts = counter(first.data(), second.data(), 4);
+    CHECK(counts.concordant == 2);
+    CHECK(counts.discordant == 0);
+    CHECK(counts.tied_first == 1);
+    CHECK(counts.tied_second == 2);
+    CHECK(counts.tied_both == 1);
+}
+
+TEST(empty_rows_are_legal) {
+    PairCounter counter(2);
+    const std::vector<double> nothing{kUnknown, kUnknown};
+    const PairCounts counts = counter(nothing.data(), nothing.data(), 2);
+    CHECK(counts.concordant + counts.discordant + counts.tied_both == 0);
+}
+
+TEST(counting_and_sorting_give_the_same_positions) {
+    for (std::size_t labels : {5u, 100u}) {
+        std::vector<double> ranks(labels), positions(labels);
+        for (std::size_t i = 0; i < labels; ++i) ranks[i] = static_cast<double>(i / 2 + 1);
+        ranks[0] = kUnknown;
+        bucket_positions({ranks.data(), 1, labels}, Bucket::kMean, positions.data());
+        CHECK(!known(positions[0]));
+        CHECK(check::near(positions[1], 1.0));
+        CHECK(check::near(positions[2], 2.5));
+        CHECK(check::near(positions[3], 2.5));
+        bucket_positions({ranks.data(), 1, labels}, Bucket::kSmallest, positions.data());
+        CHECK(check::near(positions[3], 2.0));
+    }
+}
+
+TEST(equal_scores_go_to_the_lower_index) {
+    const std::vector<double> scores{0.5, 2.0, 0.5};
+    std::vector<std::int64_t> ranks(3);
+    strict_ranks(scores.data(), 1, 3, ranks.data());
+    CHECK(ranks[0] == 2 && ranks[1] == 1 && ranks[2] == 3);
+}
