@@ -86,8 +86,8 @@ def strict_ranks(scores: ArrayLike) -> NDArray[np.int64]:
     >>> strict_ranks([[0.5, 2.0, 0.5]])
     array([[2, 1, 3]])
     """
-    scores = check_array(scores, dtype=np.float64, order="C", input_name="scores")
-    return _core.strict_ranks(scores).view(np.int64)
+    values = check_array(scores, dtype=np.float64, order="C", input_name="scores")
+    return _core.strict_ranks(values).view(np.int64)
 
 
 def drop_labels(
