@@ -155,8 +155,8 @@ def spearman_rho(
     0.866
     """
     true, pred = _common_positions(Y_true, Y_pred)
-    true = true - np.nanmean(true, axis=1, keepdims=True, where=_some(true))
-    pred = pred - np.nanmean(pred, axis=1, keepdims=True, where=_some(pred))
+    middle = (_some(true).sum(axis=1, keepdims=True) + 1) / 2
+    true, pred = true - middle, pred - middle
     covariance = np.nansum(true * pred, axis=1)
     scale = np.sqrt(np.nansum(true**2, axis=1) * np.nansum(pred**2, axis=1))
     return _finish(_divide(covariance, scale), average, sample_weight, "Spearman's rho")
