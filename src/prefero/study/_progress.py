@@ -1,0 +1,47 @@
+"""How far an experiment is: a bar with the time left, on a terminal only."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+Progress = Literal["auto"] | Callable[[int, int], None] | None
+
+
+@contextmanager
+def reporting(progress: Progress, total: int, done: int) -> Iterator[Callable[[], None]]:
+    """Yield a function to call after each step; ``done`` of ``total`` steps are behind us."""
+    if progress == "auto":
+        with _bar(total, done) as advance:
+            yield advance
+    elif callable(progress):
+        yield _counter(progress, total, done)
+    elif progress is None:
+        yield lambda: None
+    else:
+        raise ValueError(f"progress must be 'auto', None or a function, got {progress!r}.")
+
+
+def _counter(report: Callable[[int, int], None], total: int, done: int) -> Callable[[], None]:
+    def advance() -> None:
+        nonlocal done
+        done += 1
+        report(done, total)
+
+    return advance
+
+
+@contextmanager
+def _bar(total: int, done: int) -> Iterator[Callable[[], None]]:
+    try:
+        if not sys.stderr.isatty():
+            raise ImportError
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    except ImportError:
+        yield lambda: None
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), "cells, time left", TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("", total=total, completed=done)
+        yield lambda: bar.advance(task)

@@ -1,0 +1,305 @@
+"""Cross-validated runs of rankers on data sets, as one tidy table."""
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import Any
+
+import joblib
+import numpy as np
+import sklearn
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import KFold
+from sklearn.utils import _safe_indexing, check_consistent_length
+
+import prefero
+from prefero.metrics import kendall_tau, regret, spearman_rho, top_accuracy
+from prefero.rankings import check_ranks, drop_labels
+from prefero.study._cells import CellStore, Values, derived_seed, digest
+from prefero.study._progress import Progress, reporting
+from prefero.study.table import Table
+
+__all__ = ["run_experiment", "summarize"]
+
+Source = tuple[Any, ...] | Callable[[], tuple[Any, ...]]
+Details = Mapping[str, Callable[[Any], float]]
+
+MEASURES = ("tau", "rho", "top1", "regret")
+SECONDS = ("fit_seconds", "predict_seconds")
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """Where a row of the table comes from; its fields are the table's first columns."""
+
+    dataset: str
+    ranker: str
+    missing: float
+    repetition: int
+    fold: int
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """A data set, checked, with a fingerprint of all its values."""
+
+    X: Any
+    ranks: NDArray[np.float64]
+    scores: NDArray[np.float64] | None
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class _Design:
+    """What all cells have in common."""
+
+    n_splits: int
+    random_state: int
+
+    def split(self, cell: _Cell, n_samples: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the training and the test rows of a cell: the same for every ranker."""
+        seed = derived_seed("folds", self.random_state, cell.dataset, cell.repetition)
+        folds = KFold(self.n_splits, shuffle=True, random_state=seed)
+        return list(folds.split(np.empty((n_samples, 0))))[cell.fold]
+
+    def seed(self, purpose: str, cell: _Cell) -> int:
+        """Return the seed of a cell, which knows nothing of the ranker."""
+        place = (cell.dataset, cell.repetition, cell.fold, cell.missing)
+        return derived_seed(purpose, self.random_state, *place)
+
+
+def run_experiment(
+    rankers: Mapping[str, BaseEstimator],
+    data: Mapping[str, Source],
+    *,
+    n_splits: int = 10,
+    n_repeats: int = 1,
+    missing: Sequence[float] = (0.0,),
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    details: Details | None = None,
+    progress: Progress = "auto",
+) -> Table:
+    """Cross-validate rankers on data sets, with labels missing from the training rankings.
+
+    Every ranker sees the same folds and the same missing labels: both follow from
+    ``random_state``, the name of the data set, the repetition, the fold and the rate alone.
+    A ranker whose ``random_state`` is None gets a seed from them too, so that the table is
+    the same on every run.
+
+    Parameters
+    ----------
+    rankers : mapping of str to estimator
+        Label rankers, or pipelines that end in one, by name.
+    data : mapping of str to tuple or callable
+        ``(X, Y)`` or ``(X, Y, scores)`` by name, or a function that returns it. ``Y`` holds
+        ranks; ``scores`` (larger is better) say what each label is worth, for the regret.
+    n_splits : int, default=10
+        Folds of each repetition.
+    n_repeats : int, default=1
+        Repetitions, each with folds of its own.
+    missing : sequence of float, default=(0.0,)
+        Probabilities with which a label is dropped from a training ranking. Test rankings
+        are left whole.
+    random_state : int, default=0
+        The seed of folds and missing labels.
+    n_jobs : int, optional
+        Cells to run at a time, as for joblib.
+    folder : path, optional
+        Where to keep finished cells. A run that is started again in the same folder, after
+        a crash or with more rankers, data sets, repetitions or rates, computes only the
+        cells that are new. A cell is known by everything that determines it: the values of
+        the data, the ranker's parameters, the split, the rate and the versions of Prefero
+        and scikit-learn.
+    details : mapping of str to callable, optional
+        More columns: what each function returns for the fitted ranker, such as its number
+        of leaves. A function is known by its column's name.
+    progress : {"auto"}, callable or None, default="auto"
+        ``"auto"`` draws a bar with the time left when standard error is a terminal; a
+        function is called with the numbers of finished and of all cells.
+
+    Returns
+    -------
+    Table
+        One row a cell with the columns ``dataset``, ``ranker``, ``missing``,
+        ``repetition``, ``fold``, ``tau`` (Kendall), ``rho`` (Spearman), ``top1`` (how often
+        the first choice is right), ``regret`` (NaN without scores), ``fit_seconds``,
+        ``predict_seconds`` and the details.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from prefero import ConsensusLabelRanker
+    >>> X, Y = np.zeros((20, 1)), np.tile([[1, 2, 3], [1, 3, 2]], (10, 1))
+    >>> table = run_experiment({"baseline": ConsensusLabelRanker()}, {"toy": (X, Y)}, n_splits=2)
+    >>> table["top1"]
+    array([1., 1.])
+    """
+    design = _Design(n_splits, random_state)
+    details = dict(details or {})
+    rates = [_checked_rate(rate) for rate in missing]
+    cells = [_Cell(*at) for at in product(data, rankers, rates, range(n_repeats), range(n_splits))]
+    if not cells:
+        raise ValueError("There is nothing to run: give a ranker, a data set and a rate.")
+    problems = {name: _load(name, source, n_splits) for name, source in data.items()}
+    keys = {
+        cell: _key(cell, design, problems[cell.dataset], rankers[cell.ranker], details)
+        for cell in cells
+    }
+    store = CellStore(folder)
+    pending = [cell for cell in cells if keys[cell] not in store]
+    jobs = (
+        joblib.delayed(_run_cell)(
+            cell, design, problems[cell.dataset], rankers[cell.ranker], details
+        )
+        for cell in pending
+    )
+    with reporting(progress, len(cells), len(cells) - len(pending)) as advance:
+        for cell, values in joblib.Parallel(n_jobs, return_as="generator_unordered")(jobs):
+            store.add(keys[cell], asdict(cell), values)
+            advance()
+    return Table(asdict(cell) | store[keys[cell]] for cell in cells)
+
+
+def _checked_rate(rate: float) -> float:
+    if not 0 <= rate < 1:
+        raise ValueError(f"missing must hold probabilities in [0, 1), got {rate!r}.")
+    return float(rate)
+
+
+def _load(name: str, source: Source, n_splits: int) -> _Problem:
+    parts = source() if callable(source) else source
+    if len(parts) not in (2, 3):
+        raise ValueError(
+            f"data[{name!r}] must be (X, Y), (X, Y, scores) or a function that returns one of "
+            f"them, got {len(parts)} parts."
+        )
+    X, Y = parts[:2]
+    ranks = check_ranks(Y, name=f"Y of {name}")
+    scores = None if len(parts) == 2 else np.asarray(parts[2], dtype=np.float64)
+    check_consistent_length(X, ranks, scores)
+    if len(ranks) < n_splits:
+        raise ValueError(f"{name} has {len(ranks)} rows, too few for {n_splits} folds.")
+    return _Problem(X, ranks, scores, joblib.hash((X, ranks, scores)))
+
+
+def _key(
+    cell: _Cell, design: _Design, problem: _Problem, ranker: BaseEstimator, details: Details
+) -> str:
+    """Hash everything that determines what a cell measures; a ranker's name does not."""
+    return digest(
+        [cell.dataset, cell.missing, cell.repetition, cell.fold],
+        asdict(design),
+        problem.fingerprint,
+        joblib.hash((type(ranker).__qualname__, ranker.get_params(deep=True))),
+        sorted(details),
+        [prefero.__version__, sklearn.__version__],
+    )
+
+
+def _run_cell(
+    cell: _Cell, design: _Design, problem: _Problem, ranker: BaseEstimator, details: Details
+) -> tuple[_Cell, Values]:
+    try:
+        return cell, _measure(cell, design, problem, ranker, details)
+    except Exception as error:
+        raise RuntimeError(
+            f"{cell.ranker} failed on {cell.dataset} (missing {cell.missing:g}, repetition "
+            f"{cell.repetition}, fold {cell.fold}): {error}"
+        ) from error
+
+
+def _measure(
+    cell: _Cell, design: _Design, problem: _Problem, ranker: BaseEstimator, details: Details
+) -> Values:
+    train, test = design.split(cell, len(problem.ranks))
+    train, ranks = _training(problem.ranks, train, cell.missing, design.seed("labels", cell))
+    model = _seeded(ranker, design.seed("ranker", cell))
+    start = time.perf_counter()
+    model.fit(_safe_indexing(problem.X, train), ranks)
+    fitted = time.perf_counter()
+    predicted = model.predict(_safe_indexing(problem.X, test))
+    done = time.perf_counter()
+    truth = problem.ranks[test]
+    scores = None if problem.scores is None else problem.scores[test]
+    return {
+        "tau": float(kendall_tau(truth, predicted)),
+        "rho": float(spearman_rho(truth, predicted)),
+        "top1": float(top_accuracy(truth, predicted)),
+        "regret": float("nan") if scores is None else float(regret(scores, predicted)),
+        "fit_seconds": fitted - start,
+        "predict_seconds": done - fitted,
+        **{name: float(function(model)) for name, function in details.items()},
+    }
+
+
+def _training(
+    ranks: NDArray[np.float64], rows: NDArray[np.intp], rate: float, seed: int
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Drop labels from the training rankings, and the rows that are left without any.
+
+    Every ranker would leave these rows out itself, with a warning; here that is no news.
+    """
+    if rate == 0:
+        return rows, ranks[rows]
+    dropped = drop_labels(ranks[rows], rate, random_state=seed)
+    some = ~np.isnan(dropped).all(axis=1)
+    return rows[some], dropped[some]
+
+
+def _seeded(ranker: BaseEstimator, seed: int) -> Any:
+    """Clone a ranker, with a seed wherever it would have drawn one itself."""
+    model = clone(ranker)
+    unset = {
+        name: seed
+        for name, value in model.get_params(deep=True).items()
+        if value is None and name.rpartition("__")[2] == "random_state"
+    }
+    return model.set_params(**unset)
+
+
+def summarize(results: Table, by: Sequence[str] = ("dataset", "ranker", "missing")) -> Table:
+    """Return the mean and the standard deviation of every measure over folds and repetitions.
+
+    Parameters
+    ----------
+    results : Table
+        What `run_experiment` returned.
+    by : sequence of str, default=("dataset", "ranker", "missing")
+        The columns whose combinations get a row each.
+
+    Returns
+    -------
+    Table
+        The columns ``by``, then ``cells`` (their number), then for every measure ``m`` of
+        the results ``m`` (the mean) and ``m_sd`` (the sample standard deviation, NaN for a
+        single cell). Undefined measures are left out of both.
+
+    Examples
+    --------
+    >>> rows = [{"dataset": "toy", "ranker": "tree", "fold": f, "tau": f / 2} for f in range(3)]
+    >>> print(summarize(Table(rows), by=("dataset", "ranker")).to_text())
+    | dataset | ranker | cells |   tau | tau_sd |
+    |---------|--------|------:|------:|-------:|
+    | toy     | tree   |     3 | 0.500 |  0.500 |
+    """
+    measures = [name for name in results.columns if name not in _Cell.__dataclass_fields__]
+    rows = []
+    for key, members in results.groups(*by).items():
+        row = dict(zip(by, key, strict=True)) | {"cells": len(members)}
+        for name in measures:
+            row[name], row[f"{name}_sd"] = _mean_and_sd(members[name])
+        rows.append(row)
+    return Table(rows)
+
+
+def _mean_and_sd(values: ArrayLike) -> tuple[float, float]:
+    known = np.asarray(values, dtype=np.float64)
+    known = known[~np.isnan(known)]
+    if not known.size:
+        return float("nan"), float("nan")
+    return float(known.mean()), float(known.std(ddof=1)) if known.size > 1 else float("nan")
