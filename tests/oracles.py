@@ -23,3 +23,10 @@ def pair_counts(a, b):
 def bucket_positions(ranks):
     """Labels above plus the middle of the own bucket."""
     return [np.nan if np.isnan(r) else sum(ranks < r) + (sum(ranks == r) + 1) / 2 for r in ranks]
+
+
+def pair_sign(ranks, i, j):
+    """+1 if label i stands before label j, -1 if after, 0 if tied or unknown."""
+    if np.isnan(ranks[i]) or np.isnan(ranks[j]):
+        return 0
+    return int(np.sign(ranks[j] - ranks[i]))

@@ -29,6 +29,16 @@ Out<std::int64_t, 2> strict_ranks(In<double, 2> scores) {
     return ranks;
 }
 
+Out<std::int8_t, 2> pair_signs(In<double, 2> ranks) {
+    const std::size_t rows = ranks.shape(0), labels = ranks.shape(1);
+    const std::size_t pairs = labels ? pair_count(labels) : 0;
+    auto signs = make_array<std::int8_t, 2>({rows, pairs});
+    nb::gil_scoped_release unlocked;
+    for (std::size_t i = 0; i < rows; ++i)
+        prefero::pair_signs(ranks.data() + i * labels, labels, signs.data() + i * pairs);
+    return signs;
+}
+
 }  // namespace
 
 void bind_rankings(nb::module_& module) {
@@ -38,6 +48,8 @@ void bind_rankings(nb::module_& module) {
                "Mean or smallest bucket positions of each row; NaN stays NaN.");
     module.def("strict_ranks", &strict_ranks, nb::arg("scores"),
                "Ranks 1..c by descending score; equal scores by label index.");
+    module.def("pair_signs", &pair_signs, nb::arg("ranks"),
+               "+1, -1 or 0 for the label pairs (0,1), (0,2), ..., (c-2,c-1) of each row.");
 }
 
 }  // namespace prefero::bindings

@@ -16,3 +16,8 @@ def bucket_positions(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, 
 
 def strict_ranks(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C')]:
     """Ranks 1..c by descending score; equal scores by label index."""
+
+def pair_signs(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C')]:
+    """
+    +1, -1 or 0 for the label pairs (0,1), (0,2), ..., (c-2,c-1) of each row.
+    """

@@ -1,5 +1,6 @@
 """Label rankers: instance in, order of a fixed label set out."""
 
 from prefero.label_ranking.baseline import ConsensusLabelRanker
+from prefero.label_ranking.pairwise import PairwiseLabelRanker
 
-__all__ = ["ConsensusLabelRanker"]
+__all__ = ["ConsensusLabelRanker", "PairwiseLabelRanker"]

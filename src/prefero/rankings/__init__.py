@@ -8,6 +8,7 @@ order inside a row counts.
 from prefero.rankings._ranks import (
     bucket_positions,
     drop_labels,
+    pair_signs,
     ranks_from_scores,
     strict_ranks,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "check_ranks",
     "drop_labels",
     "label_names",
+    "pair_signs",
     "ranks_from_scores",
     "strict_ranks",
 ]

@@ -90,6 +90,31 @@ def strict_ranks(scores: ArrayLike) -> NDArray[np.int64]:
     return _core.strict_ranks(values).view(np.int64)
 
 
+def pair_signs(Y: ArrayLike) -> NDArray[np.int8]:
+    """Return which label of each pair stands first.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_samples, n_labels)
+        Ranks.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels * (n_labels - 1) / 2), dtype int8
+        For the pairs (0, 1), (0, 2), ..., in the order of ``np.triu_indices(n_labels, 1)``:
+        +1 where the first label stands before the second, -1 where after, 0 where they are
+        tied or one is unknown.
+
+    Examples
+    --------
+    >>> pair_signs([[1, 2, 3], [2, 2, 1], [float("nan"), 2, 1]])
+    array([[ 1,  1,  1],
+           [ 0, -1, -1],
+           [ 0,  0, -1]], dtype=int8)
+    """
+    return _core.pair_signs(check_ranks(Y)).view(np.int8)
+
+
 def drop_labels(
     Y: ArrayLike, p: float, random_state: int | np.random.RandomState | None = None
 ) -> NDArray[np.float64]:

@@ -1,0 +1,183 @@
+"""Many logistic regressions on one design matrix, solved together.
+
+A pairwise decomposition trains one binary model a pair of labels on the same instances. All
+of them share their matrix products, so one BLAS call serves every pair: Newton's method
+where the features are few and dense, L-BFGS otherwise. The problem of each pair is the one
+that :class:`sklearn.linear_model.LogisticRegression` solves.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.sparse import issparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import gen_batches
+from sklearn.utils.extmath import safe_sparse_dot
+
+Values = NDArray[np.float64]
+
+# Up to this many columns a Newton step for every pair costs less than the many gradients of
+# L-BFGS; the rows of a batch are few enough for its arrays to stay in the cache.
+_NEWTON_COLUMNS = 100
+_BATCH_ENTRIES = 2**15
+_SUFFICIENT_DECREASE = 1e-4
+
+
+def solve_logistic(
+    X: Any,
+    signs: NDArray[np.int8],
+    weight: Values,
+    *,
+    C: float,
+    fit_intercept: bool,
+    tol: float,
+    max_iter: int,
+) -> tuple[Values, Values]:
+    """Minimise the penalised logistic loss of every column of signs.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        The shared features.
+    signs : ndarray of shape (n_samples, n_problems), dtype int8
+        +1 and -1 for the two classes, 0 where a row takes no part in a problem.
+    weight : ndarray of shape (n_samples,)
+        Weights of the rows.
+    C, fit_intercept, tol, max_iter
+        As in :class:`~sklearn.linear_model.LogisticRegression`; an infinite C means no
+        penalty.
+
+    Returns
+    -------
+    coef : ndarray of shape (n_problems, n_features)
+        Coefficients.
+    intercept : ndarray of shape (n_problems,)
+        Intercepts.
+
+    Examples
+    --------
+    >>> X, signs = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[1], [1], [-1], [-1]])
+    >>> coef, intercept = solve_logistic(X, signs.astype(np.int8), np.ones(4), C=1.0,
+    ...                                  fit_intercept=True, tol=1e-8, max_iter=100)
+    >>> coef.round(3), intercept.round(3)
+    (array([[-0.958]]), array([1.437]))
+    """
+    n_features, n_problems = X.shape[1], signs.shape[1]
+    if n_problems == 0:
+        return np.zeros((0, n_features)), np.zeros(0)
+    ridge = np.full(n_features + fit_intercept, 1 / C)
+    ridge[n_features:] = 0
+    solve = _newton if not issparse(X) and len(ridge) <= _NEWTON_COLUMNS else _lbfgs
+    beta, converged = solve(X, signs, weight, ridge, tol, max_iter)
+    if not converged:
+        warnings.warn(
+            f"The logistic regressions did not converge in max_iter={max_iter} iterations: "
+            "scale the features, or raise max_iter.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    intercept = beta[:, n_features] if fit_intercept else np.zeros(n_problems)
+    return np.ascontiguousarray(beta[:, :n_features]), intercept.copy()
+
+
+def _newton(
+    X: Values, signs: NDArray[np.int8], weight: Values, ridge: Values, tol: float, max_iter: int
+) -> tuple[Values, bool]:
+    """Newton's method for every problem, each with its own step length.
+
+    A round evaluates all unfinished problems at once. A problem whose loss did not fall enough
+    goes halfway back; the others step on along a new Newton direction.
+    """
+    if len(ridge) > X.shape[1]:
+        X = np.hstack([X, np.ones((len(X), 1))])
+    beta = np.zeros((signs.shape[1], X.shape[1]))
+    direction, base = np.zeros_like(beta), np.zeros_like(beta)
+    base_loss, decrement = np.full(len(beta), np.inf), np.zeros(len(beta))
+    step = np.ones(len(beta))
+    goal = tol * np.abs(signs).T.astype(float) @ weight
+    open_ = np.arange(len(beta))
+    for _ in range(max_iter + 1):
+        loss, gradient, hessian = _derivatives(X, signs, weight, ridge, beta[open_])
+        going = np.abs(gradient).max(axis=1) > goal[open_]
+        if not going.any():
+            return beta, True
+        if not going.all():
+            open_, signs = open_[going], np.ascontiguousarray(signs[:, going])
+            loss, gradient, hessian = loss[going], gradient[going], hessian[going]
+        fell = _SUFFICIENT_DECREASE * step[open_] * decrement[open_]
+        good = loss <= base_loss[open_] - fell + 1e-12 * np.abs(loss)
+        new = open_[good]
+        direction[new] = -np.linalg.solve(hessian[good], gradient[good][:, :, None])[:, :, 0]
+        decrement[new] = -(direction[new] * gradient[good]).sum(axis=1)
+        base[new], base_loss[new] = beta[new], loss[good]
+        step[open_] = np.where(good, 1, step[open_] / 2)
+        beta[open_] = base[open_] + step[open_, None] * direction[open_]
+    return beta, False
+
+
+def _derivatives(
+    X: Values, signs: NDArray[np.int8], weight: Values, ridge: Values, beta: Values
+) -> tuple[Values, Values, Values]:
+    """Loss (up to a constant), gradient and Hessian of every problem."""
+    n_problems, columns = beta.shape
+    rows, cols = np.triu_indices(columns)
+    loss = (beta**2 @ ridge) / 2
+    gradient = beta * ridge
+    packed = np.zeros((n_problems, len(rows)))
+    for batch in gen_batches(len(X), max(1, _BATCH_ENTRIES // max(n_problems, columns))):
+        part, sign, share = X[batch], signs[batch], weight[batch, None]
+        value, probability = _logistic(sign * (part @ beta.T))
+        loss += (share * value).sum(axis=0)
+        gradient -= (share * sign * probability).T @ part
+        curvature = share * np.abs(sign) * (probability * (1 - probability))
+        packed += curvature.T @ (part[:, rows] * part[:, cols])
+    hessian = np.empty((n_problems, columns, columns))
+    hessian[:, rows, cols] = hessian[:, cols, rows] = packed
+    diagonal = np.arange(columns)
+    # A column without curvature (constant zero, or all instances far from the boundary) must
+    # not make the system singular.
+    hessian[:, diagonal, diagonal] += ridge + 1e-10 * (1 + packed.max(axis=1, keepdims=True))
+    return loss, gradient, hessian
+
+
+def _logistic(margin: Values) -> tuple[Values, Values]:
+    """log(1 + exp(-margin)) and the probability 1 / (1 + exp(margin)) of an error."""
+    small = np.exp(-np.abs(margin))
+    value = np.log(1 + small) + np.maximum(-margin, 0)
+    return value, np.where(margin > 0, small, 1) / (1 + small)
+
+
+def _lbfgs(
+    X: Any, signs: NDArray[np.int8], weight: Values, ridge: Values, tol: float, max_iter: int
+) -> tuple[Values, bool]:
+    """L-BFGS on all problems as one, each scaled by its number of instances."""
+    n_features, n_problems = X.shape[1], signs.shape[1]
+    scale = 1 / (np.abs(signs).T.astype(float) @ weight)
+    share = weight[:, None] * signs
+
+    def objective(flat: Values) -> tuple[float, Values]:
+        beta = flat.reshape(n_problems, len(ridge))
+        scores = safe_sparse_dot(X, beta[:, :n_features].T) + _intercept(beta, n_features)
+        value, probability = _logistic(signs * scores)
+        loss = (np.abs(share) * value).sum(axis=0) + (beta**2 @ ridge) / 2
+        residual = share * probability
+        gradient = beta * ridge
+        gradient[:, :n_features] -= safe_sparse_dot(X.T, residual).T
+        gradient[:, n_features:] -= residual.sum(axis=0)[:, None]
+        return float(loss @ scale), (gradient * scale[:, None]).ravel()
+
+    result = minimize(
+        objective,
+        np.zeros(n_problems * len(ridge)),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": max_iter, "gtol": tol, "ftol": 64 * np.finfo(float).eps},
+    )
+    return result.x.reshape(n_problems, len(ridge)), bool(result.status == 0)
+
+
+def _intercept(beta: Values, n_features: int) -> Values | float:
+    return beta[:, n_features] if beta.shape[1] > n_features else 0.0

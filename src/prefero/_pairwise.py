@@ -1,0 +1,215 @@
+"""One binary model a pair of labels: what every learner by pairwise comparison shares."""
+
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import gen_batches, get_tags
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import has_fit_parameter
+
+from prefero._logistic import solve_logistic
+from prefero.rankings import pair_signs
+
+Values = NDArray[np.float64]
+
+# Entries of the arrays (instances x pairs) that one step of training or prediction may hold.
+_BLOCK_ENTRIES = 2**23
+
+
+class PairwiseModelsMixin:
+    """Mixin that trains one probabilistic binary model for each pair of labels.
+
+    A subclass has the parameters ``estimator``, ``max_models`` and ``n_jobs``. The models of a
+    logistic regression are solved together and kept as plain arrays; those of any other
+    estimator are trained one by one, in parallel.
+
+    Attributes
+    ----------
+    pairs_ : ndarray of shape (n_pairs, 2)
+        The pairs of label indices, the smaller first.
+    coef_, intercept_ : ndarray of shape (n_pairs, n_features) and (n_pairs,)
+        The models, if they are logistic regressions solved together.
+    estimators_ : list of n_pairs estimators
+        The models, if they are not. Class 1 says that the first label of the pair leads.
+    """
+
+    estimator: Any
+    max_models: int | None
+    n_jobs: int | None
+    pairs_: NDArray[np.intp]
+    coef_: Values
+    intercept_: Values
+    estimators_: list[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        inner = get_tags(self._base_estimator()).input_tags
+        tags.input_tags.sparse = inner.sparse
+        tags.input_tags.allow_nan = inner.allow_nan
+        return tags
+
+    def _base_estimator(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _fit_pairs(self, X: Any, ranks: Values, weight: Values) -> None:
+        """Train a model for every pair of columns of ranks on the rows that order it."""
+        n_labels = ranks.shape[1]
+        self._refuse_too_many(n_labels, X.shape[1])
+        self.pairs_ = np.column_stack(np.triu_indices(n_labels, 1))
+        signs = pair_signs(ranks)
+        estimator = self._base_estimator()
+        self._forget_models()
+        if _is_ridge_logistic(estimator):
+            self.coef_, self.intercept_ = _fit_together(estimator, X, signs, weight, self.n_jobs)
+            return
+        weight_of_fit = _weight_argument(estimator, weight)
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_one)(estimator, X, signs[:, p], weight, weight_of_fit)
+            for p in range(len(self.pairs_))
+        )
+
+    def _forget_models(self) -> None:
+        """Drop the models of an earlier fit, which may be of the other kind."""
+        for name in ("coef_", "intercept_", "estimators_"):
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _refuse_too_many(self, n_labels: int, n_features: int) -> None:
+        models = n_labels * (n_labels - 1) // 2
+        if self.max_models is None or models <= self.max_models:
+            return
+        memory = models * (n_features + 1) * 8 / 2**20
+        raise ValueError(
+            f"{n_labels} labels make {models:,} pairs: {type(self).__name__} would train as many "
+            f"models, at least {memory:,.0f} MB of coefficients, and {models / 2**17:,.1f} MB for "
+            f"each row it predicts; max_models={self.max_models:,} forbids it. Raise max_models, "
+            "or use a ranker with one utility a label, such as LogLinearLabelRanker."
+        )
+
+    def _pair_probabilities(self, X: Any) -> Values:
+        """P(first label before second) of every row and pair."""
+        if hasattr(self, "coef_"):
+            scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+            return _sigmoid(scores)
+        columns = Parallel(n_jobs=self.n_jobs)(
+            delayed(_first_leads)(estimator, X) for estimator in self.estimators_
+        )
+        return np.column_stack([np.zeros((X.shape[0], 0)), *columns])
+
+    def _pairwise_matrix(self, X: Any) -> Values:
+        """P(i before j), 1/2 on the diagonal."""
+        first, second = self.pairs_.T
+        probability = self._pair_probabilities(X)
+        matrix = np.full((X.shape[0], *[self._n_ranked()] * 2), 0.5)
+        matrix[:, first, second] = probability
+        matrix[:, second, first] = 1 - probability
+        return matrix
+
+    def _votes(self, X: Any) -> Values:
+        """Sum of P(i before j) over j: weighted voting, in blocks of rows."""
+        n_labels = self._n_ranked()
+        wins = np.zeros((len(self.pairs_), n_labels))
+        wins[np.arange(len(wins)), self.pairs_[:, 0]] = 1
+        wins[np.arange(len(wins)), self.pairs_[:, 1]] = -1
+        # P(j before i) is 1 - P(i before j): a label starts with a vote a pair it is second in.
+        votes = np.tile(np.arange(n_labels, dtype=np.float64), (X.shape[0], 1))
+        rows = max(1, _BLOCK_ENTRIES // max(len(wins), 1))
+        for batch in gen_batches(X.shape[0], rows):
+            votes[batch] += self._pair_probabilities(X[batch]) @ wins
+        return votes
+
+    def _n_ranked(self) -> int:
+        """The number of columns that the pairs were made of."""
+        return (1 + round((1 + 8 * len(self.pairs_)) ** 0.5)) // 2
+
+
+def _is_ridge_logistic(estimator: Any) -> bool:
+    """Whether the estimator is the plain problem that solve_logistic solves."""
+    return (
+        type(estimator) is LogisticRegression
+        and estimator.penalty in ("l2", "deprecated")
+        and not estimator.l1_ratio
+        and estimator.class_weight is None
+        and estimator.solver != "liblinear"
+        and not estimator.warm_start
+    )
+
+
+def _fit_together(
+    estimator: LogisticRegression,
+    X: Any,
+    signs: NDArray[np.int8],
+    weight: Values,
+    n_jobs: int | None,
+) -> tuple[Values, Values]:
+    """Solve all pairs, in blocks that do not depend on n_jobs."""
+    coef = np.zeros((signs.shape[1], X.shape[1]))
+    first, second = (signs > 0).T @ weight, (signs < 0).T @ weight
+    intercept = np.log((first + 1) / (second + 1))
+    learnable = np.flatnonzero((first > 0) & (second > 0))
+    size = max(1, _BLOCK_ENTRIES // X.shape[0])
+    blocks = [learnable[start : start + size] for start in range(0, len(learnable), size)]
+    solutions = Parallel(n_jobs=n_jobs)(
+        delayed(solve_logistic)(
+            X,
+            np.ascontiguousarray(signs[:, block]),
+            weight,
+            C=estimator.C,
+            fit_intercept=estimator.fit_intercept,
+            tol=estimator.tol,
+            max_iter=estimator.max_iter,
+        )
+        for block in blocks
+    )
+    for block, (slope, offset) in zip(blocks, solutions, strict=True):
+        coef[block], intercept[block] = slope, offset
+    return coef, intercept
+
+
+def _fit_one(
+    estimator: Any,
+    X: Any,
+    sign: NDArray[np.int8],
+    weight: Values,
+    weight_of_fit: bool,
+) -> Any:
+    """Train a copy of the estimator on the rows that order a pair.
+
+    A pair that all rows order alike, or none, gets a constant probability: the weighted share
+    of the first label after one more vote for either side.
+    """
+    first, second = weight[sign > 0].sum(), weight[sign < 0].sum()
+    if first == 0 or second == 0:
+        prior = DummyClassifier(strategy="prior")
+        return prior.fit(X[[0, 0]], [0, 1], sample_weight=[second + 1, first + 1])
+    rows = np.flatnonzero(sign)
+    weights = {"sample_weight": weight[rows]} if weight_of_fit else {}
+    return clone(estimator).fit(X[rows], (sign[rows] > 0).astype(int), **weights)
+
+
+def _weight_argument(estimator: Any, weight: Values) -> bool:
+    """Whether to pass weights to fit; refuses weights that the estimator cannot use."""
+    if np.all(weight == 1):
+        return False
+    if has_fit_parameter(estimator, "sample_weight"):
+        return True
+    raise ValueError(
+        f"sample_weight was given, but fit of {type(estimator).__name__} takes no sample_weight: "
+        "use another estimator, or no weights."
+    )
+
+
+def _first_leads(estimator: Any, X: Any) -> Values:
+    """The probability of class 1; a vote of 0 or 1 where the model knows no probabilities."""
+    if hasattr(estimator, "predict_proba"):
+        return np.asarray(estimator.predict_proba(X)[:, 1], dtype=np.float64)
+    return np.asarray(estimator.predict(X), dtype=np.float64)
+
+
+def _sigmoid(scores: Values) -> Values:
+    return 1 / (1 + np.exp(-np.clip(scores, -500, 500)))

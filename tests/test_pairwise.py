@@ -1,0 +1,146 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy.sparse import csr_array
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from oracles import pair_sign
+from prefero import PairwiseLabelRanker
+from prefero._logistic import solve_logistic
+from prefero.rankings import drop_labels, pair_signs, strict_ranks
+from strategies import rank_matrices
+
+EXACT = LogisticRegression(tol=1e-9, max_iter=1000)
+
+
+def linear_data(n=200, features=4, labels=5, noise=0.5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, features))
+    utility = X @ rng.normal(size=(features, labels)) + noise * rng.normal(size=(n, labels))
+    return X, strict_ranks(utility).astype(float)
+
+
+def incomplete(Y, p):
+    """Drop labels, but never a whole row."""
+    dropped = drop_labels(Y, p, random_state=0)
+    return np.where(np.isnan(dropped).all(axis=1, keepdims=True), Y, dropped)
+
+
+@given(rank_matrices())
+def test_pair_signs_say_who_stands_first(ranks):
+    expected = [
+        [pair_sign(row, i, j) for i in range(len(row)) for j in range(i + 1, len(row))]
+        for row in ranks
+    ]
+    np.testing.assert_array_equal(pair_signs(ranks), np.reshape(expected, (len(ranks), -1)))
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("form", ["dense", "sparse", "wide"])
+def test_solving_together_equals_one_logistic_regression_a_pair(form, fit_intercept):
+    X, Y = linear_data(features=150 if form == "wide" else 4, n=120)
+    Y = incomplete(Y, 0.4)
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(X))
+    model = LogisticRegression(C=0.7, tol=1e-9, max_iter=5000, fit_intercept=fit_intercept)
+    ranker = PairwiseLabelRanker(model).fit(csr_array(X) if form == "sparse" else X, Y, weight)
+    for pair, (i, j) in enumerate(ranker.pairs_):
+        rows = np.flatnonzero([pair_sign(row, i, j) for row in Y])
+        alone = model.fit(X[rows], Y[rows, i] < Y[rows, j], weight[rows])
+        np.testing.assert_allclose(ranker.coef_[pair], alone.coef_[0], atol=1e-5)
+        intercept = np.ravel(alone.intercept_)[0]
+        np.testing.assert_allclose(ranker.intercept_[pair], intercept, atol=1e-5)
+
+
+def test_newton_survives_a_problem_that_needs_short_steps():
+    X = np.array([[1e4], [1.0], [-1.0], [-2e4], [3.0]])
+    signs = np.array([[1], [-1], [1], [-1], [1]], dtype=np.int8)
+    options = {"C": 1e6, "fit_intercept": True, "tol": 1e-10, "max_iter": 500}
+    coef, intercept = solve_logistic(X, signs, np.ones(5), **options)
+    margin = signs[:, 0] * (X @ coef[0] + intercept[0])
+    gradient = X.T @ (-signs[:, 0] / (1 + np.exp(margin))) + coef[0] / 1e6
+    assert np.abs(gradient).max() < 1e-6
+
+
+def test_unpenalised_separable_pairs_warn_of_no_convergence():
+    with pytest.warns(ConvergenceWarning, match="max_iter=3"):
+        PairwiseLabelRanker(LogisticRegression(C=np.inf, max_iter=3)).fit(
+            [[0.0], [1.0], [2.0], [3.0]], [[1, 2], [1, 2], [2, 1], [2, 1]]
+        )
+
+
+@pytest.mark.parametrize(
+    "model", [GaussianNB(), RandomForestClassifier(5, random_state=0), KNeighborsClassifier(3)]
+)
+def test_any_classifier_learns_each_pair_from_the_rows_that_order_it(model):
+    X, Y = linear_data()
+    Y = incomplete(Y, 0.3)
+    ranker = PairwiseLabelRanker(model).fit(X, Y)
+    probability = ranker.predict_pairwise(X)
+    for i, j in [(0, 1), (2, 4)]:
+        rows = np.flatnonzero([pair_sign(row, i, j) for row in Y])
+        alone = model.fit(X[rows], Y[rows, i] < Y[rows, j])
+        np.testing.assert_allclose(probability[:, i, j], alone.predict_proba(X)[:, 1])
+    np.testing.assert_allclose(probability + probability.transpose(0, 2, 1), 1)
+    np.testing.assert_allclose(ranker.decision_function(X), probability.sum(axis=2) - 0.5)
+
+
+def test_a_classifier_without_probabilities_votes():
+    X, Y = linear_data(labels=3)
+    ranker = PairwiseLabelRanker(RidgeClassifier()).fit(X, Y)
+    assert set(np.unique(ranker.predict_pairwise(X))) == {0.0, 0.5, 1.0}
+    assert ranker.score(X, Y) > 0.5
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
+def test_degenerate_pairs_get_a_smoothed_constant(model):
+    nan = np.nan
+    X = np.arange(6.0).reshape(-1, 1)
+    Y = np.array([[1, 2, nan, nan]] * 3 + [[nan, nan, 1, 2], [nan, nan, 2, 1], [nan, nan, 1, 2]])
+    probability = PairwiseLabelRanker(model).fit(X, Y).predict_pairwise(X)
+    np.testing.assert_allclose(probability[:, 0, 1], 4 / 5)
+    np.testing.assert_allclose(probability[:, 0, 2], 1 / 2)
+    assert np.ptp(probability[:, 2, 3]) > 0
+
+
+def test_one_label_is_ranked_first():
+    ranker = PairwiseLabelRanker().fit([[0.0], [1.0]], [[1], [1]])
+    np.testing.assert_array_equal(ranker.predict([[3.0]]), [[1]])
+
+
+def test_refitting_with_another_kind_of_model_forgets_the_first():
+    X, Y = linear_data(labels=3)
+    ranker = PairwiseLabelRanker().fit(X, Y)
+    ranker.set_params(estimator=GaussianNB()).fit(X, Y)
+    fresh = PairwiseLabelRanker(GaussianNB()).fit(X, Y)
+    np.testing.assert_array_equal(ranker.decision_function(X), fresh.decision_function(X))
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
+def test_the_number_of_jobs_changes_nothing(model):
+    X, Y = linear_data()
+    one, two = (PairwiseLabelRanker(model, n_jobs=jobs).fit(X, Y) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+
+
+def test_blocks_change_nothing_but_rounding(monkeypatch):
+    X, Y = linear_data()
+    whole = PairwiseLabelRanker(EXACT).fit(X, Y)
+    monkeypatch.setattr("prefero._pairwise._BLOCK_ENTRIES", 2 * len(X))
+    blocks = PairwiseLabelRanker(EXACT).fit(X, Y)
+    np.testing.assert_allclose(blocks.decision_function(X), whole.decision_function(X))
+
+
+def test_a_thousand_labels_are_refused_with_an_estimate():
+    Y = np.tile(np.arange(1, 1001), (2, 1))
+    with pytest.raises(ValueError, match=r"499,500 pairs.*MB of coefficients.*max_models"):
+        PairwiseLabelRanker().fit([[0.0], [1.0]], Y)
+
+
+def test_weights_that_the_estimator_cannot_use_are_refused():
+    X, Y = linear_data(labels=3)
+    with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
+        PairwiseLabelRanker(KNeighborsClassifier()).fit(X, Y, np.arange(len(X)))
