@@ -1,7 +1,6 @@
 """Prefero learns to order: label ranking, multilabel ranking and supervised ordering."""
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 # Public name -> the room it lives in. Rooms load on first use, so that `import prefero`
@@ -42,11 +41,12 @@ _ROOMS = (
     "study",
 )
 
-__version__ = version("prefero")
 __all__ = [*sorted(_PUBLIC), *_ROOMS]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("prefero")
     if name in _PUBLIC:
         return getattr(import_module(f"prefero.{_PUBLIC[name]}"), name)
     if name in _ROOMS:

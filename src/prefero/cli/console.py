@@ -1,0 +1,37 @@
+"""Where output goes: data to stdout, words and progress to stderr."""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def words() -> "Console":
+    """Return the console of stderr, for what a person reads along the way."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+
+
+def page() -> "Console":
+    """Return the console of stdout, for results laid out for a person."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON to stdout."""
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=2)
+    print()
+
+
+def track(steps: Sequence[Any], what: str) -> Iterable[Any]:
+    """Yield the steps, with a progress bar if stderr is a terminal."""
+    from rich.progress import track as rich_track
+
+    console = words()
+    return rich_track(steps, what, console=console, transient=True, disable=not console.is_terminal)

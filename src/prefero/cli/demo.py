@@ -1,0 +1,166 @@
+"""prefero demo: the whole story on data that ships."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from prefero.cli.console import page, print_json, track
+from prefero.cli.rankers import BASELINE, RankerChoice, ranker_choices
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+# Name, number of instances used, and what a person should know about the set.
+_SETS = (
+    ("wine", 178, "cultivars by their probability"),
+    ("digits", 600, "digits by likeness"),
+    ("diabetes", 442, "blood measurements by size"),
+)
+_FOLDS = 5
+
+_NEXT = """\
+Next
+  prefero --help                  every command
+  python                          and then:
+    >>> from prefero.datasets import load_dataset
+    >>> from prefero import {estimator}
+    >>> wine = load_dataset("wine", as_frame=True)
+    >>> ranker = {estimator}().fit(wine.data, wine.target)
+    >>> ranker.predict_order(wine.data[:3])"""
+
+
+@dataclass
+class _Result:
+    """One ranker on one set: the mean tau, and the order it predicts for one new instance."""
+
+    data: str
+    ranker: RankerChoice
+    tau: float
+    true: list[str]
+    predicted: list[str]
+
+
+def demo(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Show the whole story on data that ships, in under a minute."""
+    data = {name: _load(name, size) for name, size, _ in _SETS}
+    runs = [(name, choice) for name in data for choice in ranker_choices()]
+    results = [_run(name, data[name], choice) for name, choice in track(runs, "Cross-validating")]
+    if as_json:
+        print_json([{**vars(result), "ranker": result.ranker.name} for result in results])
+        return
+    console = page()
+    for part in _story(data, results):
+        console.print(part)
+        console.print()
+
+
+def _load(name: str, size: int) -> Any:
+    from sklearn.utils import shuffle
+
+    from prefero.datasets import load_dataset
+
+    data = load_dataset(name)
+    data.data, data.target = shuffle(data.data, data.target, random_state=0, n_samples=size)
+    return data
+
+
+def _run(name: str, data: Any, choice: RankerChoice) -> _Result:
+    import numpy as np
+    from sklearn.model_selection import KFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from prefero.metrics import kendall_tau
+
+    model = make_pipeline(StandardScaler(), choice.make())
+    predicted = cross_val_predict(model, data.data, data.target, cv=KFold(_FOLDS))
+    labels = np.asarray(data.label_names)
+    return _Result(
+        data=name,
+        ranker=choice,
+        tau=float(kendall_tau(data.target, predicted)),
+        true=labels[np.argsort(data.target[0])].tolist(),
+        predicted=labels[np.argsort(predicted[0])].tolist(),
+    )
+
+
+def _story(data: dict[str, Any], results: list[_Result]) -> list["RenderableType"]:
+    best = {name: max((r for r in results if r.data == name), key=_tau) for name in data}
+    learned = [r.ranker for r in best.values() if r.ranker is not BASELINE]
+    favourite = max(learned, key=learned.count, default=BASELINE)
+    return [
+        _heading(),
+        _sets_table(data),
+        _tau_table(list(data), results, best),
+        _orders_table(best),
+        _NEXT.format(estimator=favourite.estimator),
+    ]
+
+
+def _tau(result: _Result) -> float:
+    return result.tau
+
+
+def _heading() -> "RenderableType":
+    from rich.text import Text
+
+    return Text.assemble(
+        ("Prefero", "bold"), " learns to order: features in, the order of a set of labels out."
+    )
+
+
+def _sets_table(data: dict[str, Any]) -> "RenderableType":
+    table = _table("Three sets made from data that scikit-learn carries")
+    table.add_column("set")
+    for column in ("instances", "features", "labels"):
+        table.add_column(column, justify="right")
+    table.add_column("to be ordered")
+    for name, _, about in _SETS:
+        n, features = data[name].data.shape
+        table.add_row(name, str(n), str(features), str(len(data[name].label_names)), about)
+    return table
+
+
+def _tau_table(
+    names: list[str], results: list[_Result], best: dict[str, _Result]
+) -> "RenderableType":
+    table = _table(f"Kendall tau in {_FOLDS}-fold cross-validation")
+    table.add_column("ranker")
+    for name in names:
+        table.add_column(name, justify="right")
+    for choice in ranker_choices():
+        row = {r.data: r for r in results if r.ranker == choice}
+        cells = [_tau_cell(row[name].tau, row[name] is best[name]) for name in names]
+        table.add_row(choice.title, *cells)
+    return table
+
+
+def _tau_cell(tau: float, is_best: bool) -> "RenderableType":
+    from rich.text import Text
+
+    return Text(f"{tau:.3f}", style="bold green" if is_best else "")
+
+
+def _orders_table(best: dict[str, _Result]) -> "RenderableType":
+    table = _table("Three instances the best ranker had not seen")
+    for column in ("set", "", "order"):
+        table.add_column(column)
+    for name, result in best.items():
+        table.add_row(name, "predicted", _order(result.predicted))
+        table.add_row("", "true", _order(result.true), end_section=True)
+    return table
+
+
+def _order(labels: list[str], longest: int = 4) -> str:
+    shown = " > ".join(labels[:longest])
+    return f"{shown} > ..." if len(labels) > longest else shown
+
+
+def _table(title: str) -> Any:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    return Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)

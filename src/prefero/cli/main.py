@@ -1,0 +1,106 @@
+"""The entry point: the table of commands, and what each kind of failure exits with."""
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import prefero
+from prefero.exceptions import ModelFileError
+
+# Each is a module of this package that holds a function of the same name.
+COMMANDS = ("demo",)
+
+UNEXPECTED, BAD_DATA, BAD_MODEL_FILE, NOT_CONVERGED, INTERRUPTED = 1, 3, 4, 5, 130
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    try:
+        app = build()
+    except ModuleNotFoundError as error:
+        _fail(
+            UNEXPECTED,
+            f"the command line needs the package {error.name!r}: pip install 'prefero[cli]'",
+        )
+    with _plain_warnings() as categories:
+        try:
+            app()
+        except SystemExit as done:
+            if not done.code and "ConvergenceWarning" in categories:
+                sys.exit(NOT_CONVERGED)
+            raise
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)
+        except Exception as error:
+            if os.environ.get("PREFERO_TRACEBACK"):
+                raise
+            _fail(*_verdict(error))
+
+
+def build() -> Callable[[], Any]:
+    """Return the application with every command of the table."""
+    import typer
+
+    app = typer.Typer(
+        name="prefero",
+        help="Learn to order: label ranking, multilabel ranking and supervised ordering.",
+        epilog="Start with: prefero demo",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for name in COMMANDS:
+        app.command(name)(getattr(import_module(f"prefero.cli.{name}"), name))
+
+    def show_version(wanted: bool) -> None:
+        if wanted:
+            print(f"prefero {prefero.__version__}")
+            raise typer.Exit
+
+    @app.callback()
+    def options(
+        version: bool = typer.Option(
+            False, "--version", callback=show_version, is_eager=True, help="Show the version."
+        ),
+    ) -> None:
+        """Learn to order: label ranking, multilabel ranking and supervised ordering."""
+
+    return app
+
+
+def _verdict(error: Exception) -> tuple[int, str]:
+    """The exit code and the sentence of an error; the library says bad input by ValueError."""
+    if isinstance(error, ModelFileError):
+        return BAD_MODEL_FILE, str(error)
+    if isinstance(error, ValueError):
+        return BAD_DATA, str(error)
+    if isinstance(error, OSError | ImportError):
+        return UNEXPECTED, str(error)
+    return UNEXPECTED, (
+        f"unexpected {type(error).__name__}: {error} "
+        "(set PREFERO_TRACEBACK=1 to see where, and please report it)"
+    )
+
+
+def _fail(code: int, sentence: str) -> None:
+    print(f"prefero: {sentence}", file=sys.stderr)
+    sys.exit(code)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[set[str]]:
+    """Show each warning as one line; yield the set that collects their categories."""
+    categories: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *_: Any) -> None:
+        categories.add(category.__name__)
+        print(f"prefero: warning: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield categories

@@ -1,0 +1,39 @@
+"""The rankers that commands offer, by the short names that users type."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class RankerChoice:
+    """A ranker as the command line knows it."""
+
+    name: str
+    estimator: str
+    title: str
+
+    def make(self) -> Any:
+        """Return an untrained ranker with its default parameters."""
+        from prefero import label_ranking
+
+        return getattr(label_ranking, self.estimator)()
+
+
+BASELINE = RankerChoice("consensus", "ConsensusLabelRanker", "same order for everyone")
+_CHOICES = (
+    BASELINE,
+    RankerChoice("neighbors", "NeighborsLabelRanker", "nearest neighbours"),
+    RankerChoice("tree", "TreeLabelRanker", "tree"),
+    RankerChoice("forest", "ForestLabelRanker", "forest"),
+    RankerChoice("boosting", "BoostingLabelRanker", "boosted trees"),
+    RankerChoice("pairwise", "PairwiseLabelRanker", "pairwise comparison"),
+    RankerChoice("loglinear", "LogLinearLabelRanker", "log-linear"),
+    RankerChoice("constraint", "ConstraintLabelRanker", "constraint classification"),
+)
+
+
+def ranker_choices() -> list[RankerChoice]:
+    """Return the choices whose estimator this version of the package has."""
+    from prefero import label_ranking
+
+    return [choice for choice in _CHOICES if choice.estimator in label_ranking.__all__]

@@ -1,0 +1,109 @@
+"""Label-ranking sets made, on loading, from data that scikit-learn carries."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sklearn.datasets
+from sklearn.utils import Bunch
+
+from prefero.datasets._bunch import ranking_bunch
+from prefero.datasets._constructions import ranks_from_classes, ranks_from_columns
+
+# The blood measurements of the diabetes data, which become the labels to be ordered.
+_SERUM = {
+    "s1": "cholesterol",
+    "s2": "ldl",
+    "s3": "hdl",
+    "s4": "cholesterol/hdl",
+    "s5": "triglycerides",
+    "s6": "glucose",
+}
+
+
+@dataclass(frozen=True)
+class _Shipped:
+    source: Callable[..., Any]
+    about: str
+    columns: Mapping[str, str] | None = None
+
+    @property
+    def construction(self) -> str:
+        return "A" if self.columns is None else "B"
+
+
+_SHIPPED = {
+    "breast_cancer": _Shipped(sklearn.datasets.load_breast_cancer, "malignant or benign"),
+    "diabetes": _Shipped(sklearn.datasets.load_diabetes, "six blood measurements", _SERUM),
+    "digits": _Shipped(sklearn.datasets.load_digits, "ten digits by how alike they look"),
+    "iris": _Shipped(sklearn.datasets.load_iris, "three species of iris"),
+    "wine": _Shipped(sklearn.datasets.load_wine, "three cultivars of wine"),
+}
+
+
+def dataset_names() -> list[str]:
+    """Return the names that `load_dataset` takes.
+
+    Returns
+    -------
+    list of str
+        The names.
+
+    Examples
+    --------
+    >>> dataset_names()
+    ['breast_cancer', 'diabetes', 'digits', 'iris', 'wine']
+    """
+    return list(_SHIPPED)
+
+
+def load_dataset(name: str, *, as_frame: bool = False) -> Bunch:
+    """Load a label-ranking set made from data that scikit-learn carries.
+
+    Classification data is turned by `ranks_from_classes`, regression data by
+    `ranks_from_columns`.
+
+    Parameters
+    ----------
+    name : str
+        One of `dataset_names`.
+    as_frame : bool, default=False
+        Whether ``data`` and ``target`` are pandas tables.
+
+    Returns
+    -------
+    Bunch
+        With ``data``, ``target`` (ranks), ``feature_names``, ``label_names`` and ``DESCR``.
+
+    Examples
+    --------
+    >>> wine = load_dataset("wine")
+    >>> wine.data.shape, wine.target[0], wine.label_names
+    ((178, 13), array([1, 2, 3]), ['class_0', 'class_1', 'class_2'])
+    """
+    if name not in _SHIPPED:
+        raise ValueError(f"No data set {name!r} ships; there are {', '.join(_SHIPPED)}.")
+    shipped = _SHIPPED[name]
+    raw = shipped.source()
+    features = [str(feature) for feature in raw.feature_names]
+    if shipped.columns is None:
+        data = raw.data
+        target, classes = ranks_from_classes(raw.data, raw.target)
+        labels = [str(raw.target_names[index]) for index in classes]
+    else:
+        chosen = [features.index(column) for column in shipped.columns]
+        data, target = ranks_from_columns(raw.data, chosen)
+        features = [feature for feature in features if feature not in shipped.columns]
+        labels = list(shipped.columns.values())
+    return ranking_bunch(
+        data,
+        target,
+        feature_names=features,
+        label_names=labels,
+        description=(
+            f"{name}: the order of {shipped.about}, by construction ({shipped.construction}) of "
+            "Cheng, Hühn & Hüllermeier (2009), section 6.1, from the data of the same name in "
+            "scikit-learn."
+        ),
+        as_frame=as_frame,
+    )

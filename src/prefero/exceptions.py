@@ -1,0 +1,34 @@
+"""The errors of this package that a program may want to tell apart."""
+
+__all__ = ["DataError", "ModelFileError"]
+
+
+class DataError(ValueError):
+    """A file or table does not hold what it should; the message says where and what.
+
+    Parameters
+    ----------
+    problem : str
+        One sentence: what was expected, what was found, what to do.
+    source : str, optional
+        The file.
+    line : int, optional
+        The line in it, counted from 1.
+
+    Examples
+    --------
+    >>> str(DataError("Column 'x' is missing.", "data.csv", 3))
+    "data.csv:3: Column 'x' is missing."
+    """
+
+    def __init__(self, problem: str, source: str | None = None, line: int | None = None) -> None:
+        self.problem, self.source, self.line = problem, source, line
+        place = "".join(f"{part}:" for part in (source, line) if part is not None)
+        super().__init__(f"{place} {problem}" if place else problem)
+
+    def __reduce__(self) -> tuple[type, tuple[str, str | None, int | None]]:
+        return type(self), (self.problem, self.source, self.line)
+
+
+class ModelFileError(ValueError):
+    """A file is not a model this version can load safely."""

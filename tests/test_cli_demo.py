@@ -1,0 +1,33 @@
+"""prefero demo, run as a user runs it."""
+
+import json
+
+import pytest
+
+from cli_program import prefero
+
+
+@pytest.fixture(scope="module")
+def figures():
+    return json.loads(prefero("demo", "--json").stdout)
+
+
+def test_demo_tells_the_story_on_stdout():
+    done = prefero("demo")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    for part in ("wine", "digits", "diabetes", "same order for everyone", "tau", "glucose", "Next"):
+        assert part in done.stdout
+
+
+def test_demo_figures_as_json(figures):
+    assert {result["data"] for result in figures} == {"wine", "digits", "diabetes"}
+    for result in figures:
+        assert -1 <= result["tau"] <= 1
+        assert sorted(result["true"]) == sorted(result["predicted"])
+
+
+def test_every_learned_ranker_beats_the_same_order_for_everyone_on_wine(figures):
+    wine = {result["ranker"]: result["tau"] for result in figures if result["data"] == "wine"}
+    baseline = wine.pop("consensus")
+    assert all(tau > baseline for tau in wine.values())

@@ -1,0 +1,107 @@
+"""The program as a whole: help, usage errors, exit codes, what goes to which stream."""
+
+import subprocess
+import sys
+import warnings
+
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from cli_program import prefero
+from prefero.cli import main as cli
+from prefero.exceptions import DataError, ModelFileError
+
+
+def test_help_lists_every_command():
+    done = prefero("--help")
+    assert done.returncode == 0
+    assert all(command in done.stdout for command in cli.COMMANDS)
+
+
+def test_help_loads_no_numeric_package():
+    code = (
+        "import sys\nsys.argv = ['prefero', '--help']\nfrom prefero.cli.main import main\n"
+        "try:\n    main()\n"
+        "finally:\n    print({'numpy', 'pandas', 'sklearn', 'scipy'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "set()"
+
+
+def test_version():
+    assert prefero("--version").stdout.startswith("prefero ")
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["demo", "--nonsense"], ["demo", "extra"]])
+def test_wrong_usage_exits_2_and_says_so_on_stderr(arguments):
+    done = prefero(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Usage" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (DataError("Empty.", "d.csv", 1), 3, "d.csv:1: Empty."),
+        (ValueError("y is wrong."), 3, "y is wrong."),
+        (ModelFileError("Not a model."), 4, "Not a model."),
+        (OSError(28, "No space left on device"), 1, "No space left"),
+        (ZeroDivisionError("oops"), 1, "unexpected ZeroDivisionError: oops"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_each_failure_has_its_exit_code_and_one_sentence(
+    error, code, sentence, monkeypatch, capsys
+):
+    def fail():
+        raise error
+
+    assert _exit_code(fail, monkeypatch) == code
+    shown = capsys.readouterr()
+    assert sentence in shown.err
+    assert shown.err.count("\n") <= 1
+    assert shown.out == ""
+
+
+def test_no_convergence_exits_5_after_the_result(monkeypatch, capsys):
+    def work():
+        print("result")
+        warnings.warn("no optimum yet", ConvergenceWarning, stacklevel=1)
+        sys.exit(0)
+
+    assert _exit_code(work, monkeypatch) == 5
+    shown = capsys.readouterr()
+    assert shown.out == "result\n"
+    assert shown.err == "prefero: warning: no optimum yet\n"
+
+
+def test_a_missing_package_is_asked_for_in_one_sentence(monkeypatch, capsys):
+    def build():
+        raise ModuleNotFoundError("No module named 'typer'", name="typer")
+
+    monkeypatch.setattr(cli, "build", build)
+    with pytest.raises(SystemExit) as done:
+        cli.main()
+    assert done.value.code == 1
+    assert "pip install 'prefero[cli]'" in capsys.readouterr().err
+
+
+def test_traceback_on_request(monkeypatch):
+    def fail():
+        raise ValueError("y is wrong.")
+
+    monkeypatch.setenv("PREFERO_TRACEBACK", "1")
+    monkeypatch.setattr(cli, "build", lambda: fail)
+    with pytest.raises(ValueError, match="y is wrong"):
+        cli.main()
+
+
+def _exit_code(app, monkeypatch):
+    monkeypatch.setattr(cli, "build", lambda: app)
+    # Under pytest warnings are errors; here they are shown, as in a terminal.
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        with pytest.raises(SystemExit) as done:
+            cli.main()
+    return done.value.code
