@@ -1,73 +1,23 @@
-"""What every estimator shares: tags, validation, label names, and the public predictions."""
+"""What every label ranker shares: tags, validation, label names, and the public predictions."""
 
 import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from prefero.base._features import check_features
 from prefero.metrics import kendall_tau
 from prefero.rankings import check_ranks, label_names, strict_ranks
-
-__all__ = ["BaseLabelRanker", "LabelRankerMixin", "check_features"]
 
 
 def _has(method: str) -> Any:
     """Show a method only on estimators that have another one it needs."""
     return available_if(lambda estimator: hasattr(estimator, method))
-
-
-def check_features(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
-    """Validate features as the tags of an estimator say, naming the place of a NaN it refuses.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Its tags say whether sparse X and NaN are legal.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Features.
-    reset : bool
-        True in fit, where the names and number of features are learned.
-
-    Returns
-    -------
-    ndarray or csr_matrix of shape (n_samples, n_features)
-        The features as float64.
-    """
-    input_tags = estimator.__sklearn_tags__().input_tags
-    checked = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=np.float64,
-        accept_sparse="csr" if input_tags.sparse else False,
-        ensure_all_finite="allow-nan",
-    )
-    if not input_tags.allow_nan:
-        _refuse_nan(estimator, checked)
-    return checked
-
-
-def _refuse_nan(estimator: Any, X: Any) -> None:
-    entries = X.tocoo() if issparse(X) else X
-    missing = np.isnan(entries.data if issparse(X) else entries)
-    if not missing.any():
-        return
-    if issparse(X):
-        row, column = (int(index[missing][0]) for index in (entries.row, entries.col))
-    else:
-        row, column = (int(index) for index in np.argwhere(missing)[0])
-    name = getattr(estimator, "feature_names_in_", range(X.shape[1]))[column]
-    raise ValueError(
-        f"X contains NaN in column {name!r}, first in row {row}, and "
-        f"{type(estimator).__name__} does not accept missing features: impute them, for "
-        "instance with sklearn.impute.SimpleImputer, or use a tree or a forest."
-    )
 
 
 class LabelRankerMixin:
