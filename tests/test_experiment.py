@@ -13,6 +13,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import Bunch
 
 from prefero import ConsensusLabelRanker
 from prefero.metrics import kendall_tau, regret
@@ -45,6 +46,10 @@ class SpyRanker(BaseEstimator):
 def toy(n=30, c=4, seed=0):
     rng = np.random.default_rng(seed)
     return np.arange(n, dtype=float)[:, None], strict_ranks(rng.normal(size=(n, c)))
+
+
+def bunch(X, Y):
+    return Bunch(data=X, target=Y)
 
 
 def without_seconds(table):
@@ -103,7 +108,7 @@ def test_missing_labels_are_dropped_from_training_rankings_only(tmp_path):
 
 def test_the_rows_do_not_depend_on_what_else_is_run_or_on_the_number_of_jobs():
     rankers = {"a": ConsensusLabelRanker(), "b": SpyRanker()}
-    data = {"one": toy(seed=1), "two": lambda: toy(seed=2)}
+    data = {"one": toy(seed=1), "two": lambda: bunch(*toy(seed=2))}
     whole = run_experiment(rankers, data, n_splits=3, n_repeats=2, missing=(0, 0.3), n_jobs=2)
     part = run_experiment({"b": SpyRanker()}, {"two": toy(seed=2)}, n_splits=3, missing=(0.3,))
     same = whole.where(ranker="b", dataset="two", missing=0.3, repetition=0)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import joblib
 import numpy as np
@@ -13,7 +13,7 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold
-from sklearn.utils import _safe_indexing, check_consistent_length
+from sklearn.utils import Bunch, _safe_indexing, check_consistent_length
 
 import prefero
 from prefero.metrics import kendall_tau, regret, spearman_rho, top_accuracy
@@ -24,7 +24,7 @@ from prefero.study.table import Table
 
 __all__ = ["run_experiment", "summarize"]
 
-Source = tuple[Any, ...] | Callable[[], tuple[Any, ...]]
+Source: TypeAlias = tuple[Any, ...] | Bunch | Callable[[], tuple[Any, ...] | Bunch]
 Details = Mapping[str, Callable[[Any], float]]
 
 MEASURES = ("tau", "rho", "top1", "regret")
@@ -95,9 +95,10 @@ def run_experiment(
     ----------
     rankers : mapping of str to estimator
         Label rankers, or pipelines that end in one, by name.
-    data : mapping of str to tuple or callable
-        ``(X, Y)`` or ``(X, Y, scores)`` by name, or a function that returns it. ``Y`` holds
-        ranks; ``scores`` (larger is better) say what each label is worth, for the regret.
+    data : mapping of str to tuple, Bunch or callable
+        By name: ``(X, Y)``, ``(X, Y, scores)``, a data set of `prefero.datasets`, or a
+        function that returns one of them. ``Y`` holds ranks; ``scores`` (larger is better)
+        say what each label is worth, for the regret.
     n_splits : int, default=10
         Folds of each repetition.
     n_repeats : int, default=1
@@ -173,6 +174,8 @@ def _checked_rate(rate: float) -> float:
 
 def _load(name: str, source: Source, n_splits: int) -> _Problem:
     parts = source() if callable(source) else source
+    if isinstance(parts, Bunch):
+        parts = (parts.data, parts.target)
     if len(parts) not in (2, 3):
         raise ValueError(
             f"data[{name!r}] must be (X, Y), (X, Y, scores) or a function that returns one of "
