@@ -1,5 +1,6 @@
 """Slow twins of the kernels: a few plain lines each, the specification the fast code must meet."""
 
+import itertools
 from itertools import combinations
 
 import numpy as np
@@ -30,3 +31,94 @@ def pair_sign(ranks, i, j):
     if np.isnan(ranks[i]) or np.isnan(ranks[j]):
         return 0
     return int(np.sign(ranks[j] - ranks[i]))
+
+
+def kendall_distance(a, b):
+    """Pairs of labels in opposite strict orders."""
+    return pair_counts(a, b)[1]
+
+
+def permutations(n):
+    """All strict rankings of n labels."""
+    return np.array(list(itertools.permutations(range(1, n + 1))), dtype=float)
+
+
+def extensions(ranks):
+    """All strict rankings of all labels that keep every strict preference of one row."""
+    return [p for p in permutations(len(ranks)) if kendall_distance(ranks, p) == 0]
+
+
+def insertions(ranks):
+    """All rankings that keep a row's buckets whole and add each missing label strictly."""
+    ranks = np.asarray(ranks, float)
+    missing = np.flatnonzero(np.isnan(ranks))
+    buckets = [tuple(np.flatnonzero(ranks == r)) for r in np.unique(ranks[~np.isnan(ranks)])]
+    items = [*buckets, *((i,) for i in missing)]
+    for order in itertools.permutations(range(len(items))):
+        kept = [k for k in order if k < len(buckets)]
+        if kept == sorted(kept):
+            out = np.empty(len(ranks))
+            for position, k in enumerate(order):
+                out[list(items[k])] = position
+            yield bucket_positions(out)
+
+
+def borda_votes(ranks):
+    """Votes of one row, label by label (Cheng 2009, Proposition 2)."""
+    n, m = len(ranks), np.count_nonzero(~np.isnan(ranks))
+    return [
+        (n + 1) / 2 if np.isnan(p) else (m - p + 1) * (n + 1) / (m + 1)
+        for p in bucket_positions(ranks)
+    ]
+
+
+def extend(ranks, center):
+    """Proposition 1, label by label: the first cheapest gap between buckets."""
+    ranks = np.asarray(ranks, float)
+    levels = np.unique(ranks[~np.isnan(ranks)])
+    key = {i: (np.searchsorted(levels, r) + 1, 0) for i, r in enumerate(ranks) if not np.isnan(r)}
+    known = dict(key)
+    for i in np.flatnonzero(np.isnan(ranks)):
+
+        def cost(gap, i=i):
+            return sum(
+                center[k] > center[i] if level <= gap else center[k] < center[i]
+                for k, (level, _) in known.items()
+            )
+
+        gap = min(range(len(levels) + 1), key=cost)
+        key[i] = (gap, center[i])  # after bucket number `gap`, in center order
+    order = sorted(set(key.values()))
+    return bucket_positions(np.array([order.index(key[i]) for i in range(len(ranks))]))
+
+
+def ranks_by_votes(votes):
+    """Strict ranks by descending votes, equal ones (up to rounding) by index."""
+    order = sorted(range(len(votes)), key=lambda j: (-round(votes[j], 6), j))
+    return np.argsort(order) + 1
+
+
+def fit_mallows(Y, weights, rounds=20):
+    """Algorithm 1 of Cheng 2009: the center and the mean distance to it."""
+    Y = np.asarray(Y, float)
+    n = Y.shape[1]
+    share = np.count_nonzero(~np.isnan(Y), axis=1) / n
+    w = np.asarray(weights, float) * share
+    if w.sum() == 0:
+        return np.arange(1, n + 1), None
+    center = ranks_by_votes(np.average([borda_votes(y) for y in Y], axis=0, weights=w))
+    for _ in range(rounds):
+        extended = np.array([extend(y, center) for y in Y])
+        new = ranks_by_votes(np.average(n + 1 - extended, axis=0, weights=w))
+        if (new == center).all():
+            break
+        center = new
+    distances = [kendall_distance(extend(y, center), center) for y in Y]
+    return center, np.average(distances, weights=w)
+
+
+def mallows_pmf(center, theta):
+    """The probability of every ranking, by enumeration."""
+    distances = np.array([kendall_distance(p, center) for p in permutations(len(center))])
+    weights = np.exp(-theta * distances)
+    return weights / weights.sum()

@@ -1,0 +1,98 @@
+#include <nanobind/stl/pair.h>
+
+#include <utility>
+
+#include "bindings/arrays.hpp"
+#include "core/aggregate.hpp"
+#include "core/extend.hpp"
+#include "core/mallows.hpp"
+
+namespace prefero::bindings {
+
+namespace {
+
+using Starts = In<std::int64_t, 1>;
+using Rows = In<std::int64_t, 1>;
+using Weights = In<double, 1>;
+
+Neighborhoods neighborhoods(const Starts& starts, const Rows& rows, const Weights& weights) {
+    require(starts.shape(0) > 0, "starts must hold the end of the last set");
+    require(rows.shape(0) == weights.shape(0), "rows and weights must have the same length");
+    return {starts.data(), rows.data(), weights.data(), starts.shape(0) - 1};
+}
+
+Out<double, 2> borda_votes(In<double, 2> ranks) {
+    auto votes = make_array<double, 2>({ranks.shape(0), ranks.shape(1)});
+    nb::gil_scoped_release unlocked;
+    prefero::borda_votes(OrderedRows(rank_matrix(ranks)), ranks.shape(0), votes.data());
+    return votes;
+}
+
+Out<double, 2> borda_batch(In<double, 2> ranks, Starts starts, Rows rows, Weights weights) {
+    const Neighborhoods sets = neighborhoods(starts, rows, weights);
+    auto votes = make_array<double, 2>({sets.count, ranks.shape(1)});
+    nb::gil_scoped_release unlocked;
+    prefero::borda_batch(rank_matrix(ranks), sets, votes.data());
+    return votes;
+}
+
+Out<double, 2> pair_sums(In<double, 2> ranks, Weights weights) {
+    require(ranks.shape(0) == weights.shape(0), "ranks and weights must have the same length");
+    auto sums = make_array<double, 2>({ranks.shape(1), ranks.shape(1)});
+    nb::gil_scoped_release unlocked;
+    prefero::pair_sums(rank_matrix(ranks), weights.data(), sums.data());
+    return sums;
+}
+
+Out<double, 2> extend(In<double, 2> ranks, In<double, 2> centers) {
+    require(centers.shape(0) == ranks.shape(0) || centers.shape(0) == 1,
+            "centers must have one row or as many as ranks");
+    require(centers.shape(1) == ranks.shape(1), "centers and ranks must have the same labels");
+    auto positions = make_array<double, 2>({ranks.shape(0), ranks.shape(1)});
+    nb::gil_scoped_release unlocked;
+    prefero::extend(rank_matrix(ranks), centers.data(), centers.shape(0), positions.data());
+    return positions;
+}
+
+std::pair<Out<double, 2>, Out<double, 1>> fit_mallows_batch(In<double, 2> ranks, Starts starts,
+                                                            Rows rows, Weights weights,
+                                                            std::size_t max_rounds) {
+    const Neighborhoods sets = neighborhoods(starts, rows, weights);
+    auto votes = make_array<double, 2>({sets.count, ranks.shape(1)});
+    auto theta = make_array<double, 1>({sets.count});
+    {
+        nb::gil_scoped_release unlocked;
+        prefero::fit_mallows_batch(rank_matrix(ranks), sets, max_rounds, votes.data(),
+                                   theta.data());
+    }
+    return {votes, theta};
+}
+
+std::pair<double, double> mallows_moments(double theta, std::size_t labels) {
+    const DistanceMoments moments = prefero::mallows_moments(theta, labels);
+    return {moments.mean, moments.variance};
+}
+
+}  // namespace
+
+void bind_consensus(nb::module_& module) {
+    module.def("borda_votes", &borda_votes, nb::arg("ranks"),
+               "Generalized Borda votes of each row.");
+    module.def("borda_batch", &borda_batch, nb::arg("ranks"), nb::arg("starts"), nb::arg("rows"),
+               nb::arg("weights"), "Mean generalized Borda votes of each weighted set of rows.");
+    module.def("pair_sums", &pair_sums, nb::arg("ranks"), nb::arg("weights"),
+               "Weight of the rows that put label i strictly before label j.");
+    module.def("extend", &extend, nb::arg("ranks"), nb::arg("centers"),
+               "Mean positions in the extension of each row nearest to a center of votes.");
+    module.def("fit_mallows_batch", &fit_mallows_batch, nb::arg("ranks"), nb::arg("starts"),
+               nb::arg("rows"), nb::arg("weights"), nb::arg("max_rounds"),
+               "Mean votes of the center, and theta, of each weighted set of rows.");
+    module.def("mallows_log_normalizer", &mallows_log_normalizer, nb::arg("theta"),
+               nb::arg("labels"), "The logarithm of the normalising constant.");
+    module.def("mallows_moments", &mallows_moments, nb::arg("theta"), nb::arg("labels"),
+               "Mean and variance of the distance to the center.");
+    module.def("mallows_theta", &mallows_theta, nb::arg("mean_distance"), nb::arg("labels"),
+               "The most likely theta given a mean distance to the center.");
+}
+
+}  // namespace prefero::bindings

@@ -1,0 +1,39 @@
+// Votes and pair sums of weighted sets of rankings.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/extend.hpp"
+#include "core/rank_row.hpp"
+
+namespace prefero {
+
+// Weighted sets of rows of one rank matrix: set q holds the members starts[q] .. starts[q + 1].
+struct Neighborhoods {
+    const std::int64_t* starts;
+    const std::int64_t* rows;
+    const double* weights;
+    std::size_t count;
+};
+
+// The mean of votes with that sum, rounded to a grid of 2^-26. Labels with equal votes so stay
+// equal whatever the order of summation: the added number leaves no bits for what is finer.
+// Without any weight every label has the middle vote.
+inline double mean_votes(double sum, double weight, std::size_t labels) {
+    constexpr double kShift = 1.5 * (1 << 26);
+    if (!(weight > 0)) return static_cast<double>(labels + 1) / 2;
+    return (sum / weight + kShift) - kShift;
+}
+
+// Generalized Borda votes of each row: (m + 1 - position)(c + 1)/(m + 1) for the m labels it
+// ranks, (c + 1)/2 for the others.
+void borda_votes(const OrderedRows& rows, std::size_t n_rows, double* votes);
+
+// Mean votes of each neighbourhood.
+void borda_batch(RankMatrix ranks, Neighborhoods sets, double* votes);
+
+// sums[i * c + j] is the weight of the rows that put label i strictly before label j.
+void pair_sums(RankMatrix ranks, const double* weights, double* sums);
+
+}  // namespace prefero
