@@ -1,7 +1,7 @@
 """Slow twins of the kernels: a few plain lines each, the specification the fast code must meet."""
 
 import itertools
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -122,3 +122,29 @@ def mallows_pmf(center, theta):
     distances = np.array([kendall_distance(p, center) for p in permutations(len(center))])
     weights = np.exp(-theta * distances)
     return weights / weights.sum()
+
+
+def object_pairs(positions, starts):
+    """All pairs (better, worse) of rows of one group that its order tells apart."""
+    return [
+        (i, j)
+        for begin, end in pairwise(starts)
+        for i in range(begin, end)
+        for j in range(begin, end)
+        if positions[i] < positions[j]
+    ]
+
+
+def pair_hinge(scores, pairs):
+    """Squared hinge over pairs, its gradient and its generalized Hessian by score."""
+    loss, gradient = 0.0, np.zeros(len(scores))
+    hessian = np.zeros((len(scores), len(scores)))
+    for i, j in pairs:
+        margin = 1 - (scores[i] - scores[j])
+        if margin > 0:
+            step = np.zeros(len(scores))
+            step[i], step[j] = -1, 1
+            loss += margin**2
+            gradient += 2 * margin * step
+            hessian += 2 * np.outer(step, step)
+    return loss, gradient, hessian

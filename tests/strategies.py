@@ -16,3 +16,14 @@ def rank_matrices(draw, rows=(1, 5), labels=(1, 7), ties=True, missing=True):
     if missing:
         ranks[draw(arrays(np.bool_, (n, c)))] = np.nan
     return ranks
+
+
+@st.composite
+def grouped_objects(draw, columns=3, groups=(1, 4), size=(1, 6)):
+    """Objects in groups: small-integer values (so ties abound), positions and group starts."""
+    sizes = draw(st.lists(st.integers(*size), min_size=groups[0], max_size=groups[1]))
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    n = int(starts[-1])
+    values = draw(arrays(np.float64, (n, columns), elements=st.integers(-3, 3).map(float)))
+    ranks = draw(arrays(np.float64, n, elements=st.integers(1, 6).map(float)))
+    return values, ranks, starts

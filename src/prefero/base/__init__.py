@@ -2,5 +2,14 @@
 
 from prefero.base._features import check_features
 from prefero.base._label_ranking import BaseLabelRanker, LabelRankerMixin
+from prefero.base._ordering import BaseOrderer, OrdererMixin, SampleOrders, check_sample_orders
 
-__all__ = ["BaseLabelRanker", "LabelRankerMixin", "check_features"]
+__all__ = [
+    "BaseLabelRanker",
+    "BaseOrderer",
+    "LabelRankerMixin",
+    "OrdererMixin",
+    "SampleOrders",
+    "check_features",
+    "check_sample_orders",
+]

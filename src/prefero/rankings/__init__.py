@@ -5,6 +5,7 @@ instance ``i``. Smaller is better, equal means tied, NaN means unknown (not: las
 order inside a row counts.
 """
 
+from prefero.rankings._groups import Groups
 from prefero.rankings._ranks import (
     bucket_positions,
     drop_labels,
@@ -15,6 +16,7 @@ from prefero.rankings._ranks import (
 from prefero.rankings._validation import check_label_names, check_ranks, label_names
 
 __all__ = [
+    "Groups",
     "bucket_positions",
     "check_label_names",
     "check_ranks",

@@ -1,0 +1,91 @@
+"""Expected rank regression: predict where an object would stand among all objects."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+from sklearn.utils import get_tags
+
+from prefero.base import BaseOrderer, check_sample_orders
+
+
+class ExpectedRankOrderer(BaseOrderer):
+    """Regress the expected rank of an object on its features (ERR).
+
+    An object at place r of an order of L objects is expected at the share r / (L + 1) of the
+    order of all objects; any regressor learns that number, and objects are sorted by it.
+
+    Parameters
+    ----------
+    regressor : regressor, default=None
+        What learns the expected ranks; ``Ridge()`` by default.
+    degree : int, default=1
+        Degree of the polynomial features the regressor gets; 1 for the features themselves,
+        2 for the second-order model of the literature.
+
+    Attributes
+    ----------
+    regressor_ : regressor
+        The fitted regressor (a pipeline if ``degree`` exceeds 1).
+
+    References
+    ----------
+    Kamishima, Kazawa & Akaho (2005); Kamishima & Akaho (2006), section 2.1.
+
+    Examples
+    --------
+    >>> X = [[3.0], [1.0], [2.0], [0.0], [5.0]]
+    >>> orderer = ExpectedRankOrderer().fit(X, [1, 3, 2, 2, 1], groups=[0, 0, 0, 1, 1])
+    >>> orderer.predict([[1.0], [9.0], [4.0]])
+    array([3, 1, 2])
+    """
+
+    def __init__(self, regressor: Any = None, degree: int = 1) -> None:
+        self.regressor = regressor
+        self.degree = degree
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        regressor = get_tags(self._unfitted_regressor())
+        tags.input_tags.sparse = regressor.input_tags.sparse
+        tags.input_tags.allow_nan = regressor.input_tags.allow_nan and self.degree == 1
+        return tags
+
+    def _unfitted_regressor(self) -> Any:
+        return Ridge() if self.regressor is None else self.regressor
+
+    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
+        """Learn from sample orders.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            One row an object in one order.
+        y : array-like of shape (n_objects,)
+            Ranks inside the group: smaller is better, equal is tied, NaN is unknown.
+        groups : array-like of shape (n_objects,), optional
+            Names the order each row belongs to; by default all rows are one order.
+
+        Returns
+        -------
+        self
+            The fitted orderer.
+        """
+        if self.degree < 1:
+            raise ValueError(f"degree must be at least 1, got {self.degree!r}.")
+        orders = check_sample_orders(self, X, y, groups)
+        regressor = clone(self._unfitted_regressor())
+        if self.degree > 1:
+            regressor = make_pipeline(
+                PolynomialFeatures(self.degree, include_bias=False), regressor
+            )
+        sizes = np.repeat(orders.groups.sizes, orders.groups.sizes)
+        self.regressor_ = regressor.fit(orders.X, orders.positions / (sizes + 1))
+        return self
+
+    def _decision(self, X: Any) -> NDArray[np.float64]:
+        return -np.asarray(self.regressor_.predict(X), dtype=np.float64)

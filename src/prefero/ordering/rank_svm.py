@@ -1,0 +1,169 @@
+"""The ranking SVM, in the primal and without a list of pairs."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+from sklearn.kernel_approximation import Nystroem
+
+from prefero import _core
+from prefero.base import BaseOrderer, SampleOrders, check_sample_orders
+
+
+class RankSVMOrderer(BaseOrderer):
+    """Order objects along the direction of largest margin between ordered pairs (SVOR).
+
+    Minimizes ||w||^2 / 2 plus C times the sum, over all pairs that an order puts one before
+    the other, of max(0, 1 - w.(x_better - x_worse))^2, by a truncated Newton method. Each step
+    takes O(n log n) for n objects: sums over pairs come from sorted scores.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the pairs against the norm of the model.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "cosine", "laplacian"}, default="linear"
+        Kernels other than the linear one are approximated by Nyström's method.
+    gamma, degree, coef0 : float, optional
+        Parameters of the kernel, as in ``sklearn.kernel_approximation.Nystroem``.
+    n_components : int, default=100
+        How many training objects span the approximation.
+    tol : float, default=1e-4
+        Stop when the gradient is smaller than this share of the one at w = 0.
+    max_iter : int, default=100
+        Newton steps at most.
+    random_state : int, RandomState or None, default=None
+        Which objects span the approximation.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_components,)
+        Weights of the features, or of the components of the approximation.
+    n_iter_ : int
+        Newton steps taken.
+    feature_map_ : Nystroem or None
+        The kernel approximation; None for the linear kernel.
+
+    References
+    ----------
+    Herbrich, Graepel & Obermayer (1999); Joachims (2002); Lee & Lin (2014).
+
+    Examples
+    --------
+    >>> X = [[3.0], [1.0], [2.0], [0.0], [5.0]]
+    >>> orderer = RankSVMOrderer().fit(X, [1, 3, 2, 2, 1], groups=[0, 0, 0, 1, 1])
+    >>> orderer.predict([[1.0], [9.0], [4.0]])
+    array([3, 1, 2])
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: Literal["linear", "rbf", "poly", "sigmoid", "cosine", "laplacian"] = "linear",
+        gamma: float | None = None,
+        degree: float | None = None,
+        coef0: float | None = None,
+        n_components: int = 100,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
+        """Learn from sample orders.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_objects, n_features)
+            One row an object in one order.
+        y : array-like of shape (n_objects,)
+            Ranks inside the group: smaller is better, equal is tied, NaN is unknown.
+        groups : array-like of shape (n_objects,), optional
+            Names the order each row belongs to; by default all rows are one order.
+
+        Returns
+        -------
+        self
+            The fitted orderer.
+        """
+        if not self.C > 0:
+            raise ValueError(f"C must be positive, got {self.C!r}.")
+        orders = check_sample_orders(self, X, y, groups)
+        self.feature_map_ = self._fit_feature_map(orders.X)
+        if self.feature_map_ is not None:
+            orders = orders._replace(X=self.feature_map_.transform(orders.X))
+        objective = _PrimalObjective(orders, self.C)
+        start = np.zeros(orders.X.shape[1])
+        gradient = float(np.linalg.norm(objective(start)[1]))
+        result = minimize(
+            objective,
+            start,
+            jac=True,
+            hessp=objective.hessian_product,
+            method="trust-ncg",
+            options={"gtol": self.tol * max(gradient, 1e-300), "maxiter": self.max_iter},
+        )
+        self.coef_ = result.x
+        self.n_iter_ = max(int(result.nit), 1)
+        return self
+
+    def _fit_feature_map(self, X: Any) -> Nystroem | None:
+        if self.kernel == "linear":
+            return None
+        return Nystroem(
+            kernel=self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            n_components=min(self.n_components, X.shape[0]),
+            random_state=self.random_state,
+        ).fit(X)
+
+    def _decision(self, X: Any) -> NDArray[np.float64]:
+        return (X if self.feature_map_ is None else self.feature_map_.transform(X)) @ self.coef_
+
+
+class _PrimalObjective:
+    """Value, gradient and Hessian products; keeps the order of the scores between calls."""
+
+    def __init__(self, orders: SampleOrders, C: float) -> None:
+        self._X = orders.X
+        self._C = C
+        self._levels = orders.groups.levels(orders.positions)
+        self._starts = orders.groups.starts
+        self._at: NDArray[np.float64] | None = None
+
+    def __call__(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        self._move(w)
+        return w @ w / 2 + self._C * self._loss, w + self._C * (self._X.T @ self._gradient)
+
+    def hessian_product(
+        self, w: NDArray[np.float64], vector: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        self._move(w)
+        by_score = _core.pair_hinge_hessian(*self._state, self._active, self._X @ vector)
+        return vector + self._C * (self._X.T @ by_score)
+
+    def _move(self, w: NDArray[np.float64]) -> None:
+        if self._at is not None and np.array_equal(w, self._at):
+            return
+        scores = self._X @ w
+        by_score = _core.sort_by_score(scores, self._starts)
+        self._state = (scores, self._levels, by_score, self._starts)
+        self._loss, self._gradient, self._active = _core.pair_hinge(*self._state)
+        self._at = w.copy()

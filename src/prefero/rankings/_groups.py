@@ -1,0 +1,98 @@
+"""Rows that belong together: the objects of one sample order."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length, column_or_1d
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Where the rows of each group stand once all rows are put in the order of ``rows``.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+        Row numbers, group after group; inside a group in their given order.
+    starts : ndarray of shape (n_groups + 1,)
+        Group g holds ``rows[starts[g]:starts[g + 1]]``.
+
+    Examples
+    --------
+    >>> groups = Groups.of(["b", "a", "b"], 3)
+    >>> groups.rows, groups.starts
+    (array([1, 0, 2]), array([0, 1, 3]))
+    >>> groups.positions(np.array([5.0, 2.0, 1.0]))
+    array([1., 2., 1.])
+    """
+
+    rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, groups: ArrayLike | None, n_rows: int) -> Self:
+        """Find the groups of rows that carry the same name; None is one group of all rows."""
+        if groups is None:
+            return cls(np.arange(n_rows), np.array([0, n_rows]))
+        names = column_or_1d(groups, warn=True)
+        check_consistent_length(names, np.empty(n_rows))
+        codes, counts = np.unique(names, return_inverse=True, return_counts=True)[1:]
+        return cls(np.argsort(codes, kind="stable"), np.concatenate([[0], np.cumsum(counts)]))
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of rows of each group."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def codes(self) -> NDArray[np.int64]:
+        """The number of the group that each row of ``rows`` belongs to."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    def sort(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Places of ``values`` (in the order of ``rows``), ascending inside each group."""
+        return np.lexsort((values, self.codes))
+
+    def positions(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Position of each value in its group; equal ones share their mean, NaN stays NaN."""
+        order, above, sizes = self._buckets(values)
+        positions = np.empty(len(order))
+        positions[order] = np.repeat(above + (sizes + 1) / 2, sizes)
+        return np.where(np.isnan(values), np.nan, positions)
+
+    def ranks(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Position of each value in its group; equal ones share the smallest."""
+        order, above, sizes = self._buckets(values)
+        ranks = np.empty_like(order)
+        ranks[order] = np.repeat(above + 1, sizes)
+        return ranks
+
+    def levels(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """How many different smaller values the group of each value holds."""
+        order, above, sizes = self._buckets(values)
+        bucket = np.arange(len(above))
+        first_bucket = np.maximum.accumulate(np.where(above == 0, bucket, 0))
+        levels = np.empty_like(order)
+        levels[order] = np.repeat(bucket - first_bucket, sizes)
+        return levels
+
+    def _buckets(self, values: NDArray[np.float64]) -> tuple[NDArray[np.int64], ...]:
+        """Places in ascending order, and for each bucket of equal values how many stand above."""
+        order = self.sort(values)
+        arranged = values[order]
+        new = np.concatenate([[True], arranged[1:] != arranged[:-1]])
+        new[self.starts[:-1]] = True
+        begins = np.flatnonzero(new)
+        sizes = np.diff(np.append(begins, len(order)))
+        return order, begins - self.starts[self.codes[begins]], sizes
+
+    def matrices(self, *columns: NDArray[Any]) -> Iterator[tuple[NDArray[Any], ...]]:
+        """Yield columns (in the order of ``rows``) as matrices, one row a group of equal size."""
+        for size in np.unique(self.sizes):
+            begins = self.starts[:-1][self.sizes == size]
+            index = begins[:, None] + np.arange(size)
+            yield tuple(column[index] for column in columns)
