@@ -1,6 +1,6 @@
 """The errors of this package that a program may want to tell apart."""
 
-__all__ = ["DataError", "ModelFileError"]
+__all__ = ["DataError", "ModelFileError", "RowError"]
 
 
 class DataError(ValueError):
@@ -28,6 +28,32 @@ class DataError(ValueError):
 
     def __reduce__(self) -> tuple[type, tuple[str, str | None, int | None]]:
         return type(self), (self.problem, self.source, self.line)
+
+
+class RowError(ValueError):
+    """One row of a matrix or list is wrong.
+
+    Parameters
+    ----------
+    problem : str
+        One sentence: what was expected, what was found, what to do.
+    name : str
+        What the user calls the matrix.
+    row : int
+        The row, counted from 0.
+
+    Examples
+    --------
+    >>> str(RowError("label 'a' occurs twice.", "orders", 3))
+    "orders[3]: label 'a' occurs twice."
+    """
+
+    def __init__(self, problem: str, name: str, row: int) -> None:
+        self.problem, self.name, self.row = problem, name, row
+        super().__init__(f"{name}[{row}]: {problem}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, int]]:
+        return type(self), (self.problem, self.name, self.row)
 
 
 class ModelFileError(ValueError):

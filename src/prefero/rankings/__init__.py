@@ -2,10 +2,11 @@
 
 Ranks are the numeric form used everywhere: ``Y[i, j]`` is the position of label ``j`` for
 instance ``i``. Smaller is better, equal means tied, NaN means unknown (not: last). Only the
-order inside a row counts.
+order inside a row counts. Converters that meet label names return the ranks and the labels.
 """
 
 from prefero.rankings._groups import Groups
+from prefero.rankings._orders import orders_from_ranks, ranks_from_orders
 from prefero.rankings._ranks import (
     bucket_positions,
     drop_labels,
@@ -13,6 +14,13 @@ from prefero.rankings._ranks import (
     ranks_from_scores,
     strict_ranks,
 )
+from prefero.rankings._tables import (
+    pairs_from_ranks,
+    ranks_from_best_worst,
+    ranks_from_long,
+    ranks_from_pairs,
+)
+from prefero.rankings._text import format_order, parse_order
 from prefero.rankings._validation import check_label_names, check_ranks, label_names
 
 __all__ = [
@@ -21,8 +29,16 @@ __all__ = [
     "check_label_names",
     "check_ranks",
     "drop_labels",
+    "format_order",
     "label_names",
+    "orders_from_ranks",
     "pair_signs",
+    "pairs_from_ranks",
+    "parse_order",
+    "ranks_from_best_worst",
+    "ranks_from_long",
+    "ranks_from_orders",
+    "ranks_from_pairs",
     "ranks_from_scores",
     "strict_ranks",
 ]

@@ -31,10 +31,10 @@ def ranks_from_scores(S: ArrayLike, *, higher_is_better: bool) -> NDArray[np.flo
     scores = check_array(
         S, dtype=np.float64, order="C", ensure_all_finite="allow-nan", input_name="S"
     )
-    return _smallest_positions(-scores if higher_is_better else scores)
+    return smallest_positions(-scores if higher_is_better else scores)
 
 
-def _smallest_positions(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def smallest_positions(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rank each row ascending; a bucket's members share its smallest position."""
     return _core.bucket_positions(np.ascontiguousarray(values), smallest=True)
 
@@ -146,4 +146,4 @@ def drop_labels(
         raise ValueError(f"p must be a probability in [0, 1], got {p!r}.")
     ranks = check_ranks(Y)
     dropped = check_random_state(random_state).random_sample(ranks.shape) < p
-    return _smallest_positions(np.where(dropped, np.nan, ranks))
+    return smallest_positions(np.where(dropped, np.nan, ranks))

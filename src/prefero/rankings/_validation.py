@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from prefero.exceptions import RowError
+
 
 def label_names(Y: Any) -> NDArray[Any] | None:
     """Return the names of the columns of a table, or None if it has no names.
@@ -98,8 +100,8 @@ def check_ranks(
     >>> check_ranks([[0.3, 0.7]])
     Traceback (most recent call last):
         ...
-    ValueError: Y[0]: label 0 has rank 0.3, outside 1..2; this looks like scores: use
-    ranks_from_scores.
+    prefero.exceptions.RowError: Y[0]: label 0 has rank 0.3, outside 1..2; this looks like
+    scores: use ranks_from_scores.
     """
     ranks = check_array(
         Y,
@@ -126,7 +128,9 @@ def _refuse_values_outside(
         return
     row, column = (int(i) for i in np.argwhere(outside)[0])
     label = column if names is None else names[column]
-    raise ValueError(
-        f"{name}[{row}]: label {label!r} has rank {ranks[row, column]:g}, outside 1..{c}; "
-        "this looks like scores: use ranks_from_scores."
+    raise RowError(
+        f"label {label!r} has rank {ranks[row, column]:g}, outside 1..{c}; "
+        "this looks like scores: use ranks_from_scores.",
+        name,
+        row,
     )
