@@ -27,3 +27,15 @@ def grouped_objects(draw, columns=3, groups=(1, 4), size=(1, 6)):
     values = draw(arrays(np.float64, (n, columns), elements=st.integers(-3, 3).map(float)))
     ranks = draw(arrays(np.float64, n, elements=st.integers(1, 6).map(float)))
     return values, ranks, starts
+
+
+@st.composite
+def neighborhoods(draw, **options):
+    """Rank matrices with sets of their rows: Y, indices, weights, indptr."""
+    Y = draw(rank_matrices(rows=(1, 6), **options))
+    members = st.lists(st.integers(0, len(Y) - 1), max_size=5)
+    sets = draw(st.lists(members, min_size=1, max_size=4))
+    indptr = np.cumsum([0, *map(len, sets)])
+    indices = np.array([i for members in sets for i in members], dtype=np.int64)
+    weights = draw(st.lists(st.integers(0, 3), min_size=len(indices), max_size=len(indices)))
+    return Y, indices, np.array(weights, dtype=float), indptr

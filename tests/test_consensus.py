@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 import oracles
-from prefero.consensus import borda, borda_batch, borda_votes, extend, pair_sums
+from prefero.consensus import borda, borda_batch, borda_votes, extend, kemeny, pair_sums
 from prefero.rankings import strict_ranks
-from strategies import rank_matrices
+from strategies import neighborhoods, rank_matrices
 
 NAN = float("nan")
 
@@ -36,17 +37,6 @@ def test_borda_is_the_optimal_aggregation_of_bucket_orders(Y):
     positions = np.array([oracles.bucket_positions(y) for y in Y])
     losses = [((positions - p) ** 2).sum() for p in oracles.permutations(Y.shape[1])]
     assert ((positions - borda(Y)) ** 2).sum() == pytest.approx(min(losses))
-
-
-@st.composite
-def neighborhoods(draw, **options):
-    Y = draw(rank_matrices(rows=(1, 6), **options))
-    members = st.lists(st.integers(0, len(Y) - 1), max_size=5)
-    sets = draw(st.lists(members, min_size=1, max_size=4))
-    indptr = np.cumsum([0, *map(len, sets)])
-    indices = np.array([i for members in sets for i in members], dtype=np.int64)
-    weights = draw(st.lists(st.integers(0, 3), min_size=len(indices), max_size=len(indices)))
-    return Y, indices, np.array(weights, dtype=float), indptr
 
 
 @given(neighborhoods())
@@ -118,3 +108,48 @@ def test_bad_indptr_is_refused():
 def test_bad_center_is_refused():
     with pytest.raises(ValueError, match="center has shape"):
         extend([[1, 2, 3]], [1, 2])
+
+
+def broken_weight(Y, center, weights):
+    return np.dot(weights, [oracles.kendall_distance(y, center) for y in Y])
+
+
+@given(rank_matrices(rows=(1, 6), labels=(1, 6)), st.data())
+def test_exact_kemeny_breaks_the_least_weight(Y, data):
+    weights = data.draw(st.lists(st.integers(1, 3), min_size=len(Y), max_size=len(Y)))
+    best = min(broken_weight(Y, p, weights) for p in oracles.permutations(Y.shape[1]))
+    assert broken_weight(Y, kemeny(Y, sample_weight=weights), weights) == best
+
+
+@given(rank_matrices(rows=(1, 6), labels=(1, 6)))
+def test_local_kemeny_cannot_be_improved_by_one_move(Y):
+    center = kemeny(Y, method="local")
+    order = list(np.argsort(center))
+    found = broken_weight(Y, center, np.ones(len(Y)))
+    for label, place in itertools.product(order, range(len(order))):
+        moved = [other for other in order if other != label]
+        moved.insert(place, label)
+        assert broken_weight(Y, np.argsort(moved), np.ones(len(Y))) >= found
+
+
+def test_kemeny_solves_what_relaxation_leaves_fractional():
+    # Random rankings of many labels: majorities go in circles everywhere.
+    Y = np.array([np.random.default_rng(s).permutation(16) + 1 for s in range(5)])
+    exact, local = kemeny(Y), kemeny(Y, method="local")
+    weights = np.ones(len(Y))
+    assert broken_weight(Y, exact, weights) <= broken_weight(Y, local, weights)
+
+
+def test_kemeny_says_when_optimality_is_not_proven():
+    Y = np.array([np.random.default_rng(s).permutation(40) + 1 for s in range(4)])
+    with pytest.warns(ConvergenceWarning, match="not proven optimal"):
+        center = kemeny(Y, time_limit=1e-6)
+    local = kemeny(Y, method="local")
+    assert broken_weight(Y, center, np.ones(4)) <= broken_weight(Y, local, np.ones(4))
+
+
+def test_kemeny_refuses_what_it_does_not_know():
+    with pytest.raises(ValueError, match="method must be"):
+        kemeny([[1, 2]], method="fast")
+    with pytest.raises(ValueError, match="time_limit must be positive"):
+        kemeny([[1, 2]], time_limit=0)

@@ -1,5 +1,6 @@
 #include <nanobind/stl/pair.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "bindings/arrays.hpp"
@@ -68,6 +69,27 @@ std::pair<Out<double, 2>, Out<double, 1>> fit_mallows_batch(In<double, 2> ranks,
     return {votes, theta};
 }
 
+Out<std::int64_t, 1> improve_order(In<double, 2> sums, In<std::int64_t, 1> order) {
+    const std::size_t labels = order.shape(0);
+    require(sums.shape(0) == labels && sums.shape(1) == labels, "sums must be square");
+    auto improved = make_array<std::int64_t, 1>({labels});
+    nb::gil_scoped_release unlocked;
+    std::copy(order.data(), order.data() + labels, improved.data());
+    prefero::improve_order(sums.data(), labels, improved.data());
+    return improved;
+}
+
+Out<double, 3> mallows_pairwise(In<std::int64_t, 2> centers, In<double, 1> theta) {
+    const std::size_t count = centers.shape(0), labels = centers.shape(1);
+    require(theta.shape(0) == count, "centers and theta must have the same length");
+    auto probability = make_array<double, 3>({count, labels, labels});
+    nb::gil_scoped_release unlocked;
+    for (std::size_t q = 0; q < count; ++q)
+        prefero::mallows_pairwise(centers.data() + q * labels, theta.data()[q], labels,
+                                  probability.data() + q * labels * labels);
+    return probability;
+}
+
 std::pair<double, double> mallows_moments(double theta, std::size_t labels) {
     const DistanceMoments moments = prefero::mallows_moments(theta, labels);
     return {moments.mean, moments.variance};
@@ -84,6 +106,10 @@ void bind_consensus(nb::module_& module) {
                "Weight of the rows that put label i strictly before label j.");
     module.def("extend", &extend, nb::arg("ranks"), nb::arg("centers"),
                "Mean positions in the extension of each row nearest to a center of votes.");
+    module.def("improve_order", &improve_order, nb::arg("sums"), nb::arg("order"),
+               "The order after moving single labels until that breaks no less.");
+    module.def("mallows_pairwise", &mallows_pairwise, nb::arg("centers"), nb::arg("theta"),
+               "P(label i before label j) of each model.");
     module.def("fit_mallows_batch", &fit_mallows_batch, nb::arg("ranks"), nb::arg("starts"),
                nb::arg("rows"), nb::arg("weights"), nb::arg("max_rounds"),
                "Mean votes of the center, and theta, of each weighted set of rows.");

@@ -53,4 +53,53 @@ void pair_sums(RankMatrix ranks, const double* weights, double* sums) {
     }
 }
 
+namespace {
+
+struct Move {
+    std::size_t to;
+    double change;  // of the weight of broken preferences
+};
+
+Move best_move(const double* sums, std::size_t labels, const std::int64_t* order,
+               std::size_t from) {
+    const auto label = static_cast<std::size_t>(order[from]);
+    const auto change_if_before = [&](std::size_t place) {
+        const auto other = static_cast<std::size_t>(order[place]);
+        return sums[other * labels + label] - sums[label * labels + other];
+    };
+    Move best{from, 0};
+    double change = 0;
+    for (std::size_t place = from; place-- > 0;) {
+        change += change_if_before(place);
+        if (change < best.change) best = {place, change};
+    }
+    change = 0;
+    for (std::size_t place = from + 1; place < labels; ++place) {
+        change -= change_if_before(place);
+        if (change < best.change) best = {place, change};
+    }
+    return best;
+}
+
+}  // namespace
+
+void improve_order(const double* sums, std::size_t labels, std::int64_t* order) {
+    double total = 0;
+    for (std::size_t k = 0; k < labels * labels; ++k) total += sums[k];
+    const double noise = 1e-12 * total;  // rounding must not make moves go round in circles
+    bool improved = true;
+    while (improved) {
+        improved = false;
+        for (std::size_t from = 0; from < labels; ++from) {
+            const Move move = best_move(sums, labels, order, from);
+            if (move.change >= -noise) continue;
+            improved = true;
+            if (move.to < from)
+                std::rotate(order + move.to, order + from, order + from + 1);
+            else
+                std::rotate(order + from, order + from + 1, order + move.to + 1);
+        }
+    }
+}
+
 }  // namespace prefero

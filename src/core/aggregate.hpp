@@ -36,4 +36,8 @@ void borda_batch(RankMatrix ranks, Neighborhoods sets, double* votes);
 // sums[i * c + j] is the weight of the rows that put label i strictly before label j.
 void pair_sums(RankMatrix ranks, const double* weights, double* sums);
 
+// Improves an order of labels by moving one label at a time to the place where the fewest
+// preferences are broken, until no move helps. Labels stand best first.
+void improve_order(const double* sums, std::size_t labels, std::int64_t* order);
+
 }  // namespace prefero

@@ -70,6 +70,24 @@ DistanceMoments mallows_moments(double theta, std::size_t labels) {
     return sum;
 }
 
+void mallows_pairwise(const std::int64_t* center, double theta, std::size_t labels,
+                      double* probability) {
+    // With d places between them, h(d + 1) - h(d) for h(k) = k / (1 - e^(-k theta)).
+    std::vector<double> first_wins(labels, 1.0);
+    if (!std::isinf(theta))
+        for (std::size_t d = 0; d < labels; ++d) {
+            const auto k = static_cast<double>(d);
+            first_wins[d] =
+                1 + k * without_pole(k * theta).mean - (k + 1) * without_pole((k + 1) * theta).mean;
+        }
+    for (std::size_t i = 0; i < labels; ++i)
+        for (std::size_t j = 0; j < labels; ++j) {
+            const std::int64_t d = center[j] - center[i];
+            const double first = first_wins[static_cast<std::size_t>(d < 0 ? -d : d)];
+            *probability++ = d > 0 ? first : d < 0 ? 1 - first : 0.5;
+        }
+}
+
 double mallows_theta(double mean_distance, std::size_t labels) {
     const double uniform = uniform_mean_distance(labels);
     if (!(mean_distance > 0)) return std::numeric_limits<double>::infinity();

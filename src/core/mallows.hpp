@@ -20,6 +20,11 @@ struct DistanceMoments {
 // Of the distance to the center, accurate for 0 <= theta <= infinity.
 DistanceMoments mallows_moments(double theta, std::size_t labels);
 
+// P(label i before label j) for all pairs of the labels of a center, given by strict ranks;
+// 1/2 on the diagonal.
+void mallows_pairwise(const std::int64_t* center, double theta, std::size_t labels,
+                      double* probability);
+
 // The mean distance at theta = 0, the largest one that has a maximum-likelihood theta.
 inline double uniform_mean_distance(std::size_t labels) {
     return static_cast<double>(pair_count(labels)) / 2;
@@ -29,7 +34,7 @@ inline double uniform_mean_distance(std::size_t labels) {
 // much as the uniform distribution gives or more.
 double mallows_theta(double mean_distance, std::size_t labels);
 
-// The same for one number of labels by interpolation, to a relative 1e-7 or so: for callers
+// The same for one number of labels by interpolation, to a relative 1e-5 or better: for callers
 // that ask millions of times. With y = ln(uniform mean / mean), theta is almost linear in y.
 class ThetaTable {
   public:
@@ -48,7 +53,7 @@ class ThetaTable {
     }
 
   private:
-    static constexpr int kKnotsPerUnit = 16;
+    static constexpr int kKnotsPerUnit = 32;
     static constexpr int kKnots = 16 * kKnotsPerUnit + 1;
     struct Knot {
         double theta;

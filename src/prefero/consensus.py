@@ -5,7 +5,7 @@ rows are to be aggregated, as nearest neighbours and trees do, the ``_batch`` fo
 all at once; it gives exactly what the single form gives set by set.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +13,10 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight
 
 from prefero import _core
+from prefero._kemeny import exact_order
 from prefero.rankings import check_ranks, strict_ranks
 
-__all__ = ["borda", "borda_batch", "borda_votes", "extend", "pair_sums"]
+__all__ = ["borda", "borda_batch", "borda_votes", "extend", "kemeny", "pair_sums"]
 
 
 class Neighborhoods(NamedTuple):
@@ -243,6 +244,51 @@ def pair_sums(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[n
     """
     sample = whole_sample(Y, sample_weight)
     return _core.pair_sums(sample.ranks, sample.weights)
+
+
+def kemeny(
+    Y: ArrayLike,
+    method: Literal["exact", "local"] = "exact",
+    sample_weight: ArrayLike | None = None,
+    time_limit: float = 60.0,
+) -> NDArray[np.int64]:
+    """Aggregate rankings by Kemeny's rule: the least sum of Kendall distances.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_rankings, n_labels)
+        Ranks; tied and missing labels prefer nothing.
+    method : {"exact", "local"}, default="exact"
+        ``"exact"`` solves an integer program, which is NP-hard in general and quick where
+        majorities seldom go in circles. ``"local"`` moves single labels of the Borda order
+        until no move helps.
+    sample_weight : array-like of shape (n_rankings,), optional
+        Weights of the rankings.
+    time_limit : float, default=60.0
+        Seconds for ``"exact"``. If they do not do, the best order known is returned with a
+        ``ConvergenceWarning``; without one the order is proven optimal.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,), dtype int64
+        Strict ranks. Where the preferences leave a choice it follows the Borda count.
+
+    Examples
+    --------
+    >>> kemeny([[1, 2, 3], [1, 2, 3], [2, 3, 1], [2, 3, 1], [3, 1, 2]])
+    array([1, 2, 3])
+    """
+    if method not in ("exact", "local"):
+        raise ValueError(f"method must be 'exact' or 'local', got {method!r}.")
+    if not time_limit > 0:
+        raise ValueError(f"time_limit must be positive, got {time_limit!r}.")
+    sample = whole_sample(Y, sample_weight)
+    sums = _core.pair_sums(sample.ranks, sample.weights)
+    order = np.argsort(strict_ranks(_core.borda_batch(*sample))[0])
+    order = _core.improve_order(sums, order)
+    if method == "exact":
+        order = exact_order(sums, order, time_limit)
+    return np.argsort(order) + 1
 
 
 def extend(Y: ArrayLike, center: ArrayLike) -> NDArray[np.float64]:
