@@ -5,4 +5,5 @@ NB_MODULE(_core, module) {
     prefero::bindings::bind_rankings(module);
     prefero::bindings::bind_consensus(module);
     prefero::bindings::bind_ordering(module);
+    prefero::bindings::bind_preferences(module);
 }

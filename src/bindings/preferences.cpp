@@ -1,0 +1,123 @@
+#include "core/preferences.hpp"
+
+#include "bindings/arrays.hpp"
+
+namespace prefero::bindings {
+
+namespace {
+
+using Labels = In<std::int32_t, 1>;
+using LabelRows = In<std::int32_t, 2>;
+using Offsets = In<std::int64_t, 1>;
+
+LayeredGraphs layered_graphs(const In<double, 2>& scores, const LabelRows& order,
+                             const LabelRows& layer) {
+    require_same_shape(scores, order);
+    require_same_shape(scores, layer);
+    return {order.data(), layer.data(), scores.shape(0), scores.shape(1)};
+}
+
+Subgraphs subgraphs(std::size_t rows, std::size_t labels, const Offsets& row_begin,
+                    const Offsets& subgraph_begin, const Labels& preferred, const Labels& other) {
+    require(row_begin.shape(0) == rows + 1, "row_begin must have one entry more than rows");
+    const auto count = static_cast<std::size_t>(row_begin.data()[rows]);
+    require(subgraph_begin.shape(0) == count + 1, "subgraph_begin does not fit row_begin");
+    require(preferred.shape(0) == other.shape(0) &&
+                static_cast<std::size_t>(subgraph_begin.data()[count]) == other.shape(0),
+            "the edges do not fit subgraph_begin");
+    return {row_begin.data(), subgraph_begin.data(), preferred.data(), other.data(), rows, labels};
+}
+
+Decomposition decomposition_of(int code) {
+    require(0 <= code && code <= 3, "no such decomposition");
+    return static_cast<Decomposition>(code);
+}
+
+nb::tuple layered_loss(In<double, 2> scores, LabelRows order, LabelRows layer, int decomposition) {
+    const LayeredGraphs graphs = layered_graphs(scores, order, layer);
+    const Decomposition kind = decomposition_of(decomposition);
+    auto loss = make_array<double, 1>({graphs.rows});
+    auto incoming = make_array<double, 2>({graphs.rows, graphs.labels});
+    auto outgoing = make_array<double, 2>({graphs.rows, graphs.labels});
+    {
+        nb::gil_scoped_release unlocked;
+        prefero::layered_loss(scores.data(), graphs, kind,
+                              {loss.data(), incoming.data(), outgoing.data()});
+    }
+    return nb::make_tuple(loss, incoming, outgoing);
+}
+
+nb::tuple subgraph_loss(In<double, 2> scores, Offsets row_begin, Offsets subgraph_begin,
+                        Labels preferred, Labels other) {
+    const Subgraphs graphs = subgraphs(scores.shape(0), scores.shape(1), row_begin, subgraph_begin,
+                                       preferred, other);
+    auto loss = make_array<double, 1>({graphs.rows});
+    auto incoming = make_array<double, 2>({graphs.rows, graphs.labels});
+    auto outgoing = make_array<double, 2>({graphs.rows, graphs.labels});
+    auto edge_weight = make_array<double, 1>({other.shape(0)});
+    {
+        nb::gil_scoped_release unlocked;
+        prefero::subgraph_loss(scores.data(), graphs,
+                               {loss.data(), incoming.data(), outgoing.data()},
+                               edge_weight.data());
+    }
+    return nb::make_tuple(loss, incoming, outgoing, edge_weight);
+}
+
+Out<std::int64_t, 2> layered_violations(In<double, 2> scores, LabelRows order, LabelRows layer,
+                                        int decomposition) {
+    const LayeredGraphs graphs = layered_graphs(scores, order, layer);
+    const Decomposition kind = decomposition_of(decomposition);
+    auto counts = make_array<std::int64_t, 2>({graphs.rows, 2});
+    nb::gil_scoped_release unlocked;
+    prefero::layered_violations(scores.data(), graphs, kind, counts.data());
+    return counts;
+}
+
+Out<std::int64_t, 2> subgraph_violations(In<double, 2> scores, Offsets row_begin,
+                                         Offsets subgraph_begin, Labels preferred, Labels other) {
+    const Subgraphs graphs = subgraphs(scores.shape(0), scores.shape(1), row_begin, subgraph_begin,
+                                       preferred, other);
+    auto counts = make_array<std::int64_t, 2>({graphs.rows, 2});
+    nb::gil_scoped_release unlocked;
+    prefero::subgraph_violations(scores.data(), graphs, counts.data());
+    return counts;
+}
+
+nb::tuple boosting_sums(In<double, 3> values, Offsets row_begin, Offsets subgraph_begin,
+                        Labels preferred, Labels other, In<double, 1> edge_weight) {
+    const Subgraphs graphs = subgraphs(values.shape(0), values.shape(1), row_begin, subgraph_begin,
+                                       preferred, other);
+    require(edge_weight.shape(0) == other.shape(0), "one weight an edge is needed");
+    const std::size_t functions = values.shape(2);
+    auto plus = make_array<double, 1>({functions});
+    auto minus = make_array<double, 1>({functions});
+    {
+        nb::gil_scoped_release unlocked;
+        prefero::boosting_sums(values.data(), functions, graphs, edge_weight.data(), plus.data(),
+                               minus.data());
+    }
+    return nb::make_tuple(plus, minus);
+}
+
+}  // namespace
+
+void bind_preferences(nb::module_& module) {
+    module.def("layered_loss", &layered_loss, nb::arg("scores"), nb::arg("order"),
+               nb::arg("layer"), nb::arg("decomposition"),
+               "Loss of each row; edge weights by the label they enter and the one they leave.");
+    module.def("subgraph_loss", &subgraph_loss, nb::arg("scores"), nb::arg("row_begin"),
+               nb::arg("subgraph_begin"), nb::arg("preferred"), nb::arg("other"),
+               "The same for any subgraphs, and the weight of every edge.");
+    module.def("layered_violations", &layered_violations, nb::arg("scores"), nb::arg("order"),
+               nb::arg("layer"), nb::arg("decomposition"),
+               "Violated and all subgraphs: two counts a row.");
+    module.def("subgraph_violations", &subgraph_violations, nb::arg("scores"),
+               nb::arg("row_begin"), nb::arg("subgraph_begin"), nb::arg("preferred"),
+               nb::arg("other"), "The same for any subgraphs.");
+    module.def("boosting_sums", &boosting_sums, nb::arg("values"), nb::arg("row_begin"),
+               nb::arg("subgraph_begin"), nb::arg("preferred"), nb::arg("other"),
+               nb::arg("edge_weight"), "W+ and W- of every base function.");
+}
+
+}  // namespace prefero::bindings
