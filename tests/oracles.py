@@ -148,3 +148,30 @@ def pair_hinge(scores, pairs):
             gradient += 2 * margin * step
             hessian += 2 * np.outer(step, step)
     return loss, gradient, hessian
+
+
+def subgraphs(edges, decomposition):
+    """The edge lists that a named decomposition cuts a graph into."""
+    if decomposition == "graph":
+        return [edges] if edges else []
+    if decomposition == "edges":
+        return [[edge] for edge in edges]
+    end = 0 if decomposition == "domination" else 1
+    vertices = sorted({edge[end] for edge in edges})
+    return [[edge for edge in edges if edge[end] == vertex] for vertex in vertices]
+
+
+def ranking_loss(edges, scores, decomposition):
+    """Mean of log(1 + sum of exp(f(other) - f(preferred))) over the subgraphs."""
+    parts = subgraphs(edges, decomposition)
+    losses = [
+        np.logaddexp.reduce([0.0] + [scores[v] - scores[u] for u, v in part]) for part in parts
+    ]
+    return np.mean(losses) if parts else 0.0
+
+
+def ranking_error(edges, scores, decomposition):
+    """Share of the subgraphs with an edge that is not scored strictly its way."""
+    parts = subgraphs(edges, decomposition)
+    violated = [any(scores[u] <= scores[v] for u, v in part) for part in parts]
+    return np.mean(violated) if parts else np.nan

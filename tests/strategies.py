@@ -1,5 +1,7 @@
 """Hypothesis strategies shared by the tests."""
 
+from itertools import combinations
+
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -39,3 +41,18 @@ def neighborhoods(draw, **options):
     indices = np.array([i for members in sets for i in members], dtype=np.int64)
     weights = draw(st.lists(st.integers(0, 3), min_size=len(indices), max_size=len(indices)))
     return Y, indices, np.array(weights, dtype=float), indptr
+
+
+@st.composite
+def edge_lists(draw, graphs=(1, 4), labels=(2, 6)):
+    """Random simple directed graphs, often cyclic, as (edge list a graph, number of labels)."""
+    c = draw(st.integers(*labels))
+    directions = st.lists(
+        st.sampled_from([-1, 0, 1]), min_size=c * (c - 1) // 2, max_size=c * (c - 1) // 2
+    )
+    pairs = list(combinations(range(c), 2))
+    result = []
+    for _ in range(draw(st.integers(*graphs))):
+        signs = draw(directions)
+        result.append([p if s > 0 else p[::-1] for p, s in zip(pairs, signs, strict=True) if s])
+    return result, c

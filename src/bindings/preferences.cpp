@@ -49,8 +49,8 @@ nb::tuple layered_loss(In<double, 2> scores, LabelRows order, LabelRows layer, i
 
 nb::tuple subgraph_loss(In<double, 2> scores, Offsets row_begin, Offsets subgraph_begin,
                         Labels preferred, Labels other) {
-    const Subgraphs graphs = subgraphs(scores.shape(0), scores.shape(1), row_begin, subgraph_begin,
-                                       preferred, other);
+    const Subgraphs graphs =
+        subgraphs(scores.shape(0), scores.shape(1), row_begin, subgraph_begin, preferred, other);
     auto loss = make_array<double, 1>({graphs.rows});
     auto incoming = make_array<double, 2>({graphs.rows, graphs.labels});
     auto outgoing = make_array<double, 2>({graphs.rows, graphs.labels});
@@ -58,8 +58,7 @@ nb::tuple subgraph_loss(In<double, 2> scores, Offsets row_begin, Offsets subgrap
     {
         nb::gil_scoped_release unlocked;
         prefero::subgraph_loss(scores.data(), graphs,
-                               {loss.data(), incoming.data(), outgoing.data()},
-                               edge_weight.data());
+                               {loss.data(), incoming.data(), outgoing.data()}, edge_weight.data());
     }
     return nb::make_tuple(loss, incoming, outgoing, edge_weight);
 }
@@ -76,8 +75,8 @@ Out<std::int64_t, 2> layered_violations(In<double, 2> scores, LabelRows order, L
 
 Out<std::int64_t, 2> subgraph_violations(In<double, 2> scores, Offsets row_begin,
                                          Offsets subgraph_begin, Labels preferred, Labels other) {
-    const Subgraphs graphs = subgraphs(scores.shape(0), scores.shape(1), row_begin, subgraph_begin,
-                                       preferred, other);
+    const Subgraphs graphs =
+        subgraphs(scores.shape(0), scores.shape(1), row_begin, subgraph_begin, preferred, other);
     auto counts = make_array<std::int64_t, 2>({graphs.rows, 2});
     nb::gil_scoped_release unlocked;
     prefero::subgraph_violations(scores.data(), graphs, counts.data());
@@ -86,8 +85,8 @@ Out<std::int64_t, 2> subgraph_violations(In<double, 2> scores, Offsets row_begin
 
 nb::tuple boosting_sums(In<double, 3> values, Offsets row_begin, Offsets subgraph_begin,
                         Labels preferred, Labels other, In<double, 1> edge_weight) {
-    const Subgraphs graphs = subgraphs(values.shape(0), values.shape(1), row_begin, subgraph_begin,
-                                       preferred, other);
+    const Subgraphs graphs =
+        subgraphs(values.shape(0), values.shape(1), row_begin, subgraph_begin, preferred, other);
     require(edge_weight.shape(0) == other.shape(0), "one weight an edge is needed");
     const std::size_t functions = values.shape(2);
     auto plus = make_array<double, 1>({functions});
@@ -103,8 +102,8 @@ nb::tuple boosting_sums(In<double, 3> values, Offsets row_begin, Offsets subgrap
 }  // namespace
 
 void bind_preferences(nb::module_& module) {
-    module.def("layered_loss", &layered_loss, nb::arg("scores"), nb::arg("order"),
-               nb::arg("layer"), nb::arg("decomposition"),
+    module.def("layered_loss", &layered_loss, nb::arg("scores"), nb::arg("order"), nb::arg("layer"),
+               nb::arg("decomposition"),
                "Loss of each row; edge weights by the label they enter and the one they leave.");
     module.def("subgraph_loss", &subgraph_loss, nb::arg("scores"), nb::arg("row_begin"),
                nb::arg("subgraph_begin"), nb::arg("preferred"), nb::arg("other"),
@@ -112,9 +111,9 @@ void bind_preferences(nb::module_& module) {
     module.def("layered_violations", &layered_violations, nb::arg("scores"), nb::arg("order"),
                nb::arg("layer"), nb::arg("decomposition"),
                "Violated and all subgraphs: two counts a row.");
-    module.def("subgraph_violations", &subgraph_violations, nb::arg("scores"),
-               nb::arg("row_begin"), nb::arg("subgraph_begin"), nb::arg("preferred"),
-               nb::arg("other"), "The same for any subgraphs.");
+    module.def("subgraph_violations", &subgraph_violations, nb::arg("scores"), nb::arg("row_begin"),
+               nb::arg("subgraph_begin"), nb::arg("preferred"), nb::arg("other"),
+               "The same for any subgraphs.");
     module.def("boosting_sums", &boosting_sums, nb::arg("values"), nb::arg("row_begin"),
                nb::arg("subgraph_begin"), nb::arg("preferred"), nb::arg("other"),
                nb::arg("edge_weight"), "W+ and W- of every base function.");

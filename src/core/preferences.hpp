@@ -46,8 +46,7 @@ void layered_loss(const double* scores, LayeredGraphs graphs, Decomposition deco
                   RankingLoss result);
 
 // `edge_weight` receives the weight of every edge, or is null.
-void subgraph_loss(const double* scores, Subgraphs graphs, RankingLoss result,
-                   double* edge_weight);
+void subgraph_loss(const double* scores, Subgraphs graphs, RankingLoss result, double* edge_weight);
 
 // Two counts a row: subgraphs violated, subgraphs in all.
 void layered_violations(const double* scores, LayeredGraphs graphs, Decomposition decomposition,

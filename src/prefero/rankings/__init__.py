@@ -8,6 +8,7 @@ order inside a row counts. Converters that meet label names return the ranks and
 from prefero.rankings._groups import Groups
 from prefero.rankings._orders import orders_from_ranks, ranks_from_orders
 from prefero.rankings._ranks import (
+    bucket_index,
     bucket_positions,
     drop_labels,
     pair_signs,
@@ -25,6 +26,7 @@ from prefero.rankings._validation import check_label_names, check_ranks, label_n
 
 __all__ = [
     "Groups",
+    "bucket_index",
     "bucket_positions",
     "check_label_names",
     "check_ranks",

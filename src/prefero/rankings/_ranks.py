@@ -68,6 +68,33 @@ def bucket_positions(Y: ArrayLike) -> NDArray[np.float64]:
     return _core.bucket_positions(check_ranks(Y), smallest=False)
 
 
+def bucket_index(values: ArrayLike) -> NDArray[np.int32]:
+    """Number the buckets of each row: 0 for the smallest values; -1 where NaN.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_samples, n_labels)
+        Ranks, or any numbers of which smaller is better.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels), dtype int32
+        0, 1, ... without gaps in each row; -1 for an unknown label.
+
+    Examples
+    --------
+    >>> bucket_index([[1, 4, 4, float("nan")]])
+    array([[ 0,  1,  1, -1]], dtype=int32)
+    """
+    matrix = np.asarray(values, dtype=np.float64)
+    order = np.argsort(matrix, axis=1, kind="stable")
+    rises = np.diff(np.take_along_axis(matrix, order, axis=1), axis=1) > 0
+    index = np.empty(matrix.shape, dtype=np.int32)
+    buckets = np.cumsum(np.insert(rises, 0, 0, axis=1), axis=1, dtype=np.int32)
+    np.put_along_axis(index, order, buckets, axis=1)
+    return np.where(np.isnan(matrix), np.int32(-1), index)
+
+
 def strict_ranks(scores: ArrayLike) -> NDArray[np.int64]:
     """Rank each row by descending score, with no ties: equal scores go by label index.
 

@@ -1,37 +1,16 @@
-"""How good a predicted ranking is.
+"""Measures of two rank matrices."""
 
-Every measure compares two rank matrices row by row, skips labels that either row does not
-rank, and returns the (weighted) mean over the rows where it is defined, or with
-``average=False`` one value a row, NaN where it is not.
-"""
-
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import make_scorer
 from sklearn.utils import check_array, check_consistent_length
 
 from prefero import _core
+from prefero.metrics._average import Values, average_rows, defined_ratio
 from prefero.rankings import check_ranks
-
-Values = NDArray[np.float64]
-
-__all__ = [
-    "footrule",
-    "footrule_scorer",
-    "kendall_distance",
-    "kendall_tau",
-    "kendall_tau_scorer",
-    "regret",
-    "spearman_rho",
-    "spearman_rho_scorer",
-    "top_accuracy",
-    "top_accuracy_scorer",
-]
 
 
 def kendall_tau(
@@ -74,14 +53,14 @@ def kendall_tau(
     pairs = strict + tied_true + tied_pred + tied_both
     agreement = concordant - discordant
     if variant == "a":
-        values = _divide(agreement, pairs)
+        values = defined_ratio(agreement, pairs)
     elif variant == "b":
-        values = _divide(agreement, np.sqrt((strict + tied_pred) * (strict + tied_true)))
+        values = defined_ratio(agreement, np.sqrt((strict + tied_pred) * (strict + tied_true)))
     elif variant == "x":
-        values = _divide(agreement + tied_both, pairs)
+        values = defined_ratio(agreement + tied_both, pairs)
     else:
         raise ValueError(f"variant must be 'a', 'b' or 'x', got {variant!r}.")
-    return _finish(values, average, sample_weight, "Kendall's tau")
+    return average_rows(values, average, sample_weight, "Kendall's tau")
 
 
 def kendall_distance(
@@ -117,7 +96,7 @@ def kendall_distance(
     3.0
     """
     discordant = _pair_counts(Y_true, Y_pred)[1]
-    return _finish(discordant, average, sample_weight, "The Kendall distance")
+    return average_rows(discordant, average, sample_weight, "The Kendall distance")
 
 
 def spearman_rho(
@@ -159,7 +138,7 @@ def spearman_rho(
     true, pred = true - middle, pred - middle
     covariance = np.nansum(true * pred, axis=1)
     scale = np.sqrt(np.nansum(true**2, axis=1) * np.nansum(pred**2, axis=1))
-    return _finish(_divide(covariance, scale), average, sample_weight, "Spearman's rho")
+    return average_rows(defined_ratio(covariance, scale), average, sample_weight, "Spearman's rho")
 
 
 def footrule(
@@ -191,7 +170,9 @@ def footrule(
     4.0
     """
     true, pred = _common_positions(Y_true, Y_pred)
-    return _finish(np.nansum(np.abs(true - pred), axis=1), average, sample_weight, "The footrule")
+    return average_rows(
+        np.nansum(np.abs(true - pred), axis=1), average, sample_weight, "The footrule"
+    )
 
 
 def top_accuracy(
@@ -229,7 +210,7 @@ def top_accuracy(
     places = _core.bucket_positions(true, smallest=True)
     first = _first_place(pred)
     values = np.where(_some(true).any(axis=1), _chosen(places, first) <= k, np.nan)
-    return _finish(values, average, sample_weight, "Top accuracy")
+    return average_rows(values, average, sample_weight, "Top accuracy")
 
 
 def regret(
@@ -275,7 +256,7 @@ def regret(
     best = np.max(worth, axis=1, where=~unknown, initial=-np.inf)
     chosen = _chosen(worth, _first_place(np.where(unknown, np.nan, pred)))
     values = np.where(unknown.all(axis=1), np.nan, best - chosen)
-    return _finish(values, average, sample_weight, "Regret")
+    return average_rows(values, average, sample_weight, "Regret")
 
 
 def _pair_counts(Y_true: ArrayLike, Y_pred: ArrayLike) -> list[Values]:
@@ -317,32 +298,6 @@ def _first_place(ranks: Values) -> NDArray[np.intp]:
 
 def _chosen(values: Values, index: NDArray[np.intp]) -> Values:
     return np.take_along_axis(values, index[:, None], axis=1)[:, 0]
-
-
-def _divide(numerator: Values, denominator: Values) -> Values:
-    """Divide, giving NaN where the denominator is zero: there the measure is undefined."""
-    defined = denominator > 0
-    return np.where(defined, numerator / np.where(defined, denominator, 1), np.nan)
-
-
-def _finish(
-    values: Values, average: bool, sample_weight: ArrayLike | None, measure: str
-) -> float | Values:
-    """Return the values a row, or their weighted mean over the rows where they are defined."""
-    if not average:
-        return values
-    weight = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, float)
-    check_consistent_length(values, weight)
-    defined = _some(values)
-    total = weight[defined].sum()
-    if not total > 0:
-        warnings.warn(
-            f"{measure} is undefined: no row has two labels that both sides order.",
-            UndefinedMetricWarning,
-            stacklevel=3,
-        )
-        return float("nan")
-    return float(values[defined] @ weight[defined] / total)
 
 
 def _scorer(measure: Callable[..., Any], *, greater_is_better: bool = True) -> Any:

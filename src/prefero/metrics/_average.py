@@ -1,0 +1,36 @@
+"""From one value a row to the figure a user asked for."""
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import check_consistent_length
+
+Values = NDArray[np.float64]
+
+
+def defined_ratio(numerator: Values, denominator: Values) -> Values:
+    """Divide, giving NaN where the denominator is zero: there the measure is undefined."""
+    defined = denominator > 0
+    return np.where(defined, numerator / np.where(defined, denominator, 1), np.nan)
+
+
+def average_rows(
+    values: Values, average: bool, sample_weight: ArrayLike | None, measure: str
+) -> float | Values:
+    """Return the values a row, or their weighted mean over the rows where they are defined."""
+    if not average:
+        return values
+    weight = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, float)
+    check_consistent_length(values, weight)
+    defined = ~np.isnan(values)
+    total = weight[defined].sum()
+    if not total > 0:
+        warnings.warn(
+            f"{measure} is undefined: no row has two labels that both sides order.",
+            UndefinedMetricWarning,
+            stacklevel=3,
+        )
+        return float("nan")
+    return float(values[defined] @ weight[defined] / total)

@@ -1,0 +1,15 @@
+"""Preference graphs: what is known about the order of the labels of each instance.
+
+A directed edge says that one label is preferred to another. Graphs may be sparse and may hold
+cycles; a graph has no self-loop and at most one edge between two labels.
+"""
+
+from prefero.preferences._decomposition import (
+    DECOMPOSITIONS,
+    Decomposition,
+    Subgraphs,
+    decompose,
+)
+from prefero.preferences._graphs import PreferenceGraphs
+
+__all__ = ["DECOMPOSITIONS", "Decomposition", "PreferenceGraphs", "Subgraphs", "decompose"]
