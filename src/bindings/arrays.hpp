@@ -46,6 +46,7 @@ void require_same_shape(const A& first, const B& second) {
 
 // One function a subject, in the file of that name; module.cpp calls them all.
 void bind_rankings(nb::module_& module);
+void bind_calibrated(nb::module_& module);
 void bind_consensus(nb::module_& module);
 void bind_ordering(nb::module_& module);
 void bind_preferences(nb::module_& module);

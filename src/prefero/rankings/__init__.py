@@ -5,6 +5,14 @@ instance ``i``. Smaller is better, equal means tied, NaN means unknown (not: las
 order inside a row counts. Converters that meet label names return the ranks and the labels.
 """
 
+from prefero.rankings._calibrated import (
+    calibrated_from_relevance,
+    calibrated_from_scores,
+    check_calibrated,
+    check_relevance,
+    split_calibrated,
+    zero_offsets,
+)
 from prefero.rankings._groups import Groups
 from prefero.rankings._orders import orders_from_ranks, ranks_from_orders
 from prefero.rankings._ranks import (
@@ -28,8 +36,12 @@ __all__ = [
     "Groups",
     "bucket_index",
     "bucket_positions",
+    "calibrated_from_relevance",
+    "calibrated_from_scores",
+    "check_calibrated",
     "check_label_names",
     "check_ranks",
+    "check_relevance",
     "drop_labels",
     "format_order",
     "label_names",
@@ -42,5 +54,7 @@ __all__ = [
     "ranks_from_orders",
     "ranks_from_pairs",
     "ranks_from_scores",
+    "split_calibrated",
     "strict_ranks",
+    "zero_offsets",
 ]

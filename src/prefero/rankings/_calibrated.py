@@ -1,0 +1,259 @@
+"""Calibrated rankings: ranks of the labels and of a zero point between relevant and irrelevant.
+
+The matrix has one column more than there are labels: the last one is the virtual label. Labels
+before it are relevant, labels after it irrelevant, and a label whose side is unknown is NaN.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_consistent_length
+
+from prefero.rankings._ranks import _smallest_positions, bucket_positions, ranks_from_scores
+from prefero.rankings._validation import check_ranks, label_names
+
+Values = NDArray[np.float64]
+
+
+def check_relevance(relevance: ArrayLike, *, name: str = "relevance") -> Values:
+    """Return a relevance indicator as a float64 matrix, or explain what is wrong with it.
+
+    Parameters
+    ----------
+    relevance : array-like or DataFrame of shape (n_samples, n_labels)
+        1 for relevant, 0 for irrelevant, NaN for unknown.
+    name : str, default="relevance"
+        What error sentences call the matrix.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        The indicator.
+
+    Examples
+    --------
+    >>> check_relevance([[1, 0, None]])
+    array([[ 1.,  0., nan]])
+    >>> check_relevance([[1, 2, 0]])
+    Traceback (most recent call last):
+        ...
+    ValueError: relevance[0]: label 1 is 2, but relevance is 1, 0 or NaN (unknown); for signed
+    scores use calibrated_from_scores.
+    """
+    known = check_array(
+        relevance, dtype=np.float64, order="C", ensure_all_finite="allow-nan", input_name=name
+    )
+    bad = ~((known == 0) | (known == 1) | np.isnan(known))
+    if bad.any():
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(
+            f"{name}[{row}]: label {_label(relevance, column)!r} is {known[row, column]:g}, but "
+            "relevance is 1, 0 or NaN (unknown); for signed scores use calibrated_from_scores."
+        )
+    return known
+
+
+def calibrated_from_relevance(relevance: ArrayLike, ranks: ArrayLike | None = None) -> Values:
+    """Put the zero point between the relevant and the irrelevant labels.
+
+    Parameters
+    ----------
+    relevance : array-like of shape (n_samples, n_labels)
+        1 for relevant, 0 for irrelevant, NaN for unknown.
+    ranks : array-like of shape (n_samples, n_labels), optional
+        Ranks of the labels, which refine the order inside both parts. No relevant label may
+        stand after an irrelevant one. A label of known relevance without a rank stands in the
+        middle of its part; without any rank each part is one bucket. The rank of a label of
+        unknown relevance is not used.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels + 1)
+        Calibrated ranks, the virtual label in the last column.
+
+    References
+    ----------
+    Brinker & Hüllermeier (2007), section 4.
+
+    Examples
+    --------
+    >>> calibrated_from_relevance([[1, 0, 0, 1], [0, float("nan"), 0, 0]])
+    array([[ 1.,  4.,  4.,  1.,  3.],
+           [ 2., nan,  2.,  2.,  1.]])
+    >>> calibrated_from_relevance([[1, 0, 0, 1]], ranks=[[1, 4, 3, 2]])
+    array([[1., 5., 4., 2., 3.]])
+    """
+    known = check_relevance(relevance)
+    c = known.shape[1]
+    inner = np.full_like(known, np.nan) if ranks is None else check_ranks(ranks, name="ranks")
+    if inner.shape != known.shape:
+        raise ValueError(f"ranks has shape {inner.shape}, but relevance has shape {known.shape}.")
+    _refuse_inconsistent(known, inner, relevance)
+    levels = np.full((len(known), c + 1), c + 1.0)
+    levels[:, :-1] = np.where(known == 1, _places(inner, known == 1), np.nan)
+    irrelevant = known == 0
+    levels[:, :-1][irrelevant] = (c + 1 + _places(inner, irrelevant))[irrelevant]
+    return _smallest_positions(levels)
+
+
+def _places(ranks: Values, part: NDArray[np.bool_]) -> Values:
+    """Places of the labels of one part; those without a rank stand in its middle."""
+    places = bucket_positions(np.where(part, ranks, np.nan))
+    ranked = np.count_nonzero(~np.isnan(places), axis=1)[:, None]
+    return np.where(np.isnan(places), (ranked + 1) / 2, places)
+
+
+def _refuse_inconsistent(relevance: Values, ranks: Values, source: Any) -> None:
+    """Raise for the first relevant label that stands after an irrelevant one."""
+    lowest = np.where((relevance == 1) & (ranks > 0), ranks, -np.inf)
+    highest = np.where((relevance == 0) & (ranks > 0), ranks, np.inf)
+    wrong = lowest.max(axis=1) > highest.min(axis=1)
+    if not wrong.any():
+        return
+    row = int(np.argmax(wrong))
+    last, first = int(np.argmax(lowest[row])), int(np.argmin(highest[row]))
+    raise ValueError(
+        f"ranks[{row}]: the relevant label {_label(source, last)!r} has rank "
+        f"{ranks[row, last]:g}, after the irrelevant label {_label(source, first)!r} with rank "
+        f"{ranks[row, first]:g}; relevant labels come first."
+    )
+
+
+def calibrated_from_scores(S: ArrayLike) -> Values:
+    """Rank signed scores around zero: positive is relevant, larger is better.
+
+    Parameters
+    ----------
+    S : array-like of shape (n_samples, n_labels)
+        Scores such as expression levels, whose sign is the zero point. NaN is unknown, and so
+        is 0: such a label is on neither side.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels + 1)
+        Calibrated ranks, the virtual label in the last column.
+
+    Examples
+    --------
+    >>> calibrated_from_scores([[0.5, -1.0, 2.0, 0.0]])
+    array([[ 2.,  4.,  1., nan,  3.]])
+    """
+    scores = check_array(S, dtype=np.float64, ensure_all_finite="allow-nan", input_name="S")
+    zero = np.zeros((len(scores), 1))
+    sided = np.where(scores == 0, np.nan, scores)
+    return ranks_from_scores(np.hstack([sided, zero]), higher_is_better=True)
+
+
+def check_calibrated(C: ArrayLike, *, name: str = "C") -> Values:
+    """Return calibrated ranks as a float64 matrix, or explain what is wrong with them.
+
+    Parameters
+    ----------
+    C : array-like of shape (n_samples, n_labels + 1)
+        Ranks, the virtual label in the last column. The virtual label is always ranked, and no
+        label is tied with it: a label whose side is unknown is NaN.
+    name : str, default="C"
+        What error sentences call the matrix.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels + 1)
+        The calibrated ranks.
+
+    Examples
+    --------
+    >>> check_calibrated([[1, 2, 2]])
+    Traceback (most recent call last):
+        ...
+    ValueError: C[0]: label 1 is tied with the virtual label, so it is neither relevant nor
+    irrelevant; use NaN for a label whose side is unknown.
+    """
+    calibrated = check_ranks(C, name=name)
+    zero = calibrated[:, -1:]
+    if np.isnan(zero).any():
+        row = int(np.argmax(np.isnan(zero)))
+        raise ValueError(
+            f"{name}[{row}]: the virtual label (last column) has no rank, but it always needs one."
+        )
+    tied = calibrated[:, :-1] == zero
+    if tied.any():
+        row, column = (int(i) for i in np.argwhere(tied)[0])
+        raise ValueError(
+            f"{name}[{row}]: label {_label(C, column)!r} is tied with the virtual label, so it is "
+            "neither relevant nor irrelevant; use NaN for a label whose side is unknown."
+        )
+    return calibrated
+
+
+def split_calibrated(C: ArrayLike) -> tuple[Values, Values]:
+    """Split calibrated ranks into the relevance indicator and the ranks of the labels.
+
+    Parameters
+    ----------
+    C : array-like of shape (n_samples, n_labels + 1)
+        Calibrated ranks.
+
+    Returns
+    -------
+    relevance : ndarray of shape (n_samples, n_labels)
+        1 for relevant, 0 for irrelevant, NaN for unknown.
+    ranks : ndarray of shape (n_samples, n_labels)
+        Ranks without the virtual label.
+
+    Examples
+    --------
+    >>> relevance, ranks = split_calibrated(calibrated_from_scores([[0.5, -1.0, 2.0, 0.0]]))
+    >>> relevance
+    array([[ 1.,  0.,  1., nan]])
+    >>> ranks
+    array([[ 2.,  3.,  1., nan]])
+    """
+    calibrated = check_calibrated(C)
+    labels, zero = calibrated[:, :-1], calibrated[:, -1:]
+    relevance = np.where(np.isnan(labels), np.nan, labels < zero)
+    return relevance, _smallest_positions(labels)
+
+
+def zero_offsets(C: Values) -> tuple[Values, Values]:
+    """Return how far each label stands from the zero point, and where the zero point stands.
+
+    The offset counts the labels between, the own one half (its whole bucket half): -1/2 is the
+    last relevant label, +1/2 the first irrelevant one. A row of m of c labels is stretched by
+    (c + 1)/(m + 1), as in the generalized Borda count. A zero point of width p, that is p
+    virtual labels in one bucket, puts a label p/2 farther away; its generalized rank is then
+    ``place + (p + 1) / 2 + offset + side * p / 2``.
+
+    Parameters
+    ----------
+    C : ndarray of shape (n_samples, n_labels + 1)
+        Calibrated ranks.
+
+    Returns
+    -------
+    offsets : ndarray of shape (n_samples, n_labels)
+        Negative for relevant labels, positive for irrelevant ones, NaN for unknown ones.
+    places : ndarray of shape (n_samples,)
+        The number of relevant labels, stretched.
+
+    References
+    ----------
+    Brinker & Hüllermeier (2007), section 5.
+
+    Examples
+    --------
+    >>> zero_offsets(np.array([[1.0, 3.0, 4.0, 4.0, 2.0]]))
+    (array([[-0.5,  0.5,  2. ,  2. ]]), array([1.]))
+    """
+    positions = bucket_positions(C)
+    offsets = positions[:, :-1] - positions[:, -1:]
+    known = np.count_nonzero(~np.isnan(offsets), axis=1)
+    stretch = C.shape[1] / (known + 1)
+    offsets = (offsets - np.sign(offsets) / 2) * stretch[:, None]
+    return np.ascontiguousarray(offsets), (positions[:, -1] - 1) * stretch
+
+
+def _label(source: Any, column: int) -> Any:
+    """The name of a column in the table the user gave, or its index."""
+    names = label_names(source)
+    return column if names is None else names[column]
