@@ -175,3 +175,13 @@ def ranking_error(edges, scores, decomposition):
     parts = subgraphs(edges, decomposition)
     violated = [any(scores[u] <= scores[v] for u, v in part) for part in parts]
     return np.mean(violated) if parts else np.nan
+
+
+def expanded_calibrated(row, gap):
+    """A calibrated row with the zero point written out as that many tied virtual labels."""
+    return np.append(row[:-1], np.full(gap, row[-1]))
+
+
+def squared_rank_distance(a, b):
+    """Sum of squared differences of generalized ranks."""
+    return sum((x - y) ** 2 for x, y in zip(bucket_positions(a), bucket_positions(b), strict=True))

@@ -6,6 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from prefero.rankings import calibrated_from_scores
+
 
 @st.composite
 def rank_matrices(draw, rows=(1, 5), labels=(1, 7), ties=True, missing=True):
@@ -18,6 +20,17 @@ def rank_matrices(draw, rows=(1, 5), labels=(1, 7), ties=True, missing=True):
     if missing:
         ranks[draw(arrays(np.bool_, (n, c)))] = np.nan
     return ranks
+
+
+@st.composite
+def calibrated_matrices(draw, rows=(1, 5), labels=(1, 5), missing=True):
+    """Random calibrated ranks: signed levels around a zero point, with ties."""
+    n, c = draw(st.integers(*rows)), draw(st.integers(*labels))
+    levels = st.integers(1, c).flatmap(lambda level: st.sampled_from([-level, level]))
+    scores = draw(arrays(np.float64, (n, c), elements=levels.map(float)))
+    if missing:
+        scores[draw(arrays(np.bool_, (n, c)))] = np.nan
+    return calibrated_from_scores(scores)
 
 
 @st.composite

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <memory>
 
+#include "core/aggregate.hpp"
 #include "core/rank_row.hpp"
 
 namespace nb = nanobind;
@@ -42,6 +43,17 @@ template <typename A, typename B>
 void require_same_shape(const A& first, const B& second) {
     require(first.shape(0) == second.shape(0) && first.shape(1) == second.shape(1),
             "both arrays must have the same shape");
+}
+
+// Weighted sets of rows, as all kernels over many sets take them.
+using Starts = In<std::int64_t, 1>;
+using Rows = In<std::int64_t, 1>;
+using Weights = In<double, 1>;
+
+inline Neighborhoods neighborhoods(const Starts& starts, const Rows& rows, const Weights& weights) {
+    require(starts.shape(0) > 0, "starts must hold the end of the last set");
+    require(rows.shape(0) == weights.shape(0), "rows and weights must have the same length");
+    return {starts.data(), rows.data(), weights.data(), starts.shape(0) - 1};
 }
 
 // One function a subject, in the file of that name; module.cpp calls them all.

@@ -12,16 +12,6 @@ namespace prefero::bindings {
 
 namespace {
 
-using Starts = In<std::int64_t, 1>;
-using Rows = In<std::int64_t, 1>;
-using Weights = In<double, 1>;
-
-Neighborhoods neighborhoods(const Starts& starts, const Rows& rows, const Weights& weights) {
-    require(starts.shape(0) > 0, "starts must hold the end of the last set");
-    require(rows.shape(0) == weights.shape(0), "rows and weights must have the same length");
-    return {starts.data(), rows.data(), weights.data(), starts.shape(0) - 1};
-}
-
 Out<double, 2> borda_votes(In<double, 2> ranks) {
     auto votes = make_array<double, 2>({ranks.shape(0), ranks.shape(1)});
     nb::gil_scoped_release unlocked;

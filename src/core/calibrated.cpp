@@ -8,7 +8,7 @@ namespace prefero {
 
 namespace {
 
-// Adds one neighbour. Nothing branches on an unknown label, so the loop vectorises.
+// Adds one row. Nothing branches on an unknown label, so the loop vectorises.
 void add_row(const double* offsets, std::size_t labels, double weight, double* sum, double* side,
              double* total) {
     for (std::size_t j = 0; j < labels; ++j) {
@@ -22,16 +22,16 @@ void add_row(const double* offsets, std::size_t labels, double weight, double* s
 
 }  // namespace
 
-void mean_offsets(RankMatrix offsets, Neighborhoods near, double* mean_offset, double* mean_side) {
+void mean_offsets(RankMatrix offsets, Neighborhoods sets, double* mean_offset, double* mean_side) {
     const std::size_t labels = offsets.labels;
     std::vector<double> total(labels);
-    for (std::size_t q = 0; q < near.queries; ++q, mean_offset += labels, mean_side += labels) {
+    for (std::size_t q = 0; q < sets.count; ++q, mean_offset += labels, mean_side += labels) {
         std::fill_n(mean_offset, labels, 0.0);
         std::fill_n(mean_side, labels, 0.0);
         std::fill(total.begin(), total.end(), 0.0);
-        for (std::size_t k = q * near.neighbors; k < (q + 1) * near.neighbors; ++k) {
-            const auto row = static_cast<std::size_t>(near.rows[k]);
-            add_row(offsets.row(row), labels, near.weights[k], mean_offset, mean_side,
+        for (std::int64_t k = sets.starts[q]; k < sets.starts[q + 1]; ++k) {
+            const auto row = static_cast<std::size_t>(sets.rows[k]);
+            add_row(offsets.row(row), labels, sets.weights[k], mean_offset, mean_side,
                     total.data());
         }
         for (std::size_t j = 0; j < labels; ++j) {

@@ -2,12 +2,15 @@
 
 from prefero.base._features import check_features
 from prefero.base._label_ranking import BaseLabelRanker, LabelRankerMixin
+from prefero.base._multilabel import BaseMultilabelRanker, MultilabelRankerMixin
 from prefero.base._ordering import BaseOrderer, OrdererMixin, SampleOrders, check_sample_orders
 
 __all__ = [
     "BaseLabelRanker",
+    "BaseMultilabelRanker",
     "BaseOrderer",
     "LabelRankerMixin",
+    "MultilabelRankerMixin",
     "OrdererMixin",
     "SampleOrders",
     "check_features",

@@ -1,6 +1,5 @@
 """What every label ranker shares: tags, validation, label names, and the public predictions."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from prefero.base._features import check_features
+from prefero.base._targets import put_last, unseen_labels, used_rows
 from prefero.metrics import kendall_tau
 from prefero.rankings import check_ranks, label_names, strict_ranks
 
@@ -75,33 +75,10 @@ class LabelRankerMixin:
         names = label_names(y)
         self.classes_ = np.arange(ranks.shape[1])
         self.labels_ = self.classes_ if names is None else names
-        empty = np.asarray(np.isnan(ranks).all(axis=1))
-        if empty.all():
-            raise ValueError("y ranks no label in any row: there is nothing to learn from.")
-        if empty.any():
-            warnings.warn(
-                f"{empty.sum()} of {len(empty)} rows of y rank no label and are ignored "
-                f"(the first is row {np.argmax(empty)}).",
-                UserWarning,
-                stacklevel=3,
-            )
-        used = ~empty & (weight > 0)
-        if not used.any():
-            raise ValueError("sample_weight is zero in every row that ranks a label.")
+        used = used_rows(ranks, weight, says="rank")
         X, ranks, weight = (part if used.all() else part[used] for part in (X, ranks, weight))
-        self._note_unseen_labels(ranks)
+        self.unseen_labels_ = unseen_labels(ranks, self.labels_, says="ranked")
         return X, ranks, weight
-
-    def _note_unseen_labels(self, ranks: NDArray[np.float64]) -> None:
-        self.unseen_labels_ = np.asarray(np.isnan(ranks).all(axis=0))
-        if self.unseen_labels_.any():
-            unseen = ", ".join(repr(name) for name in self.labels_[self.unseen_labels_][:5])
-            warnings.warn(
-                f"{self.unseen_labels_.sum()} of {len(self.labels_)} labels are ranked in no "
-                f"row of y and will be predicted last: {unseen}.",
-                UserWarning,
-                stacklevel=4,
-            )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return scores whose descending order is the predicted order.
@@ -118,11 +95,7 @@ class LabelRankerMixin:
         """
         check_is_fitted(self)
         scores = self._decision(self._validate_X(X, reset=False))
-        if self.unseen_labels_.any():
-            seen = ~self.unseen_labels_
-            worst = scores[:, seen].min(axis=1, keepdims=True)
-            scores = np.where(seen, scores, worst - 1)
-        return scores
+        return put_last(scores, self.unseen_labels_)
 
     def _decision(self, X: NDArray[Any]) -> NDArray[np.float64]:
         raise NotImplementedError

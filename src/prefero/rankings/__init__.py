@@ -11,6 +11,7 @@ from prefero.rankings._calibrated import (
     check_calibrated,
     check_relevance,
     split_calibrated,
+    strict_calibrated,
     zero_offsets,
 )
 from prefero.rankings._groups import Groups
@@ -55,6 +56,7 @@ __all__ = [
     "ranks_from_pairs",
     "ranks_from_scores",
     "split_calibrated",
+    "strict_calibrated",
     "strict_ranks",
     "zero_offsets",
 ]

@@ -8,9 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_array
 
-from prefero.rankings._ranks import _smallest_positions, bucket_positions, ranks_from_scores
+from prefero.rankings._ranks import (
+    _smallest_positions,
+    bucket_positions,
+    ranks_from_scores,
+    strict_ranks,
+)
 from prefero.rankings._validation import check_ranks, label_names
 
 Values = NDArray[np.float64]
@@ -213,6 +218,30 @@ def split_calibrated(C: ArrayLike) -> tuple[Values, Values]:
     labels, zero = calibrated[:, :-1], calibrated[:, -1:]
     relevance = np.where(np.isnan(labels), np.nan, labels < zero)
     return relevance, _smallest_positions(labels)
+
+
+def strict_calibrated(scores: ArrayLike) -> NDArray[np.int64]:
+    """Rank scores and the zero point between positive and other ones, with no ties.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples, n_labels)
+        Scores, larger is better, none missing. A score of 0 stands after the zero point.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels + 1), dtype int64
+        A permutation of 1..n_labels + 1 in each row, the virtual label in the last column.
+
+    Examples
+    --------
+    >>> strict_calibrated([[0.5, -1.0, 0.0]])
+    array([[1, 4, 3, 2]])
+    """
+    values = check_array(scores, dtype=np.float64, input_name="scores")
+    # Equal scores go by index: put first, the zero point wins against labels that reach it.
+    ranks = strict_ranks(np.column_stack([np.zeros(len(values)), values]))
+    return np.roll(ranks, -1, axis=1)
 
 
 def zero_offsets(C: Values) -> tuple[Values, Values]:

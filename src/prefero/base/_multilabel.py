@@ -1,0 +1,215 @@
+"""What every multilabel ranker shares: tags, validation, and predictions around the zero point."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags, check_consistent_length
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from prefero.base._features import check_features
+from prefero.base._targets import put_last, unseen_labels, used_rows
+from prefero.metrics import spearman_rho
+from prefero.rankings import (
+    calibrated_from_relevance,
+    check_relevance,
+    label_names,
+    strict_calibrated,
+    strict_ranks,
+)
+
+Values = NDArray[np.float64]
+
+
+class MultilabelRankerMixin:
+    """Mixin of all multilabel rankers.
+
+    A ranker writes two methods: ``fit(X, y, ranks=None, sample_weight=None)``, which starts
+    with ``self._validate_fit(...)``, and ``_decision(X)``, which returns scores of shape
+    (n_samples, n_labels) for X already validated: larger is better, and positive is relevant.
+    Everything else is here, so the predicted set and the predicted order cannot contradict
+    each other.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_labels,)
+        Label names: the columns of the table y was, else 0, 1, ...
+    classes_ : ndarray of shape (n_labels,)
+        Label indices, for tools of scikit-learn that ask for them.
+    unseen_labels_ : ndarray of shape (n_labels,), dtype bool
+        The labels whose relevance no training row knows. They are predicted last.
+    """
+
+    labels_: NDArray[Any]
+    classes_: NDArray[np.intp]
+    unseen_labels_: NDArray[np.bool_]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.estimator_type = "multilabel_ranker"
+        tags.classifier_tags = ClassifierTags(multi_class=False, multi_label=True)
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        tags.target_tags.two_d_labels = True
+        return tags
+
+    def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        """Validate features as the tags of the estimator say."""
+        return check_features(self, X, reset=reset)
+
+    def _validate_fit(
+        self, X: Any, y: Any, ranks: Any = None, sample_weight: ArrayLike | None = None
+    ) -> tuple[NDArray[Any], Values, Values]:
+        """Validate training data, set the label attributes, drop rows that say nothing.
+
+        Returns features, calibrated ranks and weights. Rows of weight zero and rows of unknown
+        relevance are left out; the latter with one warning for all.
+        """
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        X = self._validate_X(X, reset=True)
+        calibrated = calibrated_from_relevance(_indicator(y), ranks)
+        check_consistent_length(X, calibrated)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        names = label_names(y)
+        self.classes_ = np.arange(calibrated.shape[1] - 1)
+        self.labels_ = self.classes_ if names is None else names
+        used = used_rows(calibrated[:, :-1], weight, says="judge")
+        X, calibrated, weight = (
+            part if used.all() else part[used] for part in (X, calibrated, weight)
+        )
+        self.unseen_labels_ = unseen_labels(calibrated[:, :-1], self.labels_, says="judged")
+        return X, calibrated, weight
+
+    def decision_function(self, X: Any) -> Values:
+        """Return scores: their descending order is the predicted order, positive is relevant.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Scores, larger is better; the zero point has score 0.
+        """
+        check_is_fitted(self)
+        scores = self._decision(self._validate_X(X, reset=False))
+        with_zero = np.column_stack([scores, np.zeros(len(scores))])
+        return put_last(with_zero, np.append(self.unseen_labels_, False))[:, :-1]
+
+    def _decision(self, X: NDArray[Any]) -> Values:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Predict which labels are relevant.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels), dtype int64
+            1 for relevant, 0 for irrelevant; a label on the zero point is irrelevant.
+        """
+        return (self.decision_function(X) > 0).astype(np.int64)
+
+    def predict_ranks(self, X: Any) -> NDArray[np.int64]:
+        """Predict the rank of every label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels), dtype int64
+            A permutation of 1..n_labels in each row; relevant labels come first.
+        """
+        return strict_ranks(self.decision_function(X))
+
+    def predict_calibrated(self, X: Any) -> NDArray[np.int64]:
+        """Predict the rank of every label and of the zero point.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels + 1), dtype int64
+            A permutation of 1..n_labels + 1 in each row, the virtual label in the last column.
+        """
+        return strict_calibrated(self.decision_function(X))
+
+    def predict_order(self, X: Any, top: int | None = None) -> NDArray[Any]:
+        """Predict the labels by name, best first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        top : int, optional
+            How many labels to return; all by default.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, top)
+            Label names.
+        """
+        return self.labels_[np.argsort(self.predict_ranks(X), axis=1)[:, :top]]
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        ranks: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the mean generalized Spearman correlation over the labels and the zero point.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        y : array-like of shape (n_samples, n_labels)
+            Their relevance: 1, 0 or NaN.
+        ranks : array-like of shape (n_samples, n_labels), optional
+            Ranks inside both parts.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            In [-1, 1].
+        """
+        truth = calibrated_from_relevance(_indicator(y), ranks)
+        return float(spearman_rho(truth, self.predict_calibrated(X), sample_weight=sample_weight))
+
+
+def _indicator(y: Any) -> Any:
+    """Return the relevance indicator that y is.
+
+    A single column may hold any two classes, as for a binary classifier: the larger is relevant.
+    """
+    column = np.asarray(y)
+    if column.ndim == 2 and column.shape[1] == 1 and column.dtype.kind in "bif":
+        classes = np.unique(column[~np.isnan(column)])
+        if len(classes) == 2:
+            return np.where(np.isnan(column), np.nan, column == classes[1])
+    check_relevance(y, name="y")
+    return y
+
+
+class BaseMultilabelRanker(MultilabelRankerMixin, BaseEstimator):
+    """Base class of the multilabel rankers of this package."""

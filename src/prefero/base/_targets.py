@@ -1,0 +1,96 @@
+"""The questions every estimator of a fixed label set asks of its targets."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# Frames between the warning and the user's call of fit: a helper here, _validate_fit, fit.
+_USER_FRAME = 4
+
+
+def used_rows(target: Values, weight: Values, *, says: str) -> Mask:
+    """Return which rows teach something, with one warning for all that are empty.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n_samples, n_labels)
+        The target; NaN is unknown.
+    weight : ndarray of shape (n_samples,)
+        Sample weights; a row of weight zero is as good as absent.
+    says : str
+        What a row does to a label that it holds: "rank", "judge".
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype bool
+        True for rows that are neither empty nor of weight zero.
+    """
+    empty = np.asarray(np.isnan(target).all(axis=1))
+    if empty.all():
+        raise ValueError(f"y {says}s no label in any row: there is nothing to learn from.")
+    if empty.any():
+        warnings.warn(
+            f"{empty.sum()} of {len(empty)} rows of y {says} no label and are ignored "
+            f"(the first is row {np.argmax(empty)}).",
+            UserWarning,
+            stacklevel=_USER_FRAME,
+        )
+    used = ~empty & (weight > 0)
+    if not used.any():
+        raise ValueError(f"sample_weight is zero in every row that {says}s a label.")
+    return used
+
+
+def unseen_labels(target: Values, names: NDArray[Any], *, says: str) -> Mask:
+    """Return which labels no row holds, with one warning for all.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n_samples, n_labels)
+        The target; NaN is unknown.
+    names : ndarray of shape (n_labels,)
+        Label names.
+    says : str
+        What no row did to such a label: "ranked", "judged".
+
+    Returns
+    -------
+    ndarray of shape (n_labels,), dtype bool
+        True for labels that are unknown everywhere.
+    """
+    unseen = np.asarray(np.isnan(target).all(axis=0))
+    if unseen.any():
+        listed = ", ".join(repr(name) for name in names[unseen][:5])
+        warnings.warn(
+            f"{unseen.sum()} of {len(names)} labels are {says} in no row of y and will be "
+            f"predicted last: {listed}.",
+            UserWarning,
+            stacklevel=_USER_FRAME,
+        )
+    return unseen
+
+
+def put_last(scores: Values, unseen: Mask) -> Values:
+    """Score labels below all others.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_scores)
+        Scores, larger is better.
+    unseen : ndarray of shape (n_scores,), dtype bool
+        The labels to put last.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_scores)
+        The scores, those of unseen labels replaced.
+    """
+    if not unseen.any():
+        return scores
+    worst = scores[:, ~unseen].min(axis=1, keepdims=True)
+    return np.where(unseen, worst - 1, scores)

@@ -1,0 +1,318 @@
+"""How good a predicted label set, or an order of labels by relevance, is.
+
+Every measure takes the true relevance as 1, 0 or NaN, skips what is unknown, and returns the
+(weighted) mean over the rows in which something is known. Where scikit-learn has the measure, it
+does the work. ``predicted`` is what :meth:`predict` of a multilabel ranker returns, ``scores`` what
+its :meth:`decision_function` returns.
+"""
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import sklearn.metrics
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.validation import _check_sample_weight
+
+from prefero.metrics import spearman_rho
+from prefero.rankings import check_calibrated, check_relevance
+
+Values = NDArray[np.float64]
+Measure = Callable[..., float]
+
+__all__ = [
+    "average_precision",
+    "average_precision_scorer",
+    "calibrated_rho",
+    "coverage",
+    "coverage_scorer",
+    "hamming_loss",
+    "hamming_scorer",
+    "one_error",
+    "one_error_scorer",
+    "ranking_loss",
+    "ranking_scorer",
+    "subset_loss",
+    "subset_scorer",
+]
+
+
+def calibrated_rho(
+    C_true: ArrayLike,
+    C_pred: ArrayLike,
+    *,
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | Values:
+    """Generalized Spearman correlation of calibrated rankings, over the labels and the zero point.
+
+    Parameters
+    ----------
+    C_true, C_pred : array-like of shape (n_samples, n_labels + 1)
+        Calibrated ranks, the virtual label in the last column.
+    average : bool, default=True
+        Whether to return the mean over rows.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows in the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_samples,)
+        The correlation: 1 for equal, -1 for reversed rankings.
+
+    References
+    ----------
+    Brinker & Hüllermeier (2007), section 6.
+
+    Examples
+    --------
+    >>> calibrated_rho([[1, 3, 4, 2]], [[1, 2, 4, 3]])
+    0.8
+    """
+    true, pred = check_calibrated(C_true, name="C_true"), check_calibrated(C_pred, name="C_pred")
+    return spearman_rho(true, pred, average=average, sample_weight=sample_weight)
+
+
+def hamming_loss(
+    relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Return the share of labels on the wrong side of the zero point.
+
+    Parameters
+    ----------
+    relevance : array-like of shape (n_samples, n_labels)
+        1 for relevant, 0 for irrelevant, NaN for unknown.
+    predicted : array-like of shape (n_samples, n_labels)
+        The predicted label sets, 0 or 1.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        In [0, 1], smaller is better.
+
+    Examples
+    --------
+    >>> hamming_loss([[1, 0, 0, float("nan")]], [[1, 1, 0, 0]])
+    0.33...
+    """
+    return _mean(sklearn.metrics.hamming_loss, relevance, _sets(predicted), sample_weight)
+
+
+def subset_loss(
+    relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Return the share of rows with any label on the wrong side (subset 0/1 loss).
+
+    Parameters
+    ----------
+    relevance : array-like of shape (n_samples, n_labels)
+        1 for relevant, 0 for irrelevant, NaN for unknown.
+    predicted : array-like of shape (n_samples, n_labels)
+        The predicted label sets, 0 or 1.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        In [0, 1], smaller is better.
+
+    Examples
+    --------
+    >>> subset_loss([[1, 0], [0, 1]], [[1, 0], [1, 1]])
+    0.5
+    """
+    return _mean(sklearn.metrics.zero_one_loss, relevance, _sets(predicted), sample_weight)
+
+
+def ranking_loss(
+    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Return the share of pairs whose irrelevant label is not below the relevant one.
+
+    This compares a label set with an order of the labels. To compare two orders, use
+    :func:`prefero.metrics.kendall_tau`.
+
+    Parameters
+    ----------
+    relevance : array-like of shape (n_samples, n_labels)
+        1 for relevant, 0 for irrelevant, NaN for unknown.
+    scores : array-like of shape (n_samples, n_labels)
+        Scores, larger is better.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        In [0, 1], smaller is better. A row without such pairs counts 0.
+
+    Examples
+    --------
+    >>> ranking_loss([[1, 0, 0]], [[0.5, 0.9, 0.1]])
+    0.5
+    """
+    measure = partial(_ordered, sklearn.metrics.label_ranking_loss)
+    return _mean(measure, relevance, _scores(scores), sample_weight)
+
+
+def one_error(
+    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Return the share of rows whose best label is irrelevant.
+
+    Parameters
+    ----------
+    relevance : array-like of shape (n_samples, n_labels)
+        1 for relevant, 0 for irrelevant, NaN for unknown.
+    scores : array-like of shape (n_samples, n_labels)
+        Scores, larger is better. The best label is the best of those with known relevance.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        In [0, 1], smaller is better. A row without a relevant label counts 0.
+
+    Examples
+    --------
+    >>> one_error([[1, 0, 0], [0, 1, 0]], [[0.5, 0.9, 0.1], [0.1, 0.9, 0.2]])
+    0.5
+    """
+    return _mean(_one_error, relevance, _scores(scores), sample_weight)
+
+
+def coverage(
+    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Return how far down the order one must go to meet every relevant label.
+
+    Parameters
+    ----------
+    relevance : array-like of shape (n_samples, n_labels)
+        1 for relevant, 0 for irrelevant, NaN for unknown.
+    scores : array-like of shape (n_samples, n_labels)
+        Scores, larger is better.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        The mean number of labels, smaller is better. Zhang & Zhou (2007) count one less.
+
+    Examples
+    --------
+    >>> coverage([[1, 0, 0]], [[0.5, 0.9, 0.1]])
+    2.0
+    """
+    measure = partial(_ordered, sklearn.metrics.coverage_error)
+    return _mean(measure, relevance, _scores(scores), sample_weight)
+
+
+def average_precision(
+    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Return the mean share of relevant labels among those at or above each relevant label.
+
+    Parameters
+    ----------
+    relevance : array-like of shape (n_samples, n_labels)
+        1 for relevant, 0 for irrelevant, NaN for unknown.
+    scores : array-like of shape (n_samples, n_labels)
+        Scores, larger is better.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        In (0, 1], larger is better.
+
+    Examples
+    --------
+    >>> average_precision([[1, 0, 0]], [[0.5, 0.9, 0.1]])
+    0.5
+    """
+    measure = partial(_ordered, sklearn.metrics.label_ranking_average_precision_score)
+    return _mean(measure, relevance, _scores(scores), sample_weight)
+
+
+def _ordered(measure: Measure, relevance: Values, scores: Values, sample_weight: Values) -> float:
+    """Call a measure of orders with at least two labels."""
+    # scikit-learn takes one label for a binary problem: an irrelevant label below changes no error.
+    if relevance.shape[1] == 1:
+        relevance = np.column_stack([relevance, np.zeros_like(relevance)])
+        scores = np.column_stack([scores, scores - 1])
+    return float(measure(relevance, scores, sample_weight=sample_weight))
+
+
+def _one_error(relevance: Values, scores: Values, sample_weight: Values) -> float:
+    best = np.take_along_axis(relevance, np.argmax(scores, axis=1)[:, None], axis=1)[:, 0]
+    wrong = (best == 0) & relevance.any(axis=1)
+    return float(np.average(wrong, weights=sample_weight))
+
+
+def _sets(predicted: ArrayLike) -> Values:
+    return check_relevance(check_array(predicted, input_name="predicted"), name="predicted")
+
+
+def _scores(scores: ArrayLike) -> Values:
+    return check_array(scores, dtype=np.float64, input_name="scores")
+
+
+def _mean(
+    measure: Measure, relevance: ArrayLike, prediction: Values, sample_weight: ArrayLike | None
+) -> float:
+    """Average a measure of complete rows over groups of rows in which the same labels are known."""
+    truth = check_relevance(relevance)
+    check_consistent_length(truth, prediction)
+    if truth.shape != prediction.shape:
+        raise ValueError(
+            f"relevance has {truth.shape[1]} labels, but the prediction has {prediction.shape[1]}."
+        )
+    weight = _check_sample_weight(sample_weight, truth, dtype=np.float64, ensure_non_negative=True)
+    known = ~np.isnan(truth)
+    weight = np.where(known.any(axis=1), weight, 0)
+    patterns, group = np.unique(known, axis=0, return_inverse=True)
+    sums = [
+        weight[rows].sum()
+        * measure(*_complete(truth, prediction, rows, labels), sample_weight=weight[rows])
+        for g, labels in enumerate(patterns)
+        if weight[rows := np.flatnonzero(group.ravel() == g)].sum() > 0
+    ]
+    if not sums:
+        warnings.warn(
+            "The measure is undefined: no row of relevance with a weight knows a label.",
+            UndefinedMetricWarning,
+            stacklevel=3,
+        )
+        return float("nan")
+    return float(np.sum(sums) / weight.sum())
+
+
+def _complete(
+    truth: Values, prediction: Values, rows: NDArray[np.intp], labels: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], Values]:
+    """Some rows and labels of both sides, with no label unknown."""
+    part = np.ix_(rows, labels)
+    return truth[part].astype(np.int64), prediction[part]
+
+
+def _score(measure: Measure, method: str, sign: int, estimator: Any, X: Any, y: ArrayLike) -> float:
+    return sign * measure(y, getattr(estimator, method)(X))
+
+
+hamming_scorer = partial(_score, hamming_loss, "predict", -1)
+subset_scorer = partial(_score, subset_loss, "predict", -1)
+ranking_scorer = partial(_score, ranking_loss, "decision_function", -1)
+one_error_scorer = partial(_score, one_error, "decision_function", -1)
+coverage_scorer = partial(_score, coverage, "decision_function", -1)
+average_precision_scorer = partial(_score, average_precision, "decision_function", 1)
