@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from prefero.rankings._ranks import (
-    _smallest_positions,
     bucket_positions,
     ranks_from_scores,
+    smallest_positions,
     strict_ranks,
 )
 from prefero.rankings._validation import check_ranks, label_names
@@ -99,7 +99,7 @@ def calibrated_from_relevance(relevance: ArrayLike, ranks: ArrayLike | None = No
     levels[:, :-1] = np.where(known == 1, _places(inner, known == 1), np.nan)
     irrelevant = known == 0
     levels[:, :-1][irrelevant] = (c + 1 + _places(inner, irrelevant))[irrelevant]
-    return _smallest_positions(levels)
+    return smallest_positions(levels)
 
 
 def _places(ranks: Values, part: NDArray[np.bool_]) -> Values:
@@ -217,7 +217,7 @@ def split_calibrated(C: ArrayLike) -> tuple[Values, Values]:
     calibrated = check_calibrated(C)
     labels, zero = calibrated[:, :-1], calibrated[:, -1:]
     relevance = np.where(np.isnan(labels), np.nan, labels < zero)
-    return relevance, _smallest_positions(labels)
+    return relevance, smallest_positions(labels)
 
 
 def strict_calibrated(scores: ArrayLike) -> NDArray[np.int64]:
