@@ -1,8 +1,21 @@
-"""Files that are never seen half-written."""
+"""Text read in any usual encoding, and files that are never seen half-written."""
 
 import os
 from contextlib import suppress
 from pathlib import Path
+
+
+def decode(content: bytes) -> str:
+    """Decode UTF-8, with or without a byte-order mark, or else Latin-1."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file in UTF-8 or Latin-1."""
+    return decode(Path(path).read_bytes())
 
 
 def write_beside(path: str | os.PathLike[str], content: bytes) -> None:

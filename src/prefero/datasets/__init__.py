@@ -4,7 +4,21 @@ Every set is a scikit-learn ``Bunch`` with ``data``, ``target`` (ranks), ``featu
 ``label_names`` and ``DESCR``.
 """
 
+from prefero.datasets._benchmarks import benchmark_path, benchmarks_folder, fetch_benchmark
 from prefero.datasets._constructions import ranks_from_classes, ranks_from_columns
+from prefero.datasets._files import read_kebi, read_orders
 from prefero.datasets._shipped import dataset_names, load_dataset
+from prefero.datasets._xarff import read_xarff
 
-__all__ = ["dataset_names", "load_dataset", "ranks_from_classes", "ranks_from_columns"]
+__all__ = [
+    "benchmark_path",
+    "benchmarks_folder",
+    "dataset_names",
+    "fetch_benchmark",
+    "load_dataset",
+    "ranks_from_classes",
+    "ranks_from_columns",
+    "read_kebi",
+    "read_orders",
+    "read_xarff",
+]
