@@ -185,3 +185,29 @@ def expanded_calibrated(row, gap):
 def squared_rank_distance(a, b):
     """Sum of squared differences of generalized ranks."""
     return sum((x - y) ** 2 for x, y in zip(bucket_positions(a), bucket_positions(b), strict=True))
+
+
+def dudani_weights(distances):
+    """(d_k - d_i)/(d_k - d_1), or 1 where all are equally far."""
+    nearest, farthest = min(distances), max(distances)
+    if nearest == farthest:
+        return [1.0] * len(distances)
+    return [(farthest - d) / (farthest - nearest) for d in distances]
+
+
+def pair_votes(Y, weights, prior):
+    """Votes from observed pairs: half the shares of a label against each other one."""
+    c = Y.shape[1]
+    share = np.zeros((c, c))
+    for i, j in itertools.permutations(range(c), 2):
+        signs = np.array([pair_sign(y, i, j) for y in Y])
+        seen = np.sum(weights * np.abs(signs)) + prior * np.sum(weights)
+        share[i, j] = np.sum(weights * signs) / seen if seen > 0 else 0
+    return (c + 1) / 2 + share.sum(axis=1) / 2, share
+
+
+def nearest(points, query, k):
+    """The k nearest rows, nearest first, with their distances."""
+    distances = np.linalg.norm(points - query, axis=1)
+    order = np.argsort(distances, kind="stable")[:k]
+    return order, distances[order]

@@ -7,6 +7,7 @@
 #include "core/aggregate.hpp"
 #include "core/extend.hpp"
 #include "core/mallows.hpp"
+#include "core/pair_votes.hpp"
 
 namespace prefero::bindings {
 
@@ -80,6 +81,19 @@ Out<double, 3> mallows_pairwise(In<std::int64_t, 2> centers, In<double, 1> theta
     return probability;
 }
 
+std::pair<Out<double, 2>, Out<double, 1>> pair_votes_batch(In<double, 2> ranks, Starts starts,
+                                                           Rows rows, Weights weights,
+                                                           double prior) {
+    const Neighborhoods sets = neighborhoods(starts, rows, weights);
+    auto votes = make_array<double, 2>({sets.count, ranks.shape(1)});
+    auto theta = make_array<double, 1>({sets.count});
+    {
+        nb::gil_scoped_release unlocked;
+        prefero::pair_votes_batch(rank_matrix(ranks), sets, prior, votes.data(), theta.data());
+    }
+    return {votes, theta};
+}
+
 std::pair<double, double> mallows_moments(double theta, std::size_t labels) {
     const DistanceMoments moments = prefero::mallows_moments(theta, labels);
     return {moments.mean, moments.variance};
@@ -103,6 +117,9 @@ void bind_consensus(nb::module_& module) {
     module.def("fit_mallows_batch", &fit_mallows_batch, nb::arg("ranks"), nb::arg("starts"),
                nb::arg("rows"), nb::arg("weights"), nb::arg("max_rounds"),
                "Mean votes of the center, and theta, of each weighted set of rows.");
+    module.def("pair_votes_batch", &pair_votes_batch, nb::arg("ranks"), nb::arg("starts"),
+               nb::arg("rows"), nb::arg("weights"), nb::arg("prior"),
+               "Votes from the observed pairs, and theta, of each weighted set of rows.");
     module.def("mallows_log_normalizer", &mallows_log_normalizer, nb::arg("theta"),
                nb::arg("labels"), "The logarithm of the normalising constant.");
     module.def("mallows_moments", &mallows_moments, nb::arg("theta"), nb::arg("labels"),

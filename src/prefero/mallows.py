@@ -18,7 +18,14 @@ from prefero.consensus import Neighborhoods, check_neighborhoods, extend, kemeny
 from prefero.metrics import kendall_distance
 from prefero.rankings import check_ranks, strict_ranks
 
-__all__ = ["Mallows", "MallowsBatch", "fit_mallows", "fit_mallows_batch", "pairwise_batch"]
+__all__ = [
+    "Mallows",
+    "MallowsBatch",
+    "fit_mallows",
+    "fit_mallows_batch",
+    "fit_pairs_batch",
+    "pairwise_batch",
+]
 
 # Partial insertion sequences that log_prob follows at most for one incomplete ranking.
 _MAX_STATES = 100_000
@@ -386,3 +393,54 @@ def pairwise_batch(centers: ArrayLike, theta: ArrayLike) -> NDArray[np.float64]:
     """
     ranks = np.ascontiguousarray(centers, dtype=np.int64)
     return _core.mallows_pairwise(ranks, np.ascontiguousarray(theta, dtype=np.float64))
+
+
+def fit_pairs_batch(
+    Y: ArrayLike,
+    indices: ArrayLike,
+    weights: ArrayLike | None = None,
+    *,
+    indptr: ArrayLike | None = None,
+    prior: float = 0.05,
+) -> MallowsBatch:
+    """Estimate one Mallows model for each of many sets of rankings from the observed pairs.
+
+    Nothing is said about labels that a ranking does not hold: each pair of labels is judged by
+    the rankings that order it, which keep more of what incomplete rankings tell than votes for
+    missing labels do. Without missing labels the centers are those of ``fit_mallows_batch``.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_rankings, n_labels)
+        Ranks, possibly incomplete or tied.
+    indices : array-like of shape (n_sets, n_members), or (n_indices,) with indptr
+        The rows of Y in each set.
+    weights : array-like of the shape of indices, optional
+        Their weights; zero leaves a row out.
+    indptr : array-like of shape (n_sets + 1,), optional
+        For sets of different sizes: set q holds ``indices[indptr[q]:indptr[q + 1]]``.
+    prior : float, default=0.05
+        The weight, relative to that of the set, of the assumption that the order of a pair is
+        open. It keeps pairs that few rankings order from being certain, and theta
+        finite.
+
+    Returns
+    -------
+    MallowsBatch
+        Centers, spreads and votes: (n + 1)/2 plus half the sum of a label's pair shares.
+
+    Examples
+    --------
+    >>> nan = float("nan")
+    >>> batch = fit_pairs_batch([[1, 2, 3], [nan, 1, 2], [2, 1, 3]], [[0, 1], [0, 2]])
+    >>> batch.centers
+    array([[1, 2, 3],
+           [1, 2, 3]])
+    >>> batch.theta.round(3)
+    array([2.857, 1.259])
+    """
+    if not prior >= 0:
+        raise ValueError(f"prior must not be negative, got {prior!r}.")
+    sets = check_neighborhoods(Y, indices, weights, indptr)
+    votes, theta = _core.pair_votes_batch(*sets, prior=prior)
+    return MallowsBatch(strict_ranks(votes), theta, votes)

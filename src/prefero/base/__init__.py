@@ -4,6 +4,7 @@ from prefero.base._features import check_features
 from prefero.base._label_ranking import BaseLabelRanker, LabelRankerMixin
 from prefero.base._multilabel import BaseMultilabelRanker, MultilabelRankerMixin
 from prefero.base._ordering import BaseOrderer, OrdererMixin, SampleOrders, check_sample_orders
+from prefero.base._targets import unseen_labels
 
 __all__ = [
     "BaseLabelRanker",
@@ -15,4 +16,5 @@ __all__ = [
     "SampleOrders",
     "check_features",
     "check_sample_orders",
+    "unseen_labels",
 ]

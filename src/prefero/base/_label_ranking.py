@@ -57,28 +57,38 @@ class LabelRankerMixin:
         return check_features(self, X, reset=reset)
 
     def _validate_fit(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, reset: bool = True
     ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
         """Validate training data, set the label attributes, drop rows that say nothing.
 
         Rows of weight zero and rows that rank no label are left out; the latter with one
-        warning for all.
+        warning for all. Without ``reset`` the data join those of an earlier call and must
+        have the same features and labels.
         """
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        X = self._validate_X(X, reset=True)
-        ranks = check_ranks(y, name="y")
+        X = self._validate_X(X, reset=reset)
+        ranks = check_ranks(y, name="y", n_labels=None if reset else len(self.labels_))
         check_consistent_length(X, ranks)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        names = label_names(y)
-        self.classes_ = np.arange(ranks.shape[1])
-        self.labels_ = self.classes_ if names is None else names
+        self._note_label_names(label_names(y), ranks.shape[1], reset=reset)
         used = used_rows(ranks, weight, says="rank")
         X, ranks, weight = (part if used.all() else part[used] for part in (X, ranks, weight))
-        self.unseen_labels_ = unseen_labels(ranks, self.labels_, says="ranked")
+        if reset:
+            self.unseen_labels_ = unseen_labels(ranks, self.labels_, says="ranked")
         return X, ranks, weight
+
+    def _note_label_names(self, names: NDArray[Any] | None, n_labels: int, *, reset: bool) -> None:
+        if reset:
+            self.classes_ = np.arange(n_labels)
+            self.labels_ = self.classes_ if names is None else names
+        elif names is not None and list(names) != list(self.labels_):
+            raise ValueError(
+                f"The columns of y are {list(names)}, but the labels are "
+                f"{list(self.labels_)}: give the same columns in the same order."
+            )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return scores whose descending order is the predicted order.

@@ -1,6 +1,7 @@
 """Label rankers: instance in, order of a fixed label set out."""
 
 from prefero.label_ranking.baseline import ConsensusLabelRanker
+from prefero.label_ranking.neighbors import NeighborsLabelRanker
 from prefero.label_ranking.pairwise import PairwiseLabelRanker
 
-__all__ = ["ConsensusLabelRanker", "PairwiseLabelRanker"]
+__all__ = ["ConsensusLabelRanker", "NeighborsLabelRanker", "PairwiseLabelRanker"]

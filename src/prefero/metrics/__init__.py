@@ -6,6 +6,7 @@ where it is defined, or with ``average=False`` one value a row, NaN where it is 
 """
 
 from prefero.metrics._graphs import ranking_error
+from prefero.metrics._partial import completeness, correctness
 from prefero.metrics._rankings import (
     footrule,
     footrule_scorer,
@@ -20,6 +21,8 @@ from prefero.metrics._rankings import (
 )
 
 __all__ = [
+    "completeness",
+    "correctness",
     "footrule",
     "footrule_scorer",
     "kendall_distance",

@@ -1,0 +1,16 @@
+// Votes of weighted sets of rankings from the pairs of labels that are observed, and only those.
+#pragma once
+
+#include "core/aggregate.hpp"
+
+namespace prefero {
+
+// For each set and pair of labels, the weight for one order minus that for the other, over the
+// weight that orders the pair plus `prior` times the weight of the set: a share in (-1, 1), 0
+// for a pair no row orders. The vote of a label is (c + 1)/2 plus half the sum of its shares: with
+// complete rankings and no prior its mean Borda vote. Theta is that of the Mallows distribution
+// whose mean distance to the order of the votes is the one the shares state.
+void pair_votes_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes,
+                      double* theta);
+
+}  // namespace prefero

@@ -1,0 +1,36 @@
+"""How the rankings of many neighbourhoods become one each."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefero.consensus import borda_batch
+from prefero.mallows import fit_mallows_batch, fit_pairs_batch
+
+Values = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Aggregation = Callable[[Values, Indices, Values], tuple[Values, Values]]
+
+
+def _pairs(ranks: Values, indices: Indices, weights: Values) -> tuple[Values, Values]:
+    batch = fit_pairs_batch(ranks, indices, weights)
+    return batch.votes, batch.theta
+
+
+def _mallows(ranks: Values, indices: Indices, weights: Values) -> tuple[Values, Values]:
+    batch = fit_mallows_batch(ranks, indices, weights)
+    return batch.votes, batch.theta
+
+
+def _borda(ranks: Values, indices: Indices, weights: Values) -> tuple[Values, Values]:
+    return borda_batch(ranks, indices, weights), fit_pairs_batch(ranks, indices, weights).theta
+
+
+# Each takes rankings, the rows of each neighbourhood and their weights; it returns votes, larger
+# is better, and the spread of the rankings.
+AGGREGATIONS: dict[str, Aggregation] = {
+    "pairs": _pairs,
+    "mallows": _mallows,
+    "borda": _borda,
+}

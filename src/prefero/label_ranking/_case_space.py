@@ -1,0 +1,238 @@
+"""Where near means alike: what a case base learns from its rankings before the first query."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from prefero._neighbors import Neighbors, neighbor_weights, spread
+from prefero.consensus import borda_votes
+from prefero.metrics import kendall_tau
+from prefero.rankings import pair_signs
+
+Values = NDArray[np.float64]
+
+# Learning looks at no more cases and pairs than this: kernels between all of them are built.
+MAX_CASES = 800
+MAX_PAIRS = 120
+MAX_REGRESSION_CASES = 20_000
+
+RIDGE = 0.03
+PENALTY = 0.2
+SHRINKAGE = 1e-2
+TINY = 1e-300
+
+
+def preference_targets(ranks: Values) -> Values:
+    """What features are asked to explain: signs of all pairs, or votes if pairs are too many.
+
+    Unknown and tied pairs, and the votes of unknown labels, are zero.
+    """
+    n_labels = ranks.shape[1]
+    if n_labels * (n_labels - 1) // 2 <= MAX_PAIRS:
+        return pair_signs(ranks).astype(np.float64)
+    votes = borda_votes(ranks)
+    return votes - votes.mean(axis=1, keepdims=True)
+
+
+def ranking_directions(points: Values, targets: Values, weight: Values, count: int) -> Values:
+    """Return the linear directions along which the preferences change most.
+
+    The leading principal directions of a ridge regression of the preferences, as columns; the
+    first has unit variance over the points, the others less.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_cases, n_features)
+        Centred and scaled cases.
+    targets : ndarray of shape (n_cases, n_targets)
+        Preferences.
+    weight : ndarray of shape (n_cases,)
+        Weights.
+    count : int
+        How many directions, at most.
+
+    Returns
+    -------
+    ndarray of shape (n_features, at most count)
+        The directions.
+    """
+    rows = spread(len(points), MAX_REGRESSION_CASES)
+    points, targets, weight = points[rows], targets[rows], weight[rows] / weight[rows].sum()
+    covariance = (points.T * weight) @ points
+    target_mean = weight @ targets
+    slopes = np.linalg.solve(
+        covariance + RIDGE * np.eye(len(covariance)), (points.T * weight) @ (targets - target_mean)
+    )
+    variance, axes = np.linalg.eigh(slopes.T @ covariance @ slopes)
+    leading = [i for i in np.argsort(-variance)[:count] if variance[i] > 1e-9]
+    if not leading:
+        return np.empty((points.shape[1], 0))
+    return slopes @ axes[:, leading] / np.sqrt(variance[leading[0]])
+
+
+def learned_feature_weights(points: Values, targets: Values, weight: Values) -> Values:
+    """Weigh features so that near cases have like rankings.
+
+    Minimizes the squared leave-one-out error of a Gaussian kernel regression of the
+    preferences (metric learning for kernel regression, Weinberger & Tesauro 2007) over the
+    logarithms of the weights, pulled together by a quadratic penalty.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_cases, n_features)
+        Scaled cases.
+    targets : ndarray of shape (n_cases, n_targets)
+        Preferences; zero where unknown.
+    weight : ndarray of shape (n_cases,)
+        Weights.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Factors of the features, of mean square 1.
+    """
+    rows = spread(len(points), MAX_CASES)
+    loss = _KernelLoss(points[rows], targets[rows], weight[rows])
+    d = points.shape[1]
+    start = loss.first_log_weight()
+    bounds = [(start - 8, start + 6)] * d
+    found = minimize(
+        loss, np.full(d, start), jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": 40}
+    )
+    # Two digits are what the data tell; the rest depends on the order of summation.
+    logs = np.round(found.x - found.x.mean(), 2)
+    factors = np.exp(logs / 2)
+    return factors / np.sqrt(np.mean(factors**2))
+
+
+class _KernelLoss:
+    """The leave-one-out error and its gradient in the logarithms of the feature weights."""
+
+    def __init__(self, points: Values, targets: Values, weight: Values) -> None:
+        self.points, self.targets, self.weight = points, targets, weight
+        self.observed = np.abs(targets)
+        # A little of every weight says that the order is open.
+        self.judging = self.observed + SHRINKAGE
+        self.total = float(weight @ self.observed.sum(axis=1)) or 1.0
+        # Of a case of weight w, w - 1 remain when one is left out.
+        self.presence = np.tile(weight, (len(points), 1))
+        np.fill_diagonal(self.presence, np.maximum(weight - 1, 0))
+
+    def first_log_weight(self) -> float:
+        """A common weight that makes the kernel about as wide as Scott's rule."""
+        n, d = self.weight.sum(), self.points.shape[1]
+        spread_of_points = float(self.weight @ (self.points**2).sum(axis=1)) / n
+        return float(-np.log(2 * max(spread_of_points, 1e-12) * n ** (-2 / (d + 4))))
+
+    def __call__(self, logs: Values) -> tuple[float, Values]:
+        scales = np.exp(logs)
+        kernel = self._kernel(scales)
+        seen = np.maximum(kernel @ self.judging, TINY)
+        fitted = (kernel @ self.targets) / seen
+        residual = fitted * self.observed - self.targets
+        error = float(self.weight @ (residual**2).sum(axis=1)) / self.total
+        pull = 2 * self.weight[:, None] * residual * self.observed / seen / self.total
+        slope = -kernel * (pull @ self.targets.T - (pull * fitted) @ self.judging.T)
+        # The sum over i, j of slope_ij (x_i - x_j)^2, feature by feature.
+        ends = slope.sum(axis=1) + slope.sum(axis=0)
+        gradient = ends @ self.points**2 - 2 * (self.points * (slope @ self.points)).sum(axis=0)
+        apart = logs - logs.mean()
+        pull_together = PENALTY / self.weight.sum()
+        return (
+            error + pull_together * float(apart @ apart),
+            gradient * scales + 2 * pull_together * apart,
+        )
+
+    def _kernel(self, scales: Values) -> Values:
+        scaled = self.points * np.sqrt(scales)
+        squares = (scaled**2).sum(axis=1)
+        distances = np.maximum(squares[:, None] + squares - 2 * scaled @ scaled.T, 0)
+        distances[self.presence == 0] = np.inf
+        nearest = distances.min(axis=1, keepdims=True)
+        return self.presence * np.exp(np.where(np.isfinite(nearest), nearest, 0) - distances)
+
+
+def selected_cases(
+    near: Neighbors, ranks: Values, predicted: NDArray[np.int64], how: str
+) -> NDArray[np.bool_]:
+    """Say which cases stay in the case base.
+
+    Parameters
+    ----------
+    near : Neighbors
+        The nearest other cases of every case.
+    ranks : ndarray of shape (n_cases, n_labels)
+        Their rankings.
+    predicted : ndarray of shape (n_cases, n_labels)
+        What the others predict for each.
+    how : {"edit", "condense"}
+        ``"edit"`` drops the cases that contradict what the others predict (tau below 0);
+        ``"condense"`` those that say the same as their nearest neighbours that stay.
+
+    Returns
+    -------
+    ndarray of shape (n_cases,), dtype bool
+        True for the cases that stay; at least one does.
+    """
+    if how == "edit":
+        kept = np.asarray(~(kendall_tau(ranks, predicted, average=False) < 0))
+        return kept if kept.any() else np.ones_like(kept)
+    others = near.places > 0
+    same = np.ones(len(ranks), dtype=bool)
+    for column in range(near.indices.shape[1]):
+        tau = kendall_tau(ranks, ranks[near.indices[:, column]], average=False)
+        same &= ~others[:, column] | (tau > 1 - 1e-9)
+    kept = np.ones(len(ranks), dtype=bool)
+    for case in np.flatnonzero(same & others.any(axis=1)):
+        kept[case] = not kept[near.indices[case, others[case]]].all()
+    return kept
+
+
+def nearest_in_local_metric(
+    queries: Values, points: Values, targets: Values, near: Neighbors, k: int
+) -> Neighbors:
+    """Choose k of more neighbours by a metric fitted around each query.
+
+    A ridge regression of the votes on the neighbours of a query says along which directions
+    the rankings change there. Distances along these are given half of the weight, in the
+    spirit of the discriminant metric of Hastie & Tibshirani (1996).
+
+    Parameters
+    ----------
+    queries : ndarray of shape (n_queries, n_features)
+        The queries.
+    points : ndarray of shape (n_cases, n_features)
+        The cases.
+    targets : ndarray of shape (n_cases, n_labels)
+        Votes of the cases.
+    near : Neighbors
+        More than k neighbours of each query.
+    k : int
+        How many to keep.
+
+    Returns
+    -------
+    Neighbors
+        The chosen ones; their distances are those of the local metric.
+    """
+    weights = neighbor_weights(near, "dudani")
+    weights = (weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-12))[:, :, None]
+    offsets = points[near.indices] - queries[:, None, :]
+    local = targets[near.indices]
+    centred = offsets - (weights * offsets).sum(axis=1, keepdims=True)
+    local = local - (weights * local).sum(axis=1, keepdims=True)
+    weighted = np.swapaxes(weights * centred, 1, 2)
+    covariance = weighted @ centred
+    size = np.trace(covariance, axis1=1, axis2=2)[:, None, None] + 1e-12
+    ridge = size / queries.shape[1] * np.eye(queries.shape[1])
+    slopes = np.linalg.solve(covariance + ridge, weighted @ local)
+    along = offsets @ slopes
+    plain = (offsets**2).mean(axis=(1, 2)) + 1e-12
+    steep = (along**2).mean(axis=(1, 2)) + 1e-12
+    squares = (offsets**2).sum(axis=2) / plain[:, None] + (along**2).sum(axis=2) / steep[:, None]
+    chosen = np.argsort(squares, axis=1, kind="stable")[:, :k]
+    return Neighbors(
+        np.sqrt(np.take_along_axis(squares, chosen, axis=1)),
+        np.take_along_axis(near.indices, chosen, axis=1),
+        np.take_along_axis(near.places, chosen, axis=1),
+    )

@@ -1,0 +1,453 @@
+"""Instance-based label ranking: predict what the nearest cases prefer."""
+
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from prefero._neighbors import (
+    Neighbors,
+    WeightFunction,
+    build_index,
+    in_chunks,
+    index_recall,
+    leave_one_out,
+    neighbor_weights,
+    occupied_places,
+    spread,
+)
+from prefero.base import BaseLabelRanker, unseen_labels
+from prefero.consensus import borda_votes
+from prefero.label_ranking._aggregation import AGGREGATIONS
+from prefero.label_ranking._case_space import (
+    learned_feature_weights,
+    nearest_in_local_metric,
+    preference_targets,
+    ranking_directions,
+    selected_cases,
+)
+from prefero.mallows import pairwise_batch
+from prefero.metrics import kendall_tau
+from prefero.rankings import strict_ranks
+
+Values = NDArray[np.float64]
+
+EXACT_ALGORITHMS = {"auto", "brute", "kd_tree", "ball_tree"}
+
+# Twenty neighbourhood sizes, each about a fifth larger than the one before.
+CANDIDATES = (1, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 33, 40, 48, 58, 70, 100)
+# Cases that are left out, one at a time, to choose among them.
+MAX_TRIALS = 3000
+# Neighbours that must agree with a case before it is redundant.
+CONDENSING_NEIGHBORS = 3
+
+
+class NeighborExplanation(NamedTuple):
+    """Why some instances got their predictions: their neighbours, nearest first.
+
+    Attributes
+    ----------
+    cases : ndarray of shape (n_samples, k)
+        Row numbers in the case base, of ``rankings_`` for instance.
+    distances : ndarray of shape (n_samples, k)
+        How far they are.
+    weights : ndarray of shape (n_samples, k)
+        What their rankings count.
+    rankings : ndarray of shape (n_samples, k, n_labels)
+        Their ranks; NaN where unknown.
+    """
+
+    cases: NDArray[np.int64]
+    distances: Values
+    weights: Values
+    rankings: Values
+
+
+class NeighborsLabelRanker(BaseLabelRanker):
+    """Instance-based label ranking (IBLR): aggregate the rankings of the nearest cases.
+
+    Parameters
+    ----------
+    n_neighbors : int or "auto", default="auto"
+        The size of the neighbourhood. ``"auto"`` chooses it among twenty sizes by leaving out
+        one case after the other, from a single neighbour query.
+    weights : {"dudani", "uniform", "distance"} or callable, default="dudani"
+        What a neighbour counts: (d_k - d_i)/(d_k - d_1); 1; 1/d; or what a function of the
+        distances (n_queries, k) returns.
+    aggregation : {"pairs", "mallows", "borda", "kemeny", "plackett_luce"}, default="pairs"
+        How the rankings of the neighbours become one. ``"pairs"`` judges each pair of labels
+        by the neighbours that order it; ``"mallows"`` is the paper's Algorithm 1. Both are
+        the same Borda count where no labels are missing.
+    scale : bool, default=True
+        Whether to standardise the features. False leaves X alone.
+    feature_weights : {"auto", "learned", "equal"} or array-like of shape (n_features,), \
+default="auto"
+        What features count in the distance. ``"learned"`` finds weights that make near cases
+        have like rankings; ``"auto"`` does so if ``scale`` is true.
+    n_directions : int, default=3
+        With learned weights: the number of linear directions, along which the rankings
+        change most, that join the features.
+    instance_selection : {"edit", "condense"} or None, default=None
+        Shrink the case base: ``"edit"`` drops cases that contradict what the others predict,
+        ``"condense"`` cases that say the same as their nearest neighbours.
+    local_metric : int or None, default=None
+        The number of neighbours to which a metric is fitted around each query; the nearest by
+        that metric are used. None means one metric everywhere.
+    algorithm : str or object, default="auto"
+        ``"auto"``, ``"brute"``, ``"kd_tree"`` or ``"ball_tree"`` of scikit-learn;
+        ``"approximate"`` for large case bases (needs the ``ann`` extra); or an object with
+        ``fit(X)`` and ``kneighbors(X, n_neighbors)``, which gets the scaled cases.
+    metric : str or callable, default="minkowski"
+        As in :class:`sklearn.neighbors.NearestNeighbors`.
+    p : float, default=2
+        The power of the Minkowski metric.
+    metric_params : dict, optional
+        More parameters of the metric.
+    n_jobs : int, optional
+        Chunks of queries to answer at a time, as in joblib. Results do not depend on it.
+
+    Attributes
+    ----------
+    n_neighbors_ : int
+        The size of the neighbourhood.
+    feature_weights_ : ndarray of shape (n_features,)
+        What the features count; 1 on (quadratic) average.
+    rankings_ : ndarray of shape (n_cases, n_labels)
+        The rankings of the case base.
+    points_ : ndarray of shape (n_cases, n_coordinates)
+        The cases as the metric sees them.
+    case_weight_ : ndarray of shape (n_cases,)
+        Their weights.
+    recall_ : float
+        The share of true neighbours that the index finds on a sample: 1 unless it is
+        approximate.
+    leave_one_out_ : dict
+        With ``n_neighbors="auto"``: tau for each size tried.
+
+    Notes
+    -----
+    A case of weight 2 takes two places among the k, so it counts as the case twice; a weight
+    below 1 takes one place and a smaller vote.
+
+    References
+    ----------
+    Cheng, Hühn & Hüllermeier (2009), Decision tree and instance-based learning for label
+    ranking, ICML, section 4.
+
+    Examples
+    --------
+    >>> X = [[0.0], [0.2], [0.4], [3.0], [3.3], [3.4]]
+    >>> nan = float("nan")
+    >>> Y = [[1, 2, 3], [1, nan, 2], [1, 2, 3], [3, 2, 1], [2, nan, 1], [3, 2, 1]]
+    >>> ranker = NeighborsLabelRanker(n_neighbors=3).fit(X, Y)
+    >>> ranker.predict([[0.1], [3.1]])
+    array([[1, 2, 3],
+           [3, 2, 1]])
+    >>> ranker.predict_reliability([[0.1], [1.7]]).round(1)
+    array([2.9, 0. ])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "weights": [StrOptions({"dudani", "uniform", "distance"}), callable],
+        "aggregation": [StrOptions(set(AGGREGATIONS))],
+        "scale": ["boolean"],
+        "feature_weights": [StrOptions({"auto", "learned", "equal"}), "array-like"],
+        "n_directions": [Interval(Integral, 0, None, closed="left")],
+        "instance_selection": [StrOptions({"edit", "condense"}), None],
+        "local_metric": [Interval(Integral, 1, None, closed="left"), None],
+        "algorithm": [
+            StrOptions(EXACT_ALGORITHMS | {"approximate"}),
+            HasMethods(["fit", "kneighbors"]),
+        ],
+        "metric": [str, callable],
+        "p": [Interval(Real, 0, None, closed="neither")],
+        "metric_params": [dict, None],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        n_neighbors: int | str = "auto",
+        *,
+        weights: str | WeightFunction = "dudani",
+        aggregation: str = "pairs",
+        scale: bool = True,
+        feature_weights: str | ArrayLike = "auto",
+        n_directions: int = 3,
+        instance_selection: str | None = None,
+        local_metric: int | None = None,
+        algorithm: Any = "auto",
+        metric: Any = "minkowski",
+        p: float = 2,
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.aggregation = aggregation
+        self.scale = scale
+        self.feature_weights = feature_weights
+        self.n_directions = n_directions
+        self.instance_selection = instance_selection
+        self.local_metric = local_metric
+        self.algorithm = algorithm
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Store the cases, learn what near means and how many neighbours to ask.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        y : array-like of shape (n_samples, n_labels)
+            Ranks.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        self._validate_params()
+        X, ranks, weight = self._validate_fit(X, y, sample_weight)
+        self._learn_space(X, ranks, weight)
+        self._store(self._place(X), ranks, weight)
+        if self.instance_selection is not None:
+            kept = self._select_cases(self.instance_selection)
+            self._store(self.points_[kept], ranks[kept], weight[kept])
+        self.n_neighbors_ = self._choose_size()
+        self.recall_ = self._recall()
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Add cases. What was learned of features and neighbourhoods stays as it is.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        y : array-like of shape (n_samples, n_labels)
+            Ranks of the same labels as before.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+            The ranker; on the first call the same as ``fit``.
+        """
+        if not hasattr(self, "n_neighbors_"):
+            return self.fit(X, y, sample_weight)
+        X, ranks, weight = self._validate_fit(X, y, sample_weight, reset=False)
+        self._store(
+            np.concatenate([self.points_, self._place(X)]),
+            np.concatenate([self.rankings_, ranks]),
+            np.concatenate([self.case_weight_, weight]),
+        )
+        self.unseen_labels_ = unseen_labels(self.rankings_, self.labels_, says="ranked")
+        return self
+
+    def _learn_space(self, X: Values, ranks: Values, weight: Values) -> None:
+        """Learn the map from features to the coordinates in which distances are taken."""
+        d = X.shape[1]
+        self.center_, scales = np.zeros(d), np.ones(d)
+        if self.scale:
+            scaler = StandardScaler().fit(X, sample_weight=weight)
+            self.center_, scales = scaler.mean_, scaler.scale_
+        directions = np.empty((d, 0))
+        factors = np.ones(d)
+        kind = self.feature_weights
+        if not isinstance(kind, str):
+            factors = self._given_weights(kind)
+        elif kind == "learned" or (kind == "auto" and self.scale):
+            points, targets = (X - self.center_) / scales, preference_targets(ranks)
+            directions = ranking_directions(points, targets, weight, self.n_directions)
+            factors = learned_feature_weights(
+                np.hstack([points, points @ directions]), targets, weight
+            )
+        self.feature_weights_ = factors[:d]
+        self.feature_scale_ = factors[:d] / scales
+        self.directions_ = directions * factors[d:] / scales[:, None]
+
+    def _given_weights(self, weights: Any) -> Values:
+        given = check_array(
+            weights, dtype=np.float64, ensure_2d=False, input_name="feature_weights"
+        )
+        if given.shape != (self.n_features_in_,) or (given < 0).any():
+            raise ValueError(
+                f"feature_weights must hold {self.n_features_in_} weights that are not negative, "
+                f"one a feature, got an array of shape {given.shape}."
+            )
+        return np.sqrt(given)
+
+    def _place(self, X: Values) -> Values:
+        """Return instances as the metric sees them."""
+        if not (self.scale or self.directions_.size or np.any(self.feature_scale_ != 1)):
+            return X
+        offset = X - self.center_
+        points = offset * self.feature_scale_
+        return np.hstack([points, offset @ self.directions_]) if self.directions_.size else points
+
+    def _store(self, points: Values, ranks: Values, weight: Values) -> None:
+        self.points_, self.rankings_, self.case_weight_ = points, ranks, weight
+        self._index = self._build_index()
+
+    def _build_index(self) -> Any:
+        return build_index(self.points_, self.algorithm, self.metric, self.p, self.metric_params)
+
+    # The index is made anew from the cases: files hold plain arrays only.
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_index"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "points_"):
+            self._index = self._build_index()
+
+    def _choose_size(self) -> int:
+        """The size asked for, or the one with the best tau over the pairs of cases left out."""
+        n = len(self.points_)
+        if self.n_neighbors != "auto":
+            return min(int(self.n_neighbors), n)
+        sizes = [k for k in CANDIDATES if k < n] or [1]
+        trials = spread(n, MAX_TRIALS)
+        near = self._others(trials, sizes[-1])
+        self.leave_one_out_ = {k: self._left_out_tau(near, trials, k) for k in sizes}
+        return max(sizes, key=lambda k: self.leave_one_out_[k])
+
+    def _left_out_tau(self, near: Neighbors, trials: NDArray[np.int64], k: int) -> float:
+        votes, _ = self._aggregate(_first(near, k))
+        tau = kendall_tau(self.rankings_[trials], strict_ranks(votes), average=False)
+        weight = np.where(np.isnan(tau), 0, self.case_weight_[trials])
+        return float(np.nan_to_num(tau) @ weight / weight.sum()) if weight.any() else 0.0
+
+    def _select_cases(self, how: str) -> NDArray[np.bool_]:
+        everyone = np.arange(len(self.points_))
+        k = self._choose_size() if how == "edit" else CONDENSING_NEIGHBORS
+        near = _first(self._others(everyone, k), k)
+        votes, _ = self._aggregate(near)
+        return selected_cases(near, self.rankings_, strict_ranks(votes), how)
+
+    def _recall(self) -> float:
+        if isinstance(self.algorithm, str) and self.algorithm in EXACT_ALGORITHMS:
+            return 1.0
+        exact = build_index(self.points_, "auto", self.metric, self.p, self.metric_params)
+        return index_recall(self._index, exact, self.points_, self.n_neighbors_)
+
+    def _others(self, cases: NDArray[np.int64], k: int) -> Neighbors:
+        """The neighbours of some cases among the others."""
+        wanted = max(k, self.local_metric or 0)
+        near = leave_one_out(self._index, self.points_, self.case_weight_, wanted, cases)
+        return self._localize(self.points_[cases], near, k + 1)
+
+    def _nearest(self, points: Values) -> Neighbors:
+        """The neighbours of queries."""
+        k = self.n_neighbors_
+        wanted = min(max(k, self.local_metric or 0), len(self.points_))
+        distances, indices = self._index.kneighbors(points, wanted)
+        near = Neighbors(distances, indices, self.case_weight_[indices])
+        return _first(self._localize(points, near, k), k, itself=False)
+
+    def _localize(self, points: Values, near: Neighbors, k: int) -> Neighbors:
+        if self.local_metric is None:
+            return near
+        votes = borda_votes(self.rankings_)
+        return nearest_in_local_metric(points, self.points_, votes, near, k)
+
+    def _aggregate(self, near: Neighbors) -> tuple[Values, Values]:
+        weights = neighbor_weights(near, self.weights)
+        return AGGREGATIONS[self.aggregation](self.rankings_, near.indices, weights)
+
+    def _answer(self, X: Values) -> tuple[Values, Values]:
+        return self._aggregate(self._nearest(self._place(X)))
+
+    def _decision(self, X: Values) -> Values:
+        return in_chunks(self._answer, X, self.n_jobs)[0]
+
+    def predict_reliability(self, X: Any) -> Values:
+        """Say how much the neighbours of each instance agree: the spread θ of a Mallows model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            0 for neighbours that scatter at random; the larger, the more reliable. With
+            ``aggregation="mallows"`` infinite where they all agree.
+        """
+        check_is_fitted(self)
+        return in_chunks(self._answer, self._validate_X(X, reset=False), self.n_jobs)[1]
+
+    def predict_pairwise(self, X: Any) -> Values:
+        """Predict the probability that one label precedes another, by the Mallows model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels, n_labels)
+            ``[n, i, j]`` is P(i before j); 1/2 on the diagonal and for labels never seen.
+        """
+        check_is_fitted(self)
+        votes, theta = in_chunks(self._answer, self._validate_X(X, reset=False), self.n_jobs)
+        probability = pairwise_batch(strict_ranks(votes), theta)
+        probability[:, self.unseen_labels_, :] = 0.5
+        probability[:, :, self.unseen_labels_] = 0.5
+        return probability
+
+    def explain_neighbors(self, X: Any) -> NeighborExplanation:
+        """Show the cases behind each prediction.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        NeighborExplanation
+            Which cases, how far, what they count, and their rankings.
+
+        Examples
+        --------
+        >>> ranker = NeighborsLabelRanker(n_neighbors=2, weights="uniform", scale=False)
+        >>> ranker = ranker.fit([[0.0], [1.0], [5.0]], [[1, 2], [1, 2], [2, 1]])
+        >>> why = ranker.explain_neighbors([[2.0]])
+        >>> why.cases, why.distances, why.rankings
+        (array([[1, 0]]), array([[1., 2.]]), array([[[1., 2.],
+                [1., 2.]]]))
+        """
+        check_is_fitted(self)
+        near = self._nearest(self._place(self._validate_X(X, reset=False)))
+        weights = neighbor_weights(near, self.weights)
+        return NeighborExplanation(
+            near.indices, near.distances, weights, self.rankings_[near.indices]
+        )
+
+
+def _first(near: Neighbors, k: int, *, itself: bool = True) -> Neighbors:
+    """The neighbours that share k places; ``itself`` if the case left out is among them."""
+    columns = slice(k + itself)
+    return Neighbors(
+        near.distances[:, columns],
+        near.indices[:, columns],
+        occupied_places(near.places[:, columns], k),
+    )

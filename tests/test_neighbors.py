@@ -1,0 +1,316 @@
+"""The instance-based label ranker, against plain loops and its promises."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import check_grad
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import NearestNeighbors
+
+import oracles
+from prefero import NeighborsLabelRanker
+from prefero.label_ranking import _case_space
+from prefero.label_ranking._aggregation import AGGREGATIONS
+from prefero.mallows import fit_pairs_batch
+from prefero.metrics import completeness, correctness, kendall_tau
+from prefero.rankings import drop_labels, ranks_from_scores
+from strategies import rank_matrices
+
+PLAIN = {"scale": False, "feature_weights": "equal"}
+
+
+def problem(n=80, labels=4, missing=0.0, noise_features=0, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2 + noise_features))
+    utility = X[:, :2] @ rng.normal(size=(2, labels)) + 0.3 * rng.normal(size=(n, labels))
+    Y = ranks_from_scores(utility, higher_is_better=True)
+    kept = drop_labels(Y, missing, random_state=seed)
+    kept[np.isnan(kept).all(axis=1), 0] = 1
+    return X, kept
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_algorithm_1(missing):
+    X, Y = problem(missing=missing)
+    queries = np.random.default_rng(1).normal(size=(15, 2))
+    ranker = NeighborsLabelRanker(6, aggregation="mallows", **PLAIN).fit(X, Y)
+    ranks, theta = ranker.predict(queries), ranker.predict_reliability(queries)
+    for row, query in enumerate(queries):
+        cases, distances = oracles.nearest(X, query, 6)
+        center, mean = oracles.fit_mallows(Y[cases], oracles.dudani_weights(distances))
+        assert_array_equal(ranks[row], center)
+        assert np.isinf(theta[row]) == (mean < 1e-12)
+
+
+@given(rank_matrices(rows=(1, 6), labels=(2, 5)), st.integers(0, 10**6))
+def test_votes_from_pairs(Y, seed):
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, 4, len(Y)) / 2
+    batch = fit_pairs_batch(Y, np.arange(len(Y))[None], weights[None], prior=0.1)
+    votes, share = oracles.pair_votes(Y, weights, 0.1)
+    assert_allclose(batch.votes[0], votes, atol=1e-7)
+    center = batch.centers[0]
+    distance = sum(
+        (1 - share[i, j]) / 2
+        for i, j in itertools.permutations(range(Y.shape[1]), 2)
+        if center[i] < center[j]
+    )
+    others = oracles.permutations(Y.shape[1])
+    expected = oracles.mallows_pmf(center, batch.theta[0]) @ [
+        oracles.kendall_distance(other, center) for other in others
+    ]
+    assert_allclose(expected, distance, atol=1e-5)
+
+
+def test_all_aggregations_agree_where_neighbors_do():
+    Y = np.array([[2, 1, 4, 3]] * 3 + [[np.nan, 1, 3, 2]])
+    for aggregate in AGGREGATIONS.values():
+        votes, theta = aggregate(Y, np.array([[0, 1, 2, 3]]), np.ones((1, 4)))
+        assert_array_equal(np.argsort(-votes[0]), [1, 0, 3, 2])
+        assert theta[0] > 2
+
+
+@pytest.mark.parametrize("weights", ["dudani", "uniform", "distance", lambda d: np.exp(-d)])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_auto_chooses_what_refitting_for_each_size_would(weights, missing):
+    X, Y = problem(n=30, missing=missing)
+    ranker = NeighborsLabelRanker(weights=weights, **PLAIN).fit(X, Y)
+    for k, tau in ranker.leave_one_out_.items():
+        left_out = []
+        for i in range(len(X)):
+            rest = np.delete(np.arange(len(X)), i)
+            one = NeighborsLabelRanker(k, weights=weights, **PLAIN).fit(X[rest], Y[rest])
+            left_out.append(kendall_tau(Y[[i]], one.predict(X[[i]]), average=False)[0])
+        assert_allclose(tau, np.nanmean(left_out))
+    assert ranker.leave_one_out_[ranker.n_neighbors_] == max(ranker.leave_one_out_.values())
+
+
+class CountingIndex(BaseEstimator):
+    """An exact index that counts its queries."""
+
+    queries = 0
+
+    def fit(self, points):
+        self.index_ = NearestNeighbors().fit(points)
+        return self
+
+    def kneighbors(self, queries, n_neighbors):
+        type(self).queries += 1
+        return self.index_.kneighbors(queries, n_neighbors)
+
+
+def test_choosing_the_size_costs_one_query():
+    X, Y = problem()
+    CountingIndex.queries = 0
+    ranker = NeighborsLabelRanker(algorithm=CountingIndex()).fit(X, Y)
+    assert CountingIndex.queries == 2  # one to choose, one for the recall
+    assert len(ranker.leave_one_out_) >= 15
+    assert ranker.recall_ == 1
+    plain = NeighborsLabelRanker().fit(X, Y)
+    assert_array_equal(ranker.predict(X), plain.predict(X))
+
+
+def test_explanation_tells_what_the_prediction_is_made_of():
+    X, Y = problem(missing=0.3)
+    ranker = NeighborsLabelRanker(5).fit(X, Y)
+    why = ranker.explain_neighbors(X[:4] + 0.1)
+    assert why.cases.shape == why.distances.shape == why.weights.shape == (4, 5)
+    assert_array_equal(why.rankings, ranker.rankings_[why.cases])
+    votes = fit_pairs_batch(ranker.rankings_, why.cases, why.weights).votes
+    assert_array_equal(votes, ranker.decision_function(X[:4] + 0.1))
+
+
+def test_new_cases_join():
+    X, Y = problem()
+    weight = np.arange(len(X)) % 3 + 1.0
+    ranker = NeighborsLabelRanker(4, **PLAIN)
+    ranker.partial_fit(X[:30], Y[:30], weight[:30]).partial_fit(X[30:], Y[30:], weight[30:])
+    whole = NeighborsLabelRanker(4, **PLAIN).fit(X, Y, weight)
+    assert_array_equal(ranker.decision_function(X + 0.1), whole.decision_function(X + 0.1))
+
+
+def test_new_cases_may_bring_the_first_ranks_of_a_label():
+    X, Y = problem()
+    holes = Y.copy()
+    holes[:, 0] = np.nan
+    with pytest.warns(UserWarning, match="predicted last"):
+        ranker = NeighborsLabelRanker(3, **PLAIN).fit(X, np.where(holes > 3, 3, holes))
+    assert (ranker.predict(X)[:, 0] == 4).all()
+    ranker.partial_fit(X + 1e-3, Y)
+    assert not ranker.unseen_labels_.any()
+    assert (ranker.predict(X)[:, 0] < 4).any()
+
+
+def test_new_cases_must_have_the_same_labels():
+    X, Y = problem()
+    ranker = NeighborsLabelRanker(3).fit(X, pd.DataFrame(Y, columns=list("abcd")))
+    with pytest.raises(ValueError, match=r"columns of y.*same columns in the same order"):
+        ranker.partial_fit(X, pd.DataFrame(Y, columns=list("abdc")))
+    with pytest.raises(ValueError, match="4 were expected"):
+        ranker.partial_fit(X, Y[:, :3].clip(max=3))
+
+
+def test_scaling_undoes_units():
+    X, Y = problem()
+    ranker = NeighborsLabelRanker(5)
+    in_meters, in_miles = (
+        ranker.fit(X, Y).predict(X),
+        ranker.fit(X * [1, 1e4], Y).predict(X * [1, 1e4]),
+    )
+    assert_array_equal(in_meters, in_miles)
+    alone = NeighborsLabelRanker(5, scale=False).fit(X, Y)
+    assert_array_equal(alone.points_, X)
+
+
+def test_features_that_explain_nothing_lose_their_weight():
+    X, Y = problem(n=150, noise_features=4)
+    ranker = NeighborsLabelRanker().fit(X, Y)
+    assert ranker.feature_weights_[:2].min() > 1.5 * ranker.feature_weights_[2:].max()
+    X_new, Y_new = problem(n=150, noise_features=4, seed=0)
+    X_new[:, 2:] = np.random.default_rng(5).normal(size=(150, 4))
+    equal = NeighborsLabelRanker(feature_weights="equal").fit(X, Y)
+    assert ranker.score(X_new, Y_new) > equal.score(X_new, Y_new) + 0.1
+
+
+def test_given_feature_weights():
+    X, Y = problem(noise_features=1)
+    ranker = NeighborsLabelRanker(4, scale=False, feature_weights=[1, 4, 0]).fit(X, Y)
+    assert_allclose(ranker.points_, X * [1, 2, 0])
+    with pytest.raises(ValueError, match="must hold 3 weights"):
+        NeighborsLabelRanker(feature_weights=[1, -1, 0]).fit(X, Y)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+def test_gradient_of_the_kernel_loss(missing):
+    X, Y = problem(n=25, missing=missing, noise_features=1)
+    weight = np.arange(25) % 3 + 1.0
+    loss = _case_space._KernelLoss(X, _case_space.preference_targets(Y), weight)
+    for seed in range(3):
+        logs = np.random.default_rng(seed).normal(size=3)
+        assert check_grad(lambda a: loss(a)[0], lambda a: loss(a)[1], logs) < 1e-5
+
+
+def test_many_labels_are_learned_from_votes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    Y = ranks_from_scores(
+        X[:, [0]] * np.linspace(-1, 1, 40) + 0.1 * rng.normal(size=(60, 40)), higher_is_better=True
+    )
+    ranker = NeighborsLabelRanker().fit(X, Y)
+    assert np.argmax(ranker.feature_weights_) == 0
+
+
+def test_editing_drops_the_contradiction():
+    X = np.arange(20.0)[:, None]
+    Y = np.tile([1.0, 2, 3], (20, 1))
+    Y[7] = [3, 2, 1]
+    ranker = NeighborsLabelRanker(3, instance_selection="edit", **PLAIN).fit(X, Y)
+    assert len(ranker.rankings_) == 19
+    assert (ranker.rankings_ == [1, 2, 3]).all()
+
+
+def test_condensing_keeps_the_border():
+    X = np.sort(np.random.default_rng(0).uniform(-1, 1, 200))[:, None]
+    Y = np.where(X < 0, [[1, 2]], [[2, 1]])
+    ranker = NeighborsLabelRanker(1, instance_selection="condense", **PLAIN).fit(X, Y)
+    assert len(ranker.rankings_) < 150
+    assert ranker.score(X, Y) == 1
+
+
+def test_a_local_metric_looks_along_the_gradient():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(500, 2))
+    Y = ranks_from_scores(np.column_stack([X[:, 0], 0 * X[:, 0], -X[:, 0]]), higher_is_better=True)
+    plain = NeighborsLabelRanker(4, **PLAIN).fit(X, Y).explain_neighbors(X[:50] + 0.01)
+    local = (
+        NeighborsLabelRanker(4, local_metric=40, **PLAIN).fit(X, Y).explain_neighbors(X[:50] + 0.01)
+    )
+
+    def along(why):
+        return np.abs(X[why.cases, 0] - X[:50, None, 0]).mean()
+
+    assert along(local) < along(plain)
+
+
+def test_pair_probabilities_are_those_of_the_mallows_model():
+    X, Y = problem(missing=0.3)
+    ranker = NeighborsLabelRanker(5).fit(X, Y)
+    probability = ranker.predict_pairwise(X[:5])
+    everything = oracles.permutations(4)
+    for n, (center, theta) in enumerate(
+        zip(ranker.predict(X[:5]), ranker.predict_reliability(X[:5]), strict=True)
+    ):
+        pmf = oracles.mallows_pmf(center, theta)
+        for i, j in itertools.permutations(range(4), 2):
+            assert_allclose(probability[n, i, j], pmf @ (everything[:, i] < everything[:, j]))
+
+
+def test_abstaining_makes_the_rest_more_right():
+    X, Y = problem(n=300, labels=5)
+    ranker = NeighborsLabelRanker(10).fit(X[:200], Y[:200])
+    right, stated = [], []
+    for threshold in (0.5, 0.7, 0.9):
+        before = ranker.predict_partial(X[200:], threshold)
+        chained = np.einsum("nij,njk->nik", before.astype(int), before.astype(int)) > 0
+        assert not (chained & ~before).any(), "the relation is not transitive"
+        right.append(correctness(Y[200:], before))
+        stated.append(completeness(before))
+    assert right == sorted(right)
+    assert stated == sorted(stated, reverse=True)
+    assert right[0] < right[-1]
+
+
+def test_correctness_of_all_pairs_is_tau():
+    X, Y = problem(labels=4)
+    ranks = NeighborsLabelRanker(3).fit(X, Y).predict(X + 0.2)
+    before = ranks[:, :, None] < ranks[:, None, :]
+    assert_allclose(correctness(Y, before), kendall_tau(Y, ranks))
+    assert completeness(before) == 1
+    assert correctness(Y, np.zeros_like(before)) == 1
+
+
+def test_relations_of_the_wrong_shape_are_refused():
+    with pytest.raises(ValueError, match=r"shape \(n_samples, 3, 3\)"):
+        correctness([[1, 2, 3]], np.zeros((1, 2, 2)))
+    with pytest.raises(ValueError, match="before must have shape"):
+        completeness(np.zeros((3, 3)))
+
+
+def test_pickles_hold_plain_state_only():
+    X, Y = problem()
+    ranker = NeighborsLabelRanker().fit(X, Y)
+    state = ranker.__getstate__()
+    assert "_index" not in state
+    assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))
+    pickle.loads(pickle.dumps(NeighborsLabelRanker()))
+
+
+def test_few_cases():
+    X, Y = problem()
+    assert NeighborsLabelRanker(50).fit(X[:3], Y[:3]).n_neighbors_ == 3
+    assert NeighborsLabelRanker().fit(X[:1], Y[:1]).predict(X[:2]).shape == (2, 4)
+
+
+def test_wrong_parameters_are_named():
+    X, Y = problem()
+    for wrong in ({"aggregation": "mean"}, {"n_neighbors": 0}, {"weights": "far"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            NeighborsLabelRanker(**wrong).fit(X, Y)
+    with pytest.raises(NotFittedError):
+        NeighborsLabelRanker().predict_reliability(X)
+
+
+def test_approximate_neighbors_report_their_recall():
+    pytest.importorskip("faiss", reason="the ann extra is not installed")
+    X, Y = problem(n=2000)
+    ranker = NeighborsLabelRanker(10, algorithm="approximate").fit(X, Y)
+    assert 0.8 < ranker.recall_ <= 1
+    assert ranker.score(X, Y) > 0.7
+    assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))
