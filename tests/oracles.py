@@ -211,3 +211,23 @@ def nearest(points, query, k):
     distances = np.linalg.norm(points - query, axis=1)
     order = np.argsort(distances, kind="stable")[:k]
     return order, distances[order]
+
+
+def plackett_luce_pmf(worth):
+    """The probability of every ranking, choice by choice."""
+    out = []
+    for ranks in permutations(len(worth)):
+        left = np.asarray(worth, float)[np.argsort(ranks)]
+        out.append(np.prod([left[t] / left[t:].sum() for t in range(len(left))]))
+    return np.array(out)
+
+
+def plackett_luce_objective(log_worth, Y, weights, prior):
+    """Weighted log-likelihood of all choices but those in last buckets, and the prior's."""
+    worth = np.exp(log_worth)
+    total = prior * np.log(worth / worth.sum()).sum()
+    for y, weight in zip(Y, weights, strict=True):
+        for i, r in enumerate(y):
+            if np.any(y > r):
+                total += weight * np.log(worth[i] / worth[y >= r].sum())
+    return total

@@ -8,6 +8,7 @@
 #include "core/extend.hpp"
 #include "core/mallows.hpp"
 #include "core/pair_votes.hpp"
+#include "core/plackett_luce.hpp"
 
 namespace prefero::bindings {
 
@@ -99,6 +100,20 @@ std::pair<double, double> mallows_moments(double theta, std::size_t labels) {
     return {moments.mean, moments.variance};
 }
 
+std::pair<Out<double, 2>, Out<std::int64_t, 1>> fit_plackett_luce_batch(
+    In<double, 2> ranks, Starts starts, Rows rows, Weights weights, double prior, double tolerance,
+    std::size_t max_rounds) {
+    const Neighborhoods sets = neighborhoods(starts, rows, weights);
+    auto log_worth = make_array<double, 2>({sets.count, ranks.shape(1)});
+    auto rounds = make_array<std::int64_t, 1>({sets.count});
+    {
+        nb::gil_scoped_release unlocked;
+        prefero::fit_plackett_luce_batch(rank_matrix(ranks), sets, {prior, tolerance, max_rounds},
+                                         log_worth.data(), rounds.data());
+    }
+    return {log_worth, rounds};
+}
+
 }  // namespace
 
 void bind_consensus(nb::module_& module) {
@@ -120,6 +135,10 @@ void bind_consensus(nb::module_& module) {
     module.def("pair_votes_batch", &pair_votes_batch, nb::arg("ranks"), nb::arg("starts"),
                nb::arg("rows"), nb::arg("weights"), nb::arg("prior"),
                "Votes from the observed pairs, and theta, of each weighted set of rows.");
+    module.def("fit_plackett_luce_batch", &fit_plackett_luce_batch, nb::arg("ranks"),
+               nb::arg("starts"), nb::arg("rows"), nb::arg("weights"), nb::arg("prior"),
+               nb::arg("tolerance"), nb::arg("max_rounds"),
+               "Log-worths, and the rounds taken, of each weighted set of rows.");
     module.def("mallows_log_normalizer", &mallows_log_normalizer, nb::arg("theta"),
                nb::arg("labels"), "The logarithm of the normalising constant.");
     module.def("mallows_moments", &mallows_moments, nb::arg("theta"), nb::arg("labels"),

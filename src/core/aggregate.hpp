@@ -17,13 +17,16 @@ struct Neighborhoods {
     std::size_t count;
 };
 
-// The mean of votes with that sum, rounded to a grid of 2^-26. Labels with equal votes so stay
-// equal whatever the order of summation: the added number leaves no bits for what is finer.
-// Without any weight every label has the middle vote.
-inline double mean_votes(double sum, double weight, std::size_t labels) {
+// Rounds to a grid of 2^-26. Labels with equal votes so stay equal whatever the order of
+// summation: the added number leaves no bits for what is finer.
+inline double on_vote_grid(double votes) {
     constexpr double kShift = 1.5 * (1 << 26);
-    if (!(weight > 0)) return static_cast<double>(labels + 1) / 2;
-    return (sum / weight + kShift) - kShift;
+    return (votes + kShift) - kShift;
+}
+
+// The mean of votes with that sum, on the grid; the middle vote if there is no weight.
+inline double mean_votes(double sum, double weight, std::size_t labels) {
+    return weight > 0 ? on_vote_grid(sum / weight) : static_cast<double>(labels + 1) / 2;
 }
 
 // Generalized Borda votes of each row: (m + 1 - position)(c + 1)/(m + 1) for the m labels it

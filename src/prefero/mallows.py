@@ -141,7 +141,9 @@ class Mallows:
         with np.errstate(invalid="ignore"):  # infinity times 0
             exponent = np.where(distance > 0, -self.theta * distance, 0.0)
         values = exponent - self.log_normalizer()
-        for i in np.flatnonzero([len(set(row)) < len(row) or np.isnan(row).any() for row in ranks]):
+        ranked = np.sort(ranks, axis=1)
+        partial = np.isnan(ranked[:, -1]) | (ranked[:, 1:] == ranked[:, :-1]).any(axis=1)
+        for i in np.flatnonzero(partial):
             values[i] = self._log_prob_of_partial(ranks[i])
         return values
 
