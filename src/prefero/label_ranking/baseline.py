@@ -4,18 +4,37 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metaestimators import available_if
 
+from prefero import mallows, plackett_luce
 from prefero.base import BaseLabelRanker
-from prefero.consensus import borda_votes
+from prefero.consensus import borda_batch, kemeny
+
+
+def _aggregates_by(*names: str) -> Any:
+    """Show a method only where the aggregation has what it needs."""
+    return available_if(lambda ranker: ranker.aggregation in names)
 
 
 class ConsensusLabelRanker(BaseLabelRanker):
     """Predict the consensus of the training rankings for every instance.
 
+    Parameters
+    ----------
+    aggregation : {"borda", "kemeny", "mallows", "plackett_luce"}, default="borda"
+        The consensus: the (generalized) Borda count, Kemeny's rule, or the most likely
+        ranking of a Mallows or a Plackett-Luce model. The two models also have
+        ``predict_pairwise``, and the Mallows model ``predict_reliability``.
+
     Attributes
     ----------
     votes_ : ndarray of shape (n_labels,)
-        Mean generalized Borda votes of the labels.
+        What the labels are ordered by, larger is better: mean votes; for ``"kemeny"``
+        n_labels for the first label down to 1 for the last, for ``"plackett_luce"``
+        logarithms of worths.
+    theta_ : float
+        The spread of the Mallows model; only for ``"mallows"``.
 
     Examples
     --------
@@ -23,6 +42,13 @@ class ConsensusLabelRanker(BaseLabelRanker):
     >>> ranker.predict([[5]])
     array([[1, 2, 3]])
     """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "aggregation": [StrOptions({"borda", "kemeny", "mallows", "plackett_luce"})],
+    }
+
+    def __init__(self, aggregation: str = "borda") -> None:
+        self.aggregation = aggregation
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Aggregate the training rankings.
@@ -41,9 +67,55 @@ class ConsensusLabelRanker(BaseLabelRanker):
         self
             The fitted ranker.
         """
+        self._validate_params()
         X, ranks, weight = self._validate_fit(X, y, sample_weight)
-        self.votes_ = np.average(borda_votes(ranks), axis=0, weights=weight)
+        everyone = (ranks, np.arange(len(ranks))[None, :], weight[None, :])
+        if self.aggregation == "kemeny":
+            center = kemeny(ranks, sample_weight=weight)
+            self.votes_ = (len(center) + 1 - center).astype(np.float64)
+        elif self.aggregation == "mallows":
+            batch = mallows.fit_mallows_batch(*everyone)
+            self.votes_, self.theta_ = batch.votes[0], float(batch.theta[0])
+        elif self.aggregation == "plackett_luce":
+            self.votes_ = plackett_luce.fit_plackett_luce_batch(*everyone)[0]
+        else:
+            self.votes_ = borda_batch(*everyone)[0]
         return self
 
     def _decision(self, X: NDArray[Any]) -> NDArray[np.float64]:
         return np.tile(self.votes_, (len(X), 1))
+
+    @_aggregates_by("mallows", "plackett_luce")
+    def predict_pairwise(self, X: Any) -> NDArray[np.float64]:
+        """Predict how likely each label comes before each other.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels, n_labels)
+            ``[n, i, j]`` is P(label i before label j); 0.5 on the diagonal.
+        """
+        if self.aggregation == "plackett_luce":
+            return plackett_luce.pairwise_batch(self.decision_function(X))
+        ranks = self.predict(X)
+        return mallows.pairwise_batch(ranks, np.full(len(ranks), self.theta_))
+
+    @_aggregates_by("mallows")
+    def predict_reliability(self, X: Any) -> NDArray[np.float64]:
+        """Return the spread theta of the model: the larger, the more the rankings agree.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The same for all.
+        """
+        return np.full(len(self.decision_function(X)), self.theta_)

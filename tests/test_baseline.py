@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+from hypothesis import given
+
+from prefero import ConsensusLabelRanker
+from prefero.checks import check_label_ranker
+from prefero.consensus import borda, kemeny
+from prefero.mallows import fit_mallows
+from prefero.plackett_luce import fit_plackett_luce
+from strategies import rank_matrices
+
+CENTERS = {
+    "borda": borda,
+    "kemeny": kemeny,
+    "mallows": lambda Y: fit_mallows(Y).center,
+    "plackett_luce": lambda Y: fit_plackett_luce(Y).center,
+}
+
+
+@pytest.mark.parametrize("aggregation", ["kemeny", "mallows", "plackett_luce"])
+@pytest.mark.filterwarnings("ignore")  # scikit-learn's checks provoke warnings on purpose
+def test_every_aggregation_makes_a_label_ranker(aggregation):
+    check_label_ranker(ConsensusLabelRanker(aggregation))
+
+
+@pytest.mark.parametrize("aggregation", CENTERS)
+@given(Y=rank_matrices(rows=(2, 6), labels=(2, 5), missing=False))
+def test_prediction_is_the_consensus(aggregation, Y):
+    ranker = ConsensusLabelRanker(aggregation).fit(np.zeros((len(Y), 1)), Y)
+    predicted = ranker.predict(np.zeros((2, 1)))
+    np.testing.assert_array_equal(predicted, np.tile(CENTERS[aggregation](Y), (2, 1)))
+
+
+@pytest.mark.parametrize("aggregation", ["mallows", "plackett_luce"])
+def test_pair_probabilities_agree_with_the_order(aggregation):
+    Y = [[1, 2, 3], [2, 1, 3], [1, 3, 2]]
+    ranker = ConsensusLabelRanker(aggregation).fit(np.zeros((3, 1)), Y)
+    X = np.zeros((2, 1))
+    probability = ranker.predict_pairwise(X)
+    ranks = ranker.predict(X)
+    assert probability.shape == (2, 3, 3)
+    np.testing.assert_array_equal(probability > 0.5, ranks[:, :, None] < ranks[:, None, :])
+    np.testing.assert_allclose(probability + probability.transpose(0, 2, 1), 1)
+
+
+def test_methods_are_there_only_where_the_model_has_them():
+    assert not hasattr(ConsensusLabelRanker("borda"), "predict_pairwise")
+    assert not hasattr(ConsensusLabelRanker("plackett_luce"), "predict_reliability")
+    ranker = ConsensusLabelRanker("mallows").fit(np.zeros((2, 1)), [[1, 2, 3], [1, 3, 2]])
+    np.testing.assert_array_equal(ranker.predict_reliability(np.zeros((2, 1))), ranker.theta_)
