@@ -22,8 +22,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import Bunch
 
 import prefero
+from prefero.datasets import benchmark_path, read_kebi
 from prefero.study import Table, run_experiment, summarize
 from prefero.study.experiment import Details
 
@@ -37,21 +39,9 @@ ALL_SETS = tuple(sorted(SMALL_SETS + LARGE_SETS))
 Published = dict[tuple[str, float], float]
 
 
-def data_folder() -> Path:
-    """Return the folder of the data, or stop saying how to name it."""
-    folder = Path(os.environ.get("PREFERO_DATA", "../shared/data"))
-    if not folder.is_dir():
-        sys.exit(f"There is no folder {folder}: set PREFERO_DATA to the folder that holds kebi/.")
-    return folder
-
-
-def read_set(name: str) -> tuple[Any, Any]:
-    """Return the instances and the ranks of one set."""
-    path = data_folder() / "kebi" / f"{'cpu' if name == 'cpu-small' else name}.csv"
-    with path.open() as file:
-        _, n_features, _ = (int(number) for number in file.readline().split(","))
-        values = np.loadtxt(file, delimiter=",")
-    return values[:, :n_features], values[:, n_features:]
+def read_set(name: str) -> Bunch:
+    """Read one set by the name the papers give it."""
+    return read_kebi(benchmark_path(f"kebi/{'cpu' if name == 'cpu-small' else name}.csv"))
 
 
 def run_kebi(
@@ -91,7 +81,7 @@ def published(file: str, *, column: str = "tau", **where: str) -> Published:
 
     ``published("cheng2009_table2.csv", method="IBLR")`` are the figures of IBLR.
     """
-    path = data_folder().parent / "published" / file
+    path = benchmark_path(".").parent / "published" / file
     with path.open(newline="", encoding="utf-8") as lines:
         rows = [row for row in csv.DictReader(lines) if row[column]]
     return {
