@@ -1,6 +1,7 @@
 """What the estimators of each task share: tags, validation, names, and the public predictions."""
 
 from prefero.base._features import check_features
+from prefero.base._graph_ranking import GraphRankerMixin
 from prefero.base._label_ranking import BaseLabelRanker, LabelRankerMixin
 from prefero.base._multilabel import BaseMultilabelRanker, MultilabelRankerMixin
 from prefero.base._ordering import BaseOrderer, OrdererMixin, SampleOrders, check_sample_orders
@@ -10,6 +11,7 @@ __all__ = [
     "BaseLabelRanker",
     "BaseMultilabelRanker",
     "BaseOrderer",
+    "GraphRankerMixin",
     "LabelRankerMixin",
     "MultilabelRankerMixin",
     "OrdererMixin",

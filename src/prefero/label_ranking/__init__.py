@@ -1,7 +1,13 @@
 """Label rankers: instance in, order of a fixed label set out."""
 
 from prefero.label_ranking.baseline import ConsensusLabelRanker
+from prefero.label_ranking.loglinear import LogLinearLabelRanker
 from prefero.label_ranking.neighbors import NeighborsLabelRanker
 from prefero.label_ranking.pairwise import PairwiseLabelRanker
 
-__all__ = ["ConsensusLabelRanker", "NeighborsLabelRanker", "PairwiseLabelRanker"]
+__all__ = [
+    "ConsensusLabelRanker",
+    "LogLinearLabelRanker",
+    "NeighborsLabelRanker",
+    "PairwiseLabelRanker",
+]

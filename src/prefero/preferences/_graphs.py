@@ -126,7 +126,7 @@ class PreferenceGraphs:
         [[1, 0], [1, 2]]
         """
         values = column_or_1d(y)
-        names = check_label_names(np.unique(values) if labels is None else labels)
+        names = check_label_names(np.unique(values).tolist() if labels is None else labels)
         right = values[:, None] == names[None, :]
         if not right.any(axis=1).all():
             row = int(np.argmin(right.any(axis=1)))

@@ -1,0 +1,63 @@
+"""What label rankers share that learn from preference graphs."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import _check_sample_weight
+
+from prefero.base._label_ranking import LabelRankerMixin
+from prefero.base._targets import unseen_labels, used_rows
+from prefero.metrics import ranking_error
+from prefero.preferences import PreferenceGraphs
+
+
+class GraphRankerMixin(LabelRankerMixin):
+    """Mixin of label rankers whose target may be ranks or preference graphs.
+
+    ``fit`` starts with ``self._validate_fit_graphs(...)``; the rest is as for any label ranker.
+    """
+
+    def _validate_fit_graphs(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
+    ) -> tuple[Any, PreferenceGraphs, NDArray[np.float64]]:
+        """Validate training data and set the label attributes, as for ranks.
+
+        A graph without edges is an empty row, a label without edges in any graph unseen.
+        """
+        if not isinstance(y, PreferenceGraphs):
+            X, ranks, weight = self._validate_fit(X, y, sample_weight)
+            return X, PreferenceGraphs.from_ranks(ranks), weight
+        X = self._validate_X(X, reset=True)
+        check_consistent_length(X, y)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        self.classes_ = np.arange(y.n_labels)
+        self.labels_ = self.classes_ if y.labels is None else y.labels
+        known = np.where(y.touched(), 1.0, np.nan)
+        used = used_rows(known, weight, says="rank")
+        self.unseen_labels_ = unseen_labels(known[used], self.labels_, says="ranked")
+        return (X, y, weight) if used.all() else (X[used], y[used], weight[used])
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the mean Kendall tau of the predicted and the given rankings.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        y : array-like of shape (n_samples, n_labels) or PreferenceGraphs
+            Their ranks, or graphs: then the correlation is the share of edges that the
+            prediction respects less the share that it violates.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            In [-1, 1].
+        """
+        if not isinstance(y, PreferenceGraphs):
+            return super().score(X, y, sample_weight)
+        scores = -self.predict(X)
+        return 1 - 2 * float(ranking_error(y, scores, "edges", sample_weight=sample_weight))

@@ -1,0 +1,130 @@
+"""Base ranking functions h_j(x, y) of a log-linear model, and their sums over edges.
+
+A model is f(x, y) = sum over j of lambda_j h_j(x, y). Two kinds of base functions answer the
+same questions: what are the scores, what is the gradient, what are W+ and W- of Figure 3 in
+Dekel, Manning & Singer (2003).
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.extmath import safe_sparse_dot
+
+from prefero.preferences import Decomposition as DecompositionName
+from prefero.preferences import PreferenceGraphs, Subgraphs, decompose
+
+Values = NDArray[np.float64]
+
+# Edges times functions that one step of the search for rho holds.
+_BATCH_ENTRIES = 2**21
+
+
+class LinearFunctions:
+    """One linear utility a label: h_(y', d)(x, y) is x_d if y = y', else 0.
+
+    The parameters are a matrix of shape (n_features, n_labels), with one more row for the
+    intercepts if there are any.
+    """
+
+    def __init__(self, X: Any, graphs: PreferenceGraphs, fit_intercept: bool) -> None:
+        self._X, self._fit_intercept = X, fit_intercept
+        self._graphs = graphs
+        self.shape = (X.shape[1] + fit_intercept, graphs.n_labels)
+
+    def decompose(self, decomposition: DecompositionName) -> Any:
+        """Cut the graphs; layers need no edge to be written out."""
+        return decompose(self._graphs, decomposition)
+
+    def scores(self, parameters: Values) -> Values:
+        """f(x, y) for all instances and labels."""
+        n_features = self._X.shape[1]
+        scores = safe_sparse_dot(self._X, parameters[:n_features], dense_output=True)
+        return scores + parameters[n_features] if self._fit_intercept else scores
+
+    def gradient(self, by_scores: Values) -> Values:
+        """The gradient by the parameters, from the one by the scores."""
+        slopes = safe_sparse_dot(self._X.T, by_scores, dense_output=True)
+        if not self._fit_intercept:
+            return slopes
+        return np.vstack([slopes, by_scores.sum(axis=0)])
+
+    def boosting_sums(self, cut: Any, scores: Values, weight: Values) -> tuple[Values, Values]:
+        """W+ and W-: an edge raises h for the label it enters and lowers it for the one it leaves.
+
+        A negative feature turns the two round.
+        """
+        sums = cut.loss(scores)
+        incoming, outgoing = sums.incoming * weight[:, None], sums.outgoing * weight[:, None]
+        positive, negative = self._parts()
+        plus = positive.gradient(incoming)
+        minus = positive.gradient(outgoing)
+        if negative is not None:
+            plus[: self._X.shape[1]] += negative.gradient(outgoing)
+            minus[: self._X.shape[1]] += negative.gradient(incoming)
+        return plus, minus
+
+    def rho(self, cut: Any) -> float:
+        """The largest sum over j of |h_j(x, other) - h_j(x, preferred)| of any edge."""
+        some = self._graphs.edge_counts() > 0
+        size = np.asarray(abs(self._X).sum(axis=1)).ravel()[some] + self._fit_intercept
+        return 2 * float(size.max(initial=0))
+
+    def _parts(self) -> tuple["LinearFunctions", "LinearFunctions | None"]:
+        """The positive parts of the features, and the negative ones if there are any."""
+        X = self._X
+        if X.min() >= 0:
+            return self, None
+        if not hasattr(self, "_halves"):
+            absolute = abs(X)
+            self._halves = (
+                LinearFunctions((absolute + X) / 2, self._graphs, self._fit_intercept),
+                LinearFunctions((absolute - X) / 2, self._graphs, False),
+            )
+        return self._halves
+
+
+class GivenFunctions:
+    """Any base functions, by their values for all instances and labels.
+
+    The parameters are a vector of shape (n_functions,).
+    """
+
+    def __init__(self, values: Values, graphs: PreferenceGraphs) -> None:
+        self._values, self._graphs = values, graphs
+        self.shape: tuple[int, ...] = (values.shape[2],)
+
+    def decompose(self, decomposition: DecompositionName) -> Subgraphs:
+        """Cut the graphs edge by edge: h_j may change in its own way along each."""
+        return Subgraphs(self._graphs, decomposition)
+
+    def scores(self, parameters: Values) -> Values:
+        """f(x, y) for all instances and labels."""
+        return np.ascontiguousarray(self._values @ parameters)
+
+    def gradient(self, by_scores: Values) -> Values:
+        """The gradient by the parameters, from the one by the scores."""
+        return np.tensordot(by_scores, self._values, axes=2)
+
+    def boosting_sums(
+        self, cut: Subgraphs, scores: Values, weight: Values
+    ) -> tuple[Values, Values]:
+        """W+ and W-, edge by edge."""
+        of_edges = weight[self._instance_of_edges(cut)]
+        return cut.boosting_sums(self._values, cut.edge_weights(scores) * of_edges)
+
+    def rho(self, cut: Subgraphs) -> float:
+        """The largest sum over j of |h_j(x, other) - h_j(x, preferred)| of any edge."""
+        instance, largest = self._instance_of_edges(cut), 0.0
+        size = max(1, _BATCH_ENTRIES // max(1, self.shape[0]))
+        for begin in range(0, len(instance), size):
+            part = slice(begin, begin + size)
+            other = self._values[instance[part], cut.other[part]]
+            preferred = self._values[instance[part], cut.preferred[part]]
+            largest = max(largest, float(np.abs(other - preferred).sum(axis=1).max()))
+        return largest
+
+    @staticmethod
+    def _instance_of_edges(cut: Subgraphs) -> NDArray[np.intp]:
+        counts = np.diff(cut.subgraph_begin[cut.row_begin])
+        return np.repeat(np.arange(len(counts)), counts)

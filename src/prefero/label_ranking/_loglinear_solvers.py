@@ -1,0 +1,149 @@
+"""The convex loss of a log-linear ranker, and two ways to its minimum."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
+from prefero.preferences import Decomposition
+
+Values = NDArray[np.float64]
+
+# Added to W+ and W- where no penalty keeps them from zero: it bounds the step of Figure 3 and,
+# as the step only gets shorter, leaves the loss falling.
+_SMOOTHING = 1e-10
+
+
+class Penalty(NamedTuple):
+    """Strength times a convex function of each parameter, and its derivative."""
+
+    value: Callable[[Values], float]
+    slope: Callable[[Values], Values]
+
+
+def l2(alpha: float) -> Penalty:
+    """Alpha / 2 times the sum of squares."""
+    return Penalty(lambda w: alpha / 2 * float(np.vdot(w, w)), lambda w: alpha * w)
+
+
+def smooth_l1(alpha: float) -> Penalty:
+    """Alpha times the sum of log((1 + exp(w)) (1 + exp(-w)) / 4): about |w| for large w.
+
+    It is the loss of two more instances a base function that disagree about its sign, which is
+    how boosting can hold it.
+    """
+    return Penalty(
+        lambda w: alpha * float((2 * np.logaddexp(0, w) - w).sum() - 2 * np.log(2) * w.size),
+        lambda w: alpha * np.tanh(w / 2),
+    )
+
+
+class Solution(NamedTuple):
+    """Parameters, the objective at the start and after each iteration, and whether it is least."""
+
+    parameters: Values
+    loss_curve: list[float]
+    converged: bool
+
+
+class Objective:
+    """Weighted mean loss of the instances plus a penalty."""
+
+    def __init__(
+        self,
+        functions: LinearFunctions | GivenFunctions,
+        decomposition: Decomposition,
+        weight: Values,
+        penalty: Penalty,
+    ) -> None:
+        self.functions, self.penalty = functions, penalty
+        self.cut: Any = functions.decompose(decomposition)
+        self.weight = weight / weight.sum()
+
+    def value(self, parameters: Values) -> float:
+        """The objective."""
+        loss = self.cut.loss(self.functions.scores(parameters)).loss
+        return float(self.weight @ loss) + self.penalty.value(parameters)
+
+    def value_and_gradient(self, parameters: Values) -> tuple[float, Values]:
+        """The objective and its gradient."""
+        sums = self.cut.loss(self.functions.scores(parameters))
+        by_scores = sums.incoming
+        by_scores -= sums.outgoing
+        by_scores *= self.weight[:, None]
+        value = float(self.weight @ sums.loss) + self.penalty.value(parameters)
+        return value, self.functions.gradient(by_scores) + self.penalty.slope(parameters)
+
+
+def solve_lbfgs(objective: Objective, start: Values, tol: float, max_iter: int) -> Solution:
+    """Minimise by L-BFGS until no derivative exceeds tol times the largest at zero."""
+    value, gradient = objective.value_and_gradient(start)
+    goal = tol * _largest_slope_at_zero(objective, start, gradient)
+    curve = [value]
+
+    def flat(parameters: Values) -> tuple[float, Values]:
+        value, gradient = objective.value_and_gradient(parameters.reshape(start.shape))
+        return value, gradient.ravel()
+
+    result = minimize(
+        flat,
+        start.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        callback=lambda intermediate_result: curve.append(float(intermediate_result.fun)),
+        options={
+            "maxiter": max_iter,
+            "maxfun": 2 * max_iter + 20,
+            "gtol": goal,
+            "ftol": 64 * np.finfo(float).eps,
+        },
+    )
+    stopped_early = result.status == 1
+    return Solution(result.x.reshape(start.shape), curve, not stopped_early)
+
+
+def solve_boosting(
+    objective: Objective, alpha: float, start: Values, tol: float, max_iter: int
+) -> Solution:
+    """Minimise by the parallel updates of Figure 3, to the same tolerance."""
+    rho = boosting_rho(objective, alpha)
+    parameters, curve = start.copy(), [objective.value(start)]
+    plus, minus = boosting_sums(objective, alpha, parameters)
+    goal = tol * _largest_slope_at_zero(objective, start, plus - minus)
+    for _ in range(max_iter):
+        if np.abs(plus - minus).max(initial=0) <= goal:
+            return Solution(parameters, curve, True)
+        parameters = parameters - boosting_step(plus, minus, alpha) / rho
+        curve.append(objective.value(parameters))
+        plus, minus = boosting_sums(objective, alpha, parameters)
+    return Solution(parameters, curve, bool(np.abs(plus - minus).max(initial=0) <= goal))
+
+
+def boosting_rho(objective: Objective, alpha: float) -> float:
+    """Rho of Figure 3; the instances that stand for the penalty have a sum of 1."""
+    rho = objective.functions.rho(objective.cut)
+    return max(rho, 1.0) if alpha > 0 or rho == 0 else rho
+
+
+def boosting_sums(objective: Objective, alpha: float, parameters: Values) -> tuple[Values, Values]:
+    """W+ and W- of Figure 3, with the share of the penalty."""
+    scores = objective.functions.scores(parameters)
+    plus, minus = objective.functions.boosting_sums(objective.cut, scores, objective.weight)
+    share = np.exp(-np.logaddexp(0, -parameters))
+    return plus + alpha * share, minus + alpha * (1 - share)
+
+
+def boosting_step(plus: Values, minus: Values, alpha: float) -> Values:
+    """Lambda of Figure 3, half the logarithm of W+ / W-."""
+    smoothing = 0 if alpha > 0 else _SMOOTHING
+    return np.log((plus + smoothing) / (minus + smoothing)) / 2
+
+
+def _largest_slope_at_zero(objective: Objective, start: Values, gradient: Values) -> float:
+    """The scale of the gradient, the same whether the solver starts cold or warm."""
+    if start.any():
+        gradient = objective.value_and_gradient(np.zeros_like(start))[1]
+    return float(np.abs(gradient).max(initial=0))

@@ -1,0 +1,259 @@
+"""Log-linear models of label preferences (Dekel, Manning & Singer 2003)."""
+
+import warnings
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from prefero.base import BaseLabelRanker, GraphRankerMixin
+from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
+from prefero.label_ranking._loglinear_solvers import (
+    Objective,
+    Solution,
+    l2,
+    smooth_l1,
+    solve_boosting,
+    solve_lbfgs,
+)
+from prefero.preferences import DECOMPOSITIONS, Decomposition, PreferenceGraphs
+
+Values = NDArray[np.float64]
+
+
+class LogLinearLabelRanker(GraphRankerMixin, BaseLabelRanker):
+    """Rank labels by a weighted sum of base functions, learned from preference graphs.
+
+    The loss of an instance is the mean, over the subgraphs that a decomposition cuts its graph
+    into, of log(1 + sum over the edges of exp(f(x, other) - f(x, preferred))): a smooth bound
+    on the share of the subgraphs that the model violates. It is minimised together with a
+    penalty on the weights.
+
+    Parameters
+    ----------
+    decomposition : {"graph", "edges", "domination", "dominated"} or callable, \
+default="domination"
+        What counts as one mistake: a graph with any edge violated, an edge, a label not above
+        all that it dominates, a label not below all that dominate it. A callable takes the
+        edges of a graph, shape (n_edges, 2), and returns subgraphs as lists of edge indices.
+    solver : {"lbfgs", "boosting"}, default="lbfgs"
+        Both minimise the same function. ``"boosting"`` is the paper's parallel update, which
+        needs no line search but many more iterations.
+    penalty : {"auto", "l2", "smooth_l1"}, default="auto"
+        Half the squared weights, or log(1 + exp(w)) + log(1 + exp(-w)), a smooth |w|.
+        Boosting can only hold the latter; ``"auto"`` is what suits the solver.
+    alpha : float, default=1e-3
+        Strength of the penalty beside the mean loss of an instance. Zero is legal, but then
+        weights may grow without end.
+    base_functions : callable, optional
+        Given X, returns h_j(x, y) of all instances, labels and base functions as an array of
+        shape (n_samples, n_labels, n_functions). By default every label has a linear utility.
+    fit_intercept : bool, default=True
+        Whether the linear utilities have intercepts. They are penalised like other weights.
+    tol : float, default=1e-4
+        Stop when no derivative exceeds this share of the largest derivative at zero weights.
+    max_iter : int, default=1000
+        The most iterations.
+    warm_start : bool, default=False
+        Whether fit starts from the weights of the fit before.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_labels, n_features) or (n_functions,)
+        Weights of the linear utilities, or of the given base functions.
+    intercept_ : ndarray of shape (n_labels,)
+        Intercepts; zero with given base functions.
+    loss_curve_ : ndarray of shape (n_iter_ + 1,)
+        The penalised mean loss at the start and after each iteration; it never rises.
+    n_iter_ : int
+        The number of iterations.
+
+    References
+    ----------
+    Dekel, Manning & Singer (2003), Log-linear models for label ranking, NIPS 16.
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> Y = [[1, 2, 3], [1, 2, 3], [3, 2, 1], [3, 2, 1]]
+    >>> ranker = LogLinearLabelRanker().fit(X, Y)
+    >>> ranker.predict([[-1.0], [4.0]])
+    array([[1, 2, 3],
+           [3, 2, 1]])
+
+    It learns from any preference graphs, for instance from one right class an instance:
+
+    >>> from prefero.preferences import PreferenceGraphs
+    >>> graphs = PreferenceGraphs.from_classes(["a", "a", "b", "b"])
+    >>> LogLinearLabelRanker().fit(X, graphs).predict_order([[4.0]])
+    array([['b', 'a']], dtype=object)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "decomposition": [StrOptions(set(DECOMPOSITIONS)), callable],
+        "solver": [StrOptions({"lbfgs", "boosting"})],
+        "penalty": [StrOptions({"auto", "l2", "smooth_l1"})],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "base_functions": [callable, None],
+        "fit_intercept": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "warm_start": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        decomposition: Decomposition = "domination",
+        *,
+        solver: str = "lbfgs",
+        penalty: str = "auto",
+        alpha: float = 1e-3,
+        base_functions: Callable[[Any], Values] | None = None,
+        fit_intercept: bool = True,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+    ) -> None:
+        self.decomposition = decomposition
+        self.solver = solver
+        self.penalty = penalty
+        self.alpha = alpha
+        self.base_functions = base_functions
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the weights of the base functions.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Instances.
+        y : array-like of shape (n_samples, n_labels) or PreferenceGraphs
+            Ranks, or preference graphs.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        self._validate_params()
+        X, graphs, weight = self._validate_fit_graphs(X, y, sample_weight)
+        functions = self._functions(X, graphs)
+        solution = self._solve(functions, weight)
+        self._store(solution, X.shape[1])
+        if not solution.converged and self.max_iter > 0:
+            warnings.warn(
+                f"The {self.solver} solver did not converge in max_iter={self.max_iter} "
+                "iterations: scale the features, raise max_iter or alpha, or accept a larger "
+                "tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _functions(self, X: Any, graphs: PreferenceGraphs) -> LinearFunctions | GivenFunctions:
+        if self.base_functions is None:
+            return LinearFunctions(X, graphs, self.fit_intercept)
+        return GivenFunctions(self._values(X), graphs)
+
+    def _values(self, X: Any) -> Values:
+        """The base functions' values, or a sentence about what is wrong with them."""
+        assert self.base_functions is not None
+        values = check_array(
+            self.base_functions(X),
+            dtype=np.float64,
+            order="C",
+            ensure_2d=False,
+            allow_nd=True,
+            input_name="base_functions(X)",
+        )
+        expected = (X.shape[0], len(self.labels_))
+        if values.ndim != 3 or values.shape[:2] != expected:
+            raise ValueError(
+                f"base_functions(X) must have the shape {(*expected, 'n_functions')}, got "
+                f"{values.shape}."
+            )
+        return values
+
+    def _solve(self, functions: LinearFunctions | GivenFunctions, weight: Values) -> Solution:
+        boosting = self.solver == "boosting"
+        if boosting and self.penalty == "l2":
+            raise ValueError(
+                "solver='boosting' cannot hold penalty='l2': use penalty='smooth_l1', or "
+                "solver='lbfgs'."
+            )
+        smooth = self.penalty == "smooth_l1" or boosting
+        penalty = smooth_l1(self.alpha) if smooth else l2(self.alpha)
+        objective = Objective(functions, self.decomposition, weight, penalty)
+        start = self._start(functions.shape)
+        if boosting:
+            return solve_boosting(objective, self.alpha, start, self.tol, self.max_iter)
+        return solve_lbfgs(objective, start, self.tol, self.max_iter)
+
+    def _start(self, shape: tuple[int, ...]) -> Values:
+        if not self.warm_start or not hasattr(self, "coef_"):
+            return np.zeros(shape)
+        before = self.coef_.T
+        if self.base_functions is None and self.fit_intercept:
+            before = np.vstack([before, self.intercept_])
+        if before.shape != shape:
+            raise ValueError(
+                f"warm_start needs weights of the shape {shape}, but the fit before left "
+                f"{before.shape}: the labels and features must stay the same."
+            )
+        return np.ascontiguousarray(before)
+
+    def _store(self, solution: Solution, n_features: int) -> None:
+        self.intercept_ = np.zeros(len(self.labels_))
+        if self.base_functions is None:
+            self.coef_ = np.ascontiguousarray(solution.parameters[:n_features].T)
+            if self.fit_intercept:
+                self.intercept_ = solution.parameters[n_features].copy()
+        else:
+            self.coef_ = solution.parameters
+        self.loss_curve_ = np.array(solution.loss_curve)
+        self.n_iter_ = len(solution.loss_curve) - 1
+
+    def _decision(self, X: Any) -> Values:
+        if self.base_functions is not None:
+            return self._values(X) @ self.coef_
+        return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+
+    @available_if(lambda self: self.decomposition == "edges")
+    def predict_pairwise(self, X: Any) -> Values:
+        """Predict the probability that one label precedes another.
+
+        With ``decomposition="edges"`` the loss is the negative logarithm of this probability.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels, n_labels)
+            ``[n, i, j]`` is P(i before j) = 1 / (1 + exp(f(x, j) - f(x, i))).
+        """
+        check_is_fitted(self)
+        scores = self.decision_function(X)
+        difference = np.clip(scores[:, None, :] - scores[:, :, None], -500, 500)
+        return 1 / (1 + np.exp(difference))
