@@ -13,9 +13,11 @@ from prefero.multilabel.aggregation import mean_calibrated_ranks
 from prefero.rankings import (
     calibrated_from_relevance,
     calibrated_from_scores,
+    calibrated_from_text,
     check_calibrated,
     split_calibrated,
     strict_calibrated,
+    text_from_calibrated,
     zero_offsets,
 )
 from strategies import calibrated_matrices
@@ -143,3 +145,34 @@ def test_weights_count_rows(C, gap):
         mean_calibrated_ranks(C, gap, sample_weight=weight),
         mean_calibrated_ranks(np.repeat(C, weight, axis=0), gap),
     )
+
+
+@given(calibrated_matrices(labels=(5, 5)))
+def test_text_both_ways(C):
+    names = ["pol", "New York", "a]b", '"[x] > y', "ü~"]
+    texts = text_from_calibrated(C, names)
+    back, labels = calibrated_from_text(texts, names)
+    assert_array_equal(back, C)
+    assert_array_equal(labels, np.array(names, dtype=object))
+
+
+def test_text_of_the_paper():
+    C, labels = calibrated_from_text(["[pol > eco][edu > spo]"])
+    assert_array_equal(C, [[2, 4, 1, 5, 3]])
+    assert text_from_calibrated(C, labels) == ["[pol > eco][edu > spo]"]
+    assert text_from_calibrated([[1, 2]]) == ["[0][]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("pol > eco", r"texts\[1\]: expected two orders in square brackets"),
+        ("[pol][eco", "expected two orders"),
+        ("[pol > ][eco]", r"texts\[1\]: a name is missing"),
+        ("[pol][pol]", "label 'pol' occurs twice"),
+        ("[war][pol]", "label 'war' is not one of 'pol', 'eco'"),
+    ],
+)
+def test_broken_text_is_refused_with_its_row(text, words):
+    with pytest.raises(ValueError, match=words):
+        calibrated_from_text(["[pol][eco]", text], labels=["pol", "eco"])

@@ -14,6 +14,7 @@ from prefero.rankings._calibrated import (
     strict_calibrated,
     zero_offsets,
 )
+from prefero.rankings._calibrated_text import calibrated_from_text, text_from_calibrated
 from prefero.rankings._groups import Groups
 from prefero.rankings._orders import orders_from_ranks, ranks_from_orders
 from prefero.rankings._ranks import (
@@ -39,6 +40,7 @@ __all__ = [
     "bucket_positions",
     "calibrated_from_relevance",
     "calibrated_from_scores",
+    "calibrated_from_text",
     "check_calibrated",
     "check_label_names",
     "check_ranks",
@@ -58,5 +60,6 @@ __all__ = [
     "split_calibrated",
     "strict_calibrated",
     "strict_ranks",
+    "text_from_calibrated",
     "zero_offsets",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from prefero.exceptions import RowError
 from prefero.rankings._ranks import (
     bucket_positions,
     ranks_from_scores,
@@ -43,8 +44,8 @@ def check_relevance(relevance: ArrayLike, *, name: str = "relevance") -> Values:
     >>> check_relevance([[1, 2, 0]])
     Traceback (most recent call last):
         ...
-    ValueError: relevance[0]: label 1 is 2, but relevance is 1, 0 or NaN (unknown); for signed
-    scores use calibrated_from_scores.
+    prefero.exceptions.RowError: relevance[0]: label 1 is 2, but relevance is 1, 0
+    or NaN (unknown); for signed scores use calibrated_from_scores.
     """
     known = check_array(
         relevance, dtype=np.float64, order="C", ensure_all_finite="allow-nan", input_name=name
@@ -52,9 +53,11 @@ def check_relevance(relevance: ArrayLike, *, name: str = "relevance") -> Values:
     bad = ~((known == 0) | (known == 1) | np.isnan(known))
     if bad.any():
         row, column = (int(i) for i in np.argwhere(bad)[0])
-        raise ValueError(
-            f"{name}[{row}]: label {_label(relevance, column)!r} is {known[row, column]:g}, but "
-            "relevance is 1, 0 or NaN (unknown); for signed scores use calibrated_from_scores."
+        raise RowError(
+            f"label {_label(relevance, column)!r} is {known[row, column]:g}, but relevance is 1, 0 "
+            "or NaN (unknown); for signed scores use calibrated_from_scores.",
+            name,
+            row,
         )
     return known
 
@@ -118,10 +121,12 @@ def _refuse_inconsistent(relevance: Values, ranks: Values, source: Any) -> None:
         return
     row = int(np.argmax(wrong))
     last, first = int(np.argmax(lowest[row])), int(np.argmin(highest[row]))
-    raise ValueError(
-        f"ranks[{row}]: the relevant label {_label(source, last)!r} has rank "
-        f"{ranks[row, last]:g}, after the irrelevant label {_label(source, first)!r} with rank "
-        f"{ranks[row, first]:g}; relevant labels come first."
+    raise RowError(
+        f"the relevant label {_label(source, last)!r} has rank {ranks[row, last]:g}, after the "
+        f"irrelevant label {_label(source, first)!r} with rank {ranks[row, first]:g}; relevant "
+        "labels come first.",
+        "ranks",
+        row,
     )
 
 
@@ -171,22 +176,24 @@ def check_calibrated(C: ArrayLike, *, name: str = "C") -> Values:
     >>> check_calibrated([[1, 2, 2]])
     Traceback (most recent call last):
         ...
-    ValueError: C[0]: label 1 is tied with the virtual label, so it is neither relevant nor
-    irrelevant; use NaN for a label whose side is unknown.
+    prefero.exceptions.RowError: C[0]: label 1 is tied with the virtual label, so it is
+    neither relevant nor irrelevant; use NaN for a label whose side is unknown.
     """
     calibrated = check_ranks(C, name=name)
     zero = calibrated[:, -1:]
     if np.isnan(zero).any():
         row = int(np.argmax(np.isnan(zero)))
-        raise ValueError(
-            f"{name}[{row}]: the virtual label (last column) has no rank, but it always needs one."
+        raise RowError(
+            "the virtual label (last column) has no rank, but it always needs one.", name, row
         )
     tied = calibrated[:, :-1] == zero
     if tied.any():
         row, column = (int(i) for i in np.argwhere(tied)[0])
-        raise ValueError(
-            f"{name}[{row}]: label {_label(C, column)!r} is tied with the virtual label, so it is "
-            "neither relevant nor irrelevant; use NaN for a label whose side is unknown."
+        raise RowError(
+            f"label {_label(C, column)!r} is tied with the virtual label, so it is neither "
+            "relevant nor irrelevant; use NaN for a label whose side is unknown.",
+            name,
+            row,
         )
     return calibrated
 

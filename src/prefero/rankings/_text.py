@@ -7,7 +7,7 @@ from typing import Any
 Order = list[Any]
 
 _TOKEN = re.compile(r'\s*(?:(?P<mark>[>~])|"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^>~"]+))\s*')
-_NEEDS_QUOTES = re.compile(r'[>~"]|^\s|\s$|^$')
+_NEEDS_QUOTES = re.compile(r'[][>~"]|^\s|\s$|^$')
 
 
 def parse_order(text: str) -> Order:
@@ -18,8 +18,8 @@ def parse_order(text: str) -> Order:
     text : str
         Names, best first, with ``>`` between places and ``~`` between tied names. Blanks
         around names do not count. A name that holds ``>``, ``~``, a double quote or blanks at
-        its ends stands in double quotes, in which a double quote is doubled. Text without any
-        name is the order of no label.
+        its ends stands in double quotes, in which a double quote is doubled; a name may always
+        do so. Text without any name is the order of no label.
 
     Returns
     -------

@@ -1,0 +1,46 @@
+"""How a multilabel ranker judges its own settings, on cases that it leaves out."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefero.metrics import spearman_rho
+from prefero.multilabel import metrics
+from prefero.rankings import split_calibrated, strict_calibrated
+
+Values = NDArray[np.float64]
+Loss = Callable[[Values, Values, Values], float]
+
+
+def _disagreement(calibrated: Values, scores: Values, weight: Values) -> float:
+    rho = np.asarray(spearman_rho(calibrated, strict_calibrated(scores), average=False))
+    defined = ~np.isnan(rho)
+    return -float(np.average(rho[defined], weights=weight[defined])) if defined.any() else 0.0
+
+
+def _of_sets(
+    measure: Callable[..., float], calibrated: Values, scores: Values, weight: Values
+) -> float:
+    relevance, _ = split_calibrated(calibrated)
+    return measure(relevance, (scores > 0).astype(float), sample_weight=weight)
+
+
+def _of_orders(
+    measure: Callable[..., float], sign: int, calibrated: Values, scores: Values, weight: Values
+) -> float:
+    relevance, _ = split_calibrated(calibrated)
+    return sign * measure(relevance, scores, sample_weight=weight)
+
+
+# Name of a loss -> function of calibrated truth, scores and weights; smaller is better.
+LOSSES: dict[str, Loss] = {
+    "spearman": _disagreement,
+    "hamming": partial(_of_sets, metrics.hamming_loss),
+    "subset": partial(_of_sets, metrics.subset_loss),
+    "ranking": partial(_of_orders, metrics.ranking_loss, 1),
+    "one_error": partial(_of_orders, metrics.one_error, 1),
+    "coverage": partial(_of_orders, metrics.coverage, 1),
+    "average_precision": partial(_of_orders, metrics.average_precision, -1),
+}

@@ -1,0 +1,347 @@
+"""Case-based multilabel ranking: average the calibrated rankings of the nearest cases."""
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from prefero import _core
+from prefero._neighbors import (
+    Neighbors,
+    WeightFunction,
+    build_index,
+    in_chunks,
+    leave_one_out,
+    neighbor_weights,
+    occupied_places,
+    spread,
+)
+from prefero.base import BaseMultilabelRanker
+from prefero.multilabel._selection import LOSSES
+from prefero.rankings import split_calibrated, zero_offsets
+
+Values = NDArray[np.float64]
+Aggregation = Callable[..., ArrayLike]
+
+# What "auto" chooses from: the sizes of Brinker & Hüllermeier's experiments, the gaps of their
+# Figure 1.
+SIZES = (*range(1, 12, 2), *range(21, 152, 10))
+GAPS = (1, 2, 4, 8, 16, 32, 64, 128)
+# Cases that are left out, one at a time, to choose among them.
+MAX_TRIALS = 3000
+
+
+class MultilabelNeighborExplanation(NamedTuple):
+    """Why some instances got their predictions.
+
+    Attributes
+    ----------
+    cases : ndarray of shape (n_samples, k)
+        Row numbers in the case base of the neighbours, nearest first.
+    distances : ndarray of shape (n_samples, k)
+        How far they are.
+    weights : ndarray of shape (n_samples, k)
+        What they count.
+    relevance : ndarray of shape (n_samples, k, n_labels)
+        Their label sets: 1, 0, or NaN where unknown.
+    mean_ranks : ndarray of shape (n_samples, n_labels)
+        The mean rank of each label among them.
+    zero_point : ndarray of shape (n_samples,)
+        The mean rank of the zero point: labels of a smaller mean rank are relevant.
+    """
+
+    cases: NDArray[np.int64]
+    distances: Values
+    weights: Values
+    relevance: Values
+    mean_ranks: Values
+    zero_point: Values
+
+
+class NeighborsMultilabelRanker(BaseMultilabelRanker):
+    """Case-based multilabel ranking (k-NN of Brinker & Hüllermeier).
+
+    The relevant labels of a case, the zero point and its irrelevant labels are one ranking with
+    ties, which ranks inside both parts may refine. The labels and the zero point are ordered by
+    their mean ranks among the nearest cases, which is the order with the best mean Spearman
+    correlation to them.
+
+    Parameters
+    ----------
+    n_neighbors : int or "auto", default=10
+        The size of the neighbourhood. ``"auto"`` chooses it by leaving out one case after the
+        other, from a single neighbour query.
+    gap : float or "auto", default=1
+        How many virtual labels share the zero point. The wider, the dearer a label on the wrong
+        side is against two labels in the wrong order: small for orders, large for label sets.
+    weights : {"uniform", "distance", "dudani"} or callable, default="uniform"
+        What a neighbour counts: 1; 1/d, the paper's k-NN*; (d_k - d_i)/(d_k - d_1); or what a
+        function of the distances (n_queries, k) returns.
+    aggregation : "mean" or callable, default="mean"
+        Mean ranks, or a function of :mod:`prefero.consensus` such as ``kemeny`` or ``footrule``:
+        it takes the calibrated ranks of the neighbours and ``sample_weight``, and returns one
+        strict ranking. It is called once a query, and knows no gap but 1.
+    loss : {"spearman", "hamming", "subset", "ranking", "one_error", "coverage", \
+"average_precision"}, default="spearman"
+        What ``"auto"`` makes small on the cases left out; ``"spearman"`` makes the correlation
+        large.
+    algorithm : str or object, default="auto"
+        ``"auto"``, ``"brute"``, ``"kd_tree"`` or ``"ball_tree"`` of scikit-learn;
+        ``"approximate"`` for large case bases (needs the ``ann`` extra); or an object with
+        ``fit(X)`` and ``kneighbors(X, n_neighbors)``.
+    metric : str or callable, default="minkowski"
+        As in :class:`sklearn.neighbors.NearestNeighbors`.
+    p : float, default=2
+        The power of the Minkowski metric.
+    metric_params : dict, optional
+        More parameters of the metric.
+    n_jobs : int, optional
+        Chunks of queries to answer at a time, as in joblib. Results do not depend on it.
+
+    Attributes
+    ----------
+    n_neighbors_ : int
+        The size of the neighbourhood.
+    gap_ : float
+        The gap.
+    points_ : ndarray of shape (n_cases, n_features)
+        The cases.
+    calibrated_ : ndarray of shape (n_cases, n_labels + 1)
+        Their calibrated ranks.
+    case_weight_ : ndarray of shape (n_cases,)
+        Their weights.
+    leave_one_out_ : dict
+        With ``"auto"``: the loss for each pair (size, gap) tried.
+
+    Notes
+    -----
+    A label's mean is taken over the neighbours that know its relevance, relative to their zero
+    points; where none does, over all cases. Features are taken as they are: put a scaler in
+    front, as in ``make_pipeline(StandardScaler(), NeighborsMultilabelRanker())``, where their
+    units differ.
+
+    References
+    ----------
+    Brinker & Hüllermeier (2007), Case-based multilabel ranking, IJCAI.
+
+    Examples
+    --------
+    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]
+    >>> relevance = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 1], [0, 0, 1]]
+    >>> ranker = NeighborsMultilabelRanker(n_neighbors=3).fit(X, relevance)
+    >>> ranker.predict([[0.0], [5.0]])
+    array([[1, 1, 0],
+           [0, 0, 1]])
+    >>> ranker.predict_calibrated([[0.0], [5.0]])
+    array([[1, 2, 4, 3],
+           [4, 3, 1, 2]])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "gap": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "weights": [StrOptions({"dudani", "uniform", "distance"}), callable],
+        "aggregation": [StrOptions({"mean"}), callable],
+        "loss": [StrOptions(set(LOSSES))],
+        "algorithm": [
+            StrOptions({"auto", "brute", "kd_tree", "ball_tree", "approximate"}),
+            HasMethods(["fit", "kneighbors"]),
+        ],
+        "metric": [str, callable],
+        "p": [Interval(Real, 0, None, closed="neither")],
+        "metric_params": [dict, None],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        n_neighbors: int | str = 10,
+        *,
+        gap: float | str = 1,
+        weights: str | WeightFunction = "uniform",
+        aggregation: str | Aggregation = "mean",
+        loss: str = "spearman",
+        algorithm: Any = "auto",
+        metric: Any = "minkowski",
+        p: float = 2,
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.gap = gap
+        self.weights = weights
+        self.aggregation = aggregation
+        self.loss = loss
+        self.algorithm = algorithm
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+
+    def fit(
+        self, X: Any, y: Any, ranks: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Store the cases and choose what is left open.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        y : array-like of shape (n_samples, n_labels)
+            Relevance: 1, 0, or NaN where unknown.
+        ranks : array-like of shape (n_samples, n_labels), optional
+            Ranks of the labels, which refine both parts; without them the method is the
+            paper's "-r" variant.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows. A case of weight 2 takes two places among the neighbours.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        self._validate_params()
+        if callable(self.aggregation) and self.gap != 1:
+            raise ValueError(f"aggregation by a function needs gap=1, got gap={self.gap!r}.")
+        self.points_, self.calibrated_, self.case_weight_ = self._validate_fit(
+            X, y, ranks, sample_weight
+        )
+        self._prepare()
+        self.n_neighbors_, self.gap_ = self._choose()
+        return self
+
+    def _prepare(self) -> None:
+        """Build from the cases what queries need."""
+        self._index = build_index(
+            self.points_, self.algorithm, self.metric, self.p, self.metric_params
+        )
+        self._offsets, self._places = zero_offsets(self.calibrated_)
+        rows = np.arange(len(self._offsets))
+        everyone = _core.mean_offsets(
+            self._offsets, np.array([0, len(rows)]), rows, self.case_weight_
+        )
+        self._prior = [np.nan_to_num(mean) for mean in everyone]
+
+    # Index and offsets are made anew from the cases: files hold plain arrays only.
+    def __getstate__(self) -> dict[str, Any]:
+        made = {"_index", "_offsets", "_places", "_prior"}
+        return {name: value for name, value in super().__getstate__().items() if name not in made}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "calibrated_"):
+            self._prepare()
+
+    def _choose(self) -> tuple[int, float]:
+        """The size and the gap asked for, or those of the smallest loss on cases left out."""
+        n = len(self.points_)
+        sizes = [k for k in SIZES if k < n] or [1] if self.n_neighbors == "auto" else None
+        gaps = GAPS if self.gap == "auto" else (self.gap,)
+        if sizes is None and self.gap != "auto":
+            return min(int(self.n_neighbors), n), float(self.gap)
+        sizes = sizes or [min(int(self.n_neighbors), n)]
+        trials = spread(n, MAX_TRIALS)
+        near = leave_one_out(self._index, self.points_, self.case_weight_, sizes[-1], trials)
+        truth, weight = self.calibrated_[trials], self.case_weight_[trials]
+        self.leave_one_out_ = {}
+        for k in sizes:
+            for gap, scores in zip(gaps, self._scores(_first(near, k + 1, k), gaps), strict=True):
+                self.leave_one_out_[k, gap] = LOSSES[self.loss](truth, scores, weight)
+        k, gap = min(self.leave_one_out_, key=self.leave_one_out_.__getitem__)
+        return k, float(gap)
+
+    def _nearest(self, X: Values) -> Neighbors:
+        k = self.n_neighbors_
+        distances, indices = self._index.kneighbors(X, k)
+        return _first(Neighbors(distances, indices, self.case_weight_[indices]), k, k)
+
+    def _means(self, near: Neighbors) -> tuple[Values, Values]:
+        """Mean offsets and mean sides of the labels; those of all cases where nobody knows."""
+        weights = neighbor_weights(near, self.weights)
+        starts = np.arange(len(weights) + 1) * weights.shape[1]
+        means = _core.mean_offsets(
+            self._offsets,
+            starts,
+            np.ascontiguousarray(near.indices).ravel(),
+            np.ascontiguousarray(weights).ravel(),
+        )
+        offset, side = (
+            np.where(np.isnan(mean), prior, mean)
+            for mean, prior in zip(means, self._prior, strict=True)
+        )
+        return offset, side
+
+    def _scores(self, near: Neighbors, gaps: tuple[Any, ...]) -> list[Values]:
+        """The labels' distances above the zero point, for each of some gaps."""
+        if callable(self.aggregation):
+            return [self._aggregated(self.aggregation, near)]
+        offset, side = self._means(near)
+        # Rounded, so that a label on the zero point stays there whatever the order of summation.
+        return [0.0 - np.round(offset + gap / 2 * side, 9) for gap in gaps]
+
+    def _aggregated(self, aggregation: Aggregation, near: Neighbors) -> Values:
+        weights = neighbor_weights(near, self.weights)
+        ranks = np.array(
+            [
+                aggregation(self.calibrated_[rows[weight > 0]], sample_weight=weight[weight > 0])
+                for rows, weight in zip(near.indices, weights, strict=True)
+            ],
+            dtype=np.float64,
+        )
+        return ranks[:, -1:] - ranks[:, :-1]
+
+    def _answer(self, X: Values) -> tuple[Values]:
+        return (self._scores(self._nearest(X), (self.gap_,))[0],)
+
+    def _decision(self, X: Values) -> Values:
+        return in_chunks(self._answer, X, self.n_jobs)[0]
+
+    def explain_neighbors(self, X: Any) -> MultilabelNeighborExplanation:
+        """Show the cases behind each prediction, and what they say of each label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        MultilabelNeighborExplanation
+            The neighbours, their label sets, and the mean rank of each label and of the zero
+            point among them.
+
+        Examples
+        --------
+        >>> ranker = NeighborsMultilabelRanker(n_neighbors=2)
+        >>> ranker = ranker.fit([[0.0], [1.0], [9.0]], [[1, 0], [1, 1], [0, 1]])
+        >>> why = ranker.explain_neighbors([[0.2]])
+        >>> why.relevance
+        array([[[1., 0.],
+                [1., 1.]]])
+        >>> why.mean_ranks, why.zero_point
+        (array([[1.25, 2.25]]), array([2.5]))
+        """
+        check_is_fitted(self)
+        near = self._nearest(self._validate_X(X, reset=False))
+        weights = neighbor_weights(near, self.weights)
+        offset, side = self._means(near)
+        place = np.average(self._places[near.indices], axis=1, weights=weights)
+        zero = place + (self.gap_ + 1) / 2
+        relevance = split_calibrated(self.calibrated_)[0][near.indices]
+        mean_ranks = zero[:, None] + offset + self.gap_ / 2 * side
+        return MultilabelNeighborExplanation(
+            near.indices, near.distances, weights, relevance, mean_ranks, zero
+        )
+
+
+def _first(near: Neighbors, columns: int, k: int) -> Neighbors:
+    """The first columns of a query's answer, as a neighbourhood of k places."""
+    return Neighbors(
+        near.distances[:, :columns],
+        near.indices[:, :columns],
+        occupied_places(near.places[:, :columns], k),
+    )
