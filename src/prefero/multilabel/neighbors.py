@@ -238,26 +238,30 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
 
     def _choose(self) -> tuple[int, float]:
         """The size and the gap asked for, or those of the smallest loss on cases left out."""
-        n = len(self.points_)
-        sizes = [k for k in SIZES if k < n] or [1] if self.n_neighbors == "auto" else None
-        gaps = GAPS if self.gap == "auto" else (self.gap,)
-        if sizes is None and self.gap != "auto":
-            return min(int(self.n_neighbors), n), float(self.gap)
-        sizes = sizes or [min(int(self.n_neighbors), n)]
-        trials = spread(n, MAX_TRIALS)
+        cases = int(np.maximum(self.case_weight_, 1).sum())
+        if self.n_neighbors == "auto":
+            sizes = [k for k in SIZES if k < cases] or [1]
+        else:
+            sizes = [min(int(self.n_neighbors), cases)]
+        gaps = GAPS if self.gap == "auto" else (float(self.gap),)
+        if len(sizes) == len(gaps) == 1:
+            return int(sizes[0]), float(gaps[0])
+        trials = spread(len(self.points_), MAX_TRIALS)
         near = leave_one_out(self._index, self.points_, self.case_weight_, sizes[-1], trials)
         truth, weight = self.calibrated_[trials], self.case_weight_[trials]
-        self.leave_one_out_ = {}
-        for k in sizes:
-            for gap, scores in zip(gaps, self._scores(_first(near, k + 1, k), gaps), strict=True):
-                self.leave_one_out_[k, gap] = LOSSES[self.loss](truth, scores, weight)
+        loss = LOSSES[self.loss]
+        self.leave_one_out_ = {
+            (k, gap): loss(truth, scores, weight)
+            for k in sizes
+            for gap, scores in zip(gaps, self._scores(_first(near, k + 1, k), gaps), strict=True)
+        }
         k, gap = min(self.leave_one_out_, key=self.leave_one_out_.__getitem__)
-        return k, float(gap)
+        return int(k), float(gap)
 
     def _nearest(self, X: Values) -> Neighbors:
-        k = self.n_neighbors_
-        distances, indices = self._index.kneighbors(X, k)
-        return _first(Neighbors(distances, indices, self.case_weight_[indices]), k, k)
+        distances, indices = self._index.kneighbors(X, min(self.n_neighbors_, len(self.points_)))
+        near = Neighbors(distances, indices, self.case_weight_[indices])
+        return _first(near, self.n_neighbors_, self.n_neighbors_)
 
     def _means(self, near: Neighbors) -> tuple[Values, Values]:
         """Mean offsets and mean sides of the labels; those of all cases where nobody knows."""
