@@ -231,3 +231,20 @@ def plackett_luce_objective(log_worth, Y, weights, prior):
             if np.any(y > r):
                 total += weight * np.log(worth[i] / worth[y >= r].sum())
     return total
+
+
+def multilabel_errors(relevance, scores):
+    """Errors of one row in which every relevance is known."""
+    relevant, irrelevant = scores[relevance == 1], scores[relevance == 0]
+    wrong = (scores > 0) != (relevance == 1)
+    pairs = [(r, s) for r in relevant for s in irrelevant]
+    precisions = [np.mean(relevance[scores >= r]) for r in relevant]
+    best_is_wrong = relevance[np.argmax(scores)] == 0
+    return {
+        "hamming_loss": np.mean(wrong),
+        "subset_loss": float(any(wrong)),
+        "ranking_loss": np.mean([r <= s for r, s in pairs]) if pairs else 0.0,
+        "one_error": float(len(relevant) > 0 and best_is_wrong),
+        "coverage": sum(scores >= min(relevant)) if len(relevant) else 0,
+        "average_precision": np.mean(precisions) if precisions else 1.0,
+    }

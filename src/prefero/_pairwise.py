@@ -1,5 +1,6 @@
-"""One binary model a pair of labels: what every learner by pairwise comparison shares."""
+"""Many binary models: one a pair of labels, or one a label against the zero point."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,27 +22,23 @@ Values = NDArray[np.float64]
 _BLOCK_ENTRIES = 2**23
 
 
-class PairwiseModelsMixin:
-    """Mixin that trains one probabilistic binary model for each pair of labels.
+class BinaryModelsMixin:
+    """Mixin that trains many binary models on the same instances.
 
-    A subclass has the parameters ``estimator``, ``max_models`` and ``n_jobs``. The models of a
-    logistic regression are solved together and kept as plain arrays; those of any other
-    estimator are trained one by one, in parallel.
+    A subclass has the parameters ``estimator`` and ``n_jobs``. The models of a logistic
+    regression are solved together and kept as plain arrays; those of any other estimator are
+    trained one by one, in parallel.
 
     Attributes
     ----------
-    pairs_ : ndarray of shape (n_pairs, 2)
-        The pairs of label indices, the smaller first.
-    coef_, intercept_ : ndarray of shape (n_pairs, n_features) and (n_pairs,)
+    coef_, intercept_ : ndarray of shape (n_models, n_features) and (n_models,)
         The models, if they are logistic regressions solved together.
-    estimators_ : list of n_pairs estimators
-        The models, if they are not. Class 1 says that the first label of the pair leads.
+    estimators_ : list of n_models estimators
+        The models, if they are not. Class 1 is the positive sign.
     """
 
     estimator: Any
-    max_models: int | None
     n_jobs: int | None
-    pairs_: NDArray[np.intp]
     coef_: Values
     intercept_: Values
     estimators_: list[Any]
@@ -56,12 +53,8 @@ class PairwiseModelsMixin:
     def _base_estimator(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
 
-    def _fit_pairs(self, X: Any, ranks: Values, weight: Values) -> None:
-        """Train a model for every pair of columns of ranks on the rows that order it."""
-        n_labels = ranks.shape[1]
-        self._refuse_too_many(n_labels, X.shape[1])
-        self.pairs_ = np.column_stack(np.triu_indices(n_labels, 1))
-        signs = pair_signs(ranks)
+    def _fit_models(self, X: Any, signs: NDArray[np.int8], weight: Values) -> None:
+        """Train a model for every column of signs on the rows where it is not zero."""
         estimator = self._base_estimator()
         self._forget_models()
         if _is_ridge_logistic(estimator):
@@ -69,8 +62,7 @@ class PairwiseModelsMixin:
             return
         weight_of_fit = _weight_argument(estimator, weight)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_one)(estimator, X, signs[:, p], weight, weight_of_fit)
-            for p in range(len(self.pairs_))
+            delayed(_fit_one)(estimator, X, sign, weight, weight_of_fit) for sign in signs.T
         )
 
     def _forget_models(self) -> None:
@@ -78,6 +70,45 @@ class PairwiseModelsMixin:
         for name in ("coef_", "intercept_", "estimators_"):
             if hasattr(self, name):
                 delattr(self, name)
+
+    def _probabilities(self, X: Any) -> Values:
+        """P(positive sign) of every row and model; a vote of 0 or 1 where none is known."""
+        if hasattr(self, "coef_"):
+            scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+            return _sigmoid(scores)
+        return self._responses(positive_probability, X)
+
+    def _responses(self, response: Callable[[Any, Any], Values], X: Any) -> Values:
+        """What each model of ``estimators_`` responds, a column a model."""
+        columns = Parallel(n_jobs=self.n_jobs)(
+            delayed(response)(estimator, X) for estimator in self.estimators_
+        )
+        return np.column_stack([np.zeros((X.shape[0], 0)), *columns])
+
+
+class PairwiseModelsMixin(BinaryModelsMixin):
+    """Mixin that trains one binary model for each pair of labels.
+
+    A subclass has the parameters ``estimator``, ``max_models`` and ``n_jobs``. A positive sign
+    says that the first label of the pair leads.
+
+    Attributes
+    ----------
+    pairs_ : ndarray of shape (n_pairs, 2)
+        The pairs of label indices, the smaller first.
+    """
+
+    max_models: int | None
+    pairs_: NDArray[np.intp]
+    # A ranker of the same task that trains one model a label.
+    _modest_ranker = "LogLinearLabelRanker"
+
+    def _fit_pairs(self, X: Any, ranks: Values, weight: Values) -> None:
+        """Train a model for every pair of columns of ranks on the rows that order it."""
+        n_labels = ranks.shape[1]
+        self._refuse_too_many(n_labels, X.shape[1])
+        self.pairs_ = np.column_stack(np.triu_indices(n_labels, 1))
+        self._fit_models(X, pair_signs(ranks), weight)
 
     def _refuse_too_many(self, n_labels: int, n_features: int) -> None:
         models = n_labels * (n_labels - 1) // 2
@@ -88,23 +119,13 @@ class PairwiseModelsMixin:
             f"{n_labels} labels make {models:,} pairs: {type(self).__name__} would train as many "
             f"models, at least {memory:,.0f} MB of coefficients, and {models / 2**17:,.1f} MB for "
             f"each row it predicts; max_models={self.max_models:,} forbids it. Raise max_models, "
-            "or use a ranker with one utility a label, such as LogLinearLabelRanker."
+            f"or use a ranker with one model a label, such as {self._modest_ranker}."
         )
-
-    def _pair_probabilities(self, X: Any) -> Values:
-        """P(first label before second) of every row and pair."""
-        if hasattr(self, "coef_"):
-            scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-            return _sigmoid(scores)
-        columns = Parallel(n_jobs=self.n_jobs)(
-            delayed(_first_leads)(estimator, X) for estimator in self.estimators_
-        )
-        return np.column_stack([np.zeros((X.shape[0], 0)), *columns])
 
     def _pairwise_matrix(self, X: Any) -> Values:
         """P(i before j), 1/2 on the diagonal."""
         first, second = self.pairs_.T
-        probability = self._pair_probabilities(X)
+        probability = self._probabilities(X)
         matrix = np.full((X.shape[0], *[self._n_ranked()] * 2), 0.5)
         matrix[:, first, second] = probability
         matrix[:, second, first] = 1 - probability
@@ -120,7 +141,7 @@ class PairwiseModelsMixin:
         votes = np.tile(np.arange(n_labels, dtype=np.float64), (X.shape[0], 1))
         rows = max(1, _BLOCK_ENTRIES // max(len(wins), 1))
         for batch in gen_batches(X.shape[0], rows):
-            votes[batch] += self._pair_probabilities(X[batch]) @ wins
+            votes[batch] += self._probabilities(X[batch]) @ wins
         return votes
 
     def _n_ranked(self) -> int:
@@ -204,11 +225,18 @@ def _weight_argument(estimator: Any, weight: Values) -> bool:
     )
 
 
-def _first_leads(estimator: Any, X: Any) -> Values:
+def positive_probability(estimator: Any, X: Any) -> Values:
     """The probability of class 1; a vote of 0 or 1 where the model knows no probabilities."""
     if hasattr(estimator, "predict_proba"):
         return np.asarray(estimator.predict_proba(X)[:, 1], dtype=np.float64)
     return np.asarray(estimator.predict(X), dtype=np.float64)
+
+
+def positive_margin(estimator: Any, X: Any) -> Values:
+    """How far class 1 is ahead: the probability beyond 1/2, else the decision value."""
+    if hasattr(estimator, "predict_proba") or not hasattr(estimator, "decision_function"):
+        return positive_probability(estimator, X) - 0.5
+    return np.asarray(estimator.decision_function(X), dtype=np.float64)
 
 
 def _sigmoid(scores: Values) -> Values:

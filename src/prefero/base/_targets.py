@@ -65,7 +65,7 @@ def unseen_labels(target: Values, names: NDArray[Any], *, says: str) -> Mask:
     """
     unseen = np.asarray(np.isnan(target).all(axis=0))
     if unseen.any():
-        listed = ", ".join(repr(name) for name in names[unseen][:5])
+        listed = ", ".join(repr(name) for name in names[unseen][:5].tolist())
         warnings.warn(
             f"{unseen.sum()} of {len(names)} labels are {says} in no row of y and will be "
             f"predicted last: {listed}.",

@@ -2,14 +2,18 @@
 
 from prefero.multilabel import metrics
 from prefero.multilabel.aggregation import mean_calibrated_ranks
+from prefero.multilabel.binary_relevance import BinaryRelevanceRanker
 from prefero.multilabel.neighbors import (
     MultilabelNeighborExplanation,
     NeighborsMultilabelRanker,
 )
+from prefero.multilabel.pairwise import PairwiseMultilabelRanker
 
 __all__ = [
+    "BinaryRelevanceRanker",
     "MultilabelNeighborExplanation",
     "NeighborsMultilabelRanker",
+    "PairwiseMultilabelRanker",
     "mean_calibrated_ranks",
     "metrics",
 ]

@@ -1,9 +1,9 @@
 """How good a predicted label set, or an order of labels by relevance, is.
 
 Every measure takes the true relevance as 1, 0 or NaN, skips what is unknown, and returns the
-(weighted) mean over the rows in which something is known. Where scikit-learn has the measure, it
-does the work. ``predicted`` is what :meth:`predict` of a multilabel ranker returns, ``scores`` what
-its :meth:`decision_function` returns.
+(weighted) mean over the rows in which something is known. Where nothing is unknown, the measures
+that scikit-learn has give its values. ``predicted`` is what ``predict`` of a multilabel ranker
+returns, ``scores`` what its ``decision_function`` returns.
 """
 
 import warnings
@@ -101,7 +101,10 @@ def hamming_loss(
     >>> hamming_loss([[1, 0, 0, float("nan")]], [[1, 1, 0, 0]])
     0.33...
     """
-    return _mean(sklearn.metrics.hamming_loss, relevance, _sets(predicted), sample_weight)
+    truth, sets, weight = _validate(relevance, _sets(predicted), sample_weight)
+    known = ~np.isnan(truth)
+    wrong = np.count_nonzero(known & (truth != sets), axis=1)
+    return _average(wrong / np.maximum(known.sum(axis=1), 1), weight)
 
 
 def subset_loss(
@@ -128,7 +131,8 @@ def subset_loss(
     >>> subset_loss([[1, 0], [0, 1]], [[1, 0], [1, 1]])
     0.5
     """
-    return _mean(sklearn.metrics.zero_one_loss, relevance, _sets(predicted), sample_weight)
+    truth, sets, weight = _validate(relevance, _sets(predicted), sample_weight)
+    return _average(((truth != sets) & ~np.isnan(truth)).any(axis=1), weight)
 
 
 def ranking_loss(
@@ -159,7 +163,7 @@ def ranking_loss(
     0.5
     """
     measure = partial(_ordered, sklearn.metrics.label_ranking_loss)
-    return _mean(measure, relevance, _scores(scores), sample_weight)
+    return _mean(measure, relevance, scores, sample_weight)
 
 
 def one_error(
@@ -186,7 +190,7 @@ def one_error(
     >>> one_error([[1, 0, 0], [0, 1, 0]], [[0.5, 0.9, 0.1], [0.1, 0.9, 0.2]])
     0.5
     """
-    return _mean(_one_error, relevance, _scores(scores), sample_weight)
+    return _mean(_one_error, relevance, scores, sample_weight)
 
 
 def coverage(
@@ -214,7 +218,7 @@ def coverage(
     2.0
     """
     measure = partial(_ordered, sklearn.metrics.coverage_error)
-    return _mean(measure, relevance, _scores(scores), sample_weight)
+    return _mean(measure, relevance, scores, sample_weight)
 
 
 def average_precision(
@@ -242,7 +246,7 @@ def average_precision(
     0.5
     """
     measure = partial(_ordered, sklearn.metrics.label_ranking_average_precision_score)
-    return _mean(measure, relevance, _scores(scores), sample_weight)
+    return _mean(measure, relevance, scores, sample_weight)
 
 
 def _ordered(measure: Measure, relevance: Values, scores: Values, sample_weight: Values) -> float:
@@ -264,14 +268,10 @@ def _sets(predicted: ArrayLike) -> Values:
     return check_relevance(check_array(predicted, input_name="predicted"), name="predicted")
 
 
-def _scores(scores: ArrayLike) -> Values:
-    return check_array(scores, dtype=np.float64, input_name="scores")
-
-
-def _mean(
-    measure: Measure, relevance: ArrayLike, prediction: Values, sample_weight: ArrayLike | None
-) -> float:
-    """Average a measure of complete rows over groups of rows in which the same labels are known."""
+def _validate(
+    relevance: ArrayLike, prediction: Values, sample_weight: ArrayLike | None
+) -> tuple[Values, Values, Values]:
+    """Relevance, prediction, and weights that are zero in rows where nothing is known."""
     truth = check_relevance(relevance)
     check_consistent_length(truth, prediction)
     if truth.shape != prediction.shape:
@@ -279,31 +279,35 @@ def _mean(
             f"relevance has {truth.shape[1]} labels, but the prediction has {prediction.shape[1]}."
         )
     weight = _check_sample_weight(sample_weight, truth, dtype=np.float64, ensure_non_negative=True)
-    known = ~np.isnan(truth)
-    weight = np.where(known.any(axis=1), weight, 0)
-    patterns, group = np.unique(known, axis=0, return_inverse=True)
-    sums = [
-        weight[rows].sum()
-        * measure(*_complete(truth, prediction, rows, labels), sample_weight=weight[rows])
-        for g, labels in enumerate(patterns)
-        if weight[rows := np.flatnonzero(group.ravel() == g)].sum() > 0
-    ]
-    if not sums:
-        warnings.warn(
-            "The measure is undefined: no row of relevance with a weight knows a label.",
-            UndefinedMetricWarning,
-            stacklevel=3,
-        )
-        return float("nan")
-    return float(np.sum(sums) / weight.sum())
+    return truth, prediction, np.where(np.isnan(truth).all(axis=1), 0, weight)
 
 
-def _complete(
-    truth: Values, prediction: Values, rows: NDArray[np.intp], labels: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], Values]:
-    """Some rows and labels of both sides, with no label unknown."""
-    part = np.ix_(rows, labels)
-    return truth[part].astype(np.int64), prediction[part]
+def _average(values: NDArray[Any], weight: Values) -> float:
+    if weight.any():
+        return float(np.average(values, weights=weight))
+    warnings.warn(
+        "The measure is undefined: no row of relevance with a weight knows a label.",
+        UndefinedMetricWarning,
+        stacklevel=3,
+    )
+    return float("nan")
+
+
+def _mean(
+    measure: Measure, relevance: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
+) -> float:
+    """Average a measure of complete rows over groups of rows in which the same labels are known."""
+    values = check_array(scores, dtype=np.float64, input_name="scores")
+    truth, values, weight = _validate(relevance, values, sample_weight)
+    patterns, group = np.unique(~np.isnan(truth), axis=0, return_inverse=True)
+    means, totals = np.zeros(len(patterns)), np.zeros(len(patterns))
+    for g, labels in enumerate(patterns):
+        rows = np.flatnonzero((group.ravel() == g) & (weight > 0))
+        if rows.size:
+            part = np.ix_(rows, labels)
+            means[g] = measure(truth[part].astype(np.int64), values[part], weight[rows])
+            totals[g] = weight[rows].sum()
+    return _average(means, totals)
 
 
 def _score(measure: Measure, method: str, sign: int, estimator: Any, X: Any, y: ArrayLike) -> float:

@@ -1,0 +1,86 @@
+"""Binary relevance: one model a label, whose scores order the labels."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prefero._pairwise import BinaryModelsMixin, positive_margin
+from prefero.base import BaseMultilabelRanker
+
+
+class BinaryRelevanceRanker(BinaryModelsMixin, BaseMultilabelRanker):
+    """Binary relevance (BR): learn for each label whether it is relevant.
+
+    The scores of the models order the labels, and their threshold gives the relevant ones.
+    Nothing is learned from ranks inside the two parts, nor from one label about another.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The binary model; ``LogisticRegression()`` if None. A plain ridge logistic regression
+        is solved for all labels together. Scores are probabilities, less 1/2, where the
+        classifier has ``predict_proba``, else its decision values.
+    n_jobs : int or None, default=None
+        How many labels to train at the same time, as in joblib. The result does not depend
+        on it.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_labels, n_features)
+        Coefficients, if the models are logistic regressions solved together.
+    intercept_ : ndarray of shape (n_labels,)
+        Their intercepts.
+    estimators_ : list of n_labels estimators
+        The models otherwise; class 1 is relevant.
+
+    Notes
+    -----
+    A label that all instances judge alike gets a constant probability: the weighted share of
+    instances for which it is relevant after one more vote for either side.
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> relevance = [[1, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 1]]
+    >>> ranker = BinaryRelevanceRanker().fit(X, relevance)
+    >>> ranker.predict([[-1.0], [4.0]])
+    array([[1, 0, 0],
+           [0, 0, 1]])
+    """
+
+    def __init__(self, estimator: Any = None, *, n_jobs: int | None = None) -> None:
+        self.estimator = estimator
+        self.n_jobs = n_jobs
+
+    def fit(
+        self, X: Any, y: Any, ranks: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Train a model for every label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Instances; sparse if the estimator takes it.
+        y : array-like of shape (n_samples, n_labels)
+            Relevance: 1, 0, or NaN where unknown.
+        ranks : array-like of shape (n_samples, n_labels), optional
+            Checked, so that rankers can be exchanged, but not used.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        X, calibrated, weight = self._validate_fit(X, y, ranks, sample_weight)
+        labels, zero = calibrated[:, :-1], calibrated[:, -1:]
+        signs = (labels < zero).astype(np.int8) - (labels > zero).astype(np.int8)
+        self._fit_models(X, signs, weight)
+        return self
+
+    def _decision(self, X: Any) -> NDArray[np.float64]:
+        if hasattr(self, "coef_"):
+            return self._probabilities(X) - 0.5
+        return self._responses(positive_margin, X)

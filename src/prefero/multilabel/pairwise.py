@@ -1,0 +1,114 @@
+"""Calibrated ranking by pairwise comparison: labels compete with each other and the zero point."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from prefero._pairwise import PairwiseModelsMixin
+from prefero.base import BaseMultilabelRanker
+
+
+class PairwiseMultilabelRanker(PairwiseModelsMixin, BaseMultilabelRanker):
+    """Calibrated ranking by pairwise comparison (CRPC).
+
+    A binary model for each pair of labels learns which of the two comes first, and one for each
+    label whether it is relevant, that is, comes before the zero point. The labels and the zero
+    point are ordered by the sum of the probabilities to precede the others.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The binary model; ``LogisticRegression()`` if None. A plain ridge logistic regression
+        is solved for all pairs together. A classifier without ``predict_proba``, such as a
+        support vector machine, votes 0 or 1.
+    max_models : int or None, default=20000
+        The number of pairs above which to refuse; None for no limit.
+    n_jobs : int or None, default=None
+        How many pairs to train at the same time, as in joblib. The result does not depend
+        on it.
+
+    Attributes
+    ----------
+    pairs_ : ndarray of shape (n_pairs, 2)
+        The pairs of label indices, the smaller first; the zero point is the last index.
+    coef_ : ndarray of shape (n_pairs, n_features)
+        Coefficients, if the models are logistic regressions solved together.
+    intercept_ : ndarray of shape (n_pairs,)
+        Their intercepts.
+    estimators_ : list of n_pairs estimators
+        The models otherwise; class 1 says that the first label of the pair leads.
+
+    References
+    ----------
+    Brinker, Fürnkranz & Hüllermeier (2006), A unified model for multilabel classification and
+    ranking, ECAI.
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> relevance = [[1, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 1]]
+    >>> ranker = PairwiseMultilabelRanker().fit(X, relevance)
+    >>> ranker.predict([[-1.0], [4.0]])
+    array([[1, 0, 0],
+           [0, 0, 1]])
+    """
+
+    _modest_ranker = "BinaryRelevanceRanker"
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        max_models: int | None = 20_000,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.max_models = max_models
+        self.n_jobs = n_jobs
+
+    def fit(
+        self, X: Any, y: Any, ranks: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Train a model for every pair of labels and for every label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Instances; sparse if the estimator takes it.
+        y : array-like of shape (n_samples, n_labels)
+            Relevance: 1, 0, or NaN where unknown.
+        ranks : array-like of shape (n_samples, n_labels), optional
+            Ranks of the labels, which refine both parts.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        X, calibrated, weight = self._validate_fit(X, y, ranks, sample_weight)
+        self._fit_pairs(X, calibrated, weight)
+        return self
+
+    def _decision(self, X: Any) -> NDArray[np.float64]:
+        votes = self._votes(X)
+        return votes[:, :-1] - votes[:, -1:]
+
+    def predict_pairwise(self, X: Any) -> NDArray[np.float64]:
+        """Predict the probability that one label, or the zero point, precedes another.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels + 1, n_labels + 1)
+            ``[n, i, j]`` is P(i before j), the zero point last; 1/2 on the diagonal.
+        """
+        check_is_fitted(self)
+        return self._pairwise_matrix(self._validate_X(X, reset=False))
