@@ -43,7 +43,8 @@ class Comparison:
     alpha : float
         The level at which a difference is called significant.
     critical_difference : float
-        The difference of average ranks that Nemenyi's test calls significant; NaN for Dunn's.
+        The difference of average ranks that Nemenyi's test calls significant; NaN where
+        that test was not made.
     wins : ndarray of shape (n_rankers, n_rankers)
         ``[i, j]`` is the number of data sets on which ranker i beats ranker j.
     left_out : list of str
@@ -269,7 +270,7 @@ def compare(
         pair_p_values=_pair_tests(signed, posthoc, p_value) if testable else _blank(len(rankers)),
         alpha=alpha,
         critical_difference=_critical_difference(ranks.shape, alpha)
-        if posthoc == "nemenyi" and testable
+        if posthoc == "nemenyi" and testable and len(rankers) > 2
         else float("nan"),
         wins=(signed[:, :, None] > signed[:, None, :]).sum(axis=0),
         left_out=left_out,

@@ -1,0 +1,105 @@
+"""What all displays share: axes to draw on, and series that can be told apart without colours."""
+
+from typing import Any
+
+import numpy as np
+
+from prefero._optional import require
+
+# The colour-blind-safe palette of Okabe and Ito.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LINES = ("-", "--", "-.", ":")
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
+
+_MEASURE_NAMES = {
+    "tau": "mean Kendall tau",
+    "rho": "mean Spearman rho",
+    "top1": "share of right first choices",
+    "regret": "mean regret",
+}
+
+# Cells of a matrix are written out up to this number of rows.
+MOST_WRITTEN_ROWS = 12
+
+
+def axes(ax: Any, width: float, height: float) -> Any:
+    """Return the given axes, or the axes of a new figure of that size in inches."""
+    if ax is not None:
+        return ax
+    pyplot = require("matplotlib.pyplot", extra="plot", purpose="Drawing")
+    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def line_style(i: int) -> dict[str, Any]:
+    """Return the look of the i-th line."""
+    return {
+        "color": COLOURS[i % len(COLOURS)],
+        "marker": MARKERS[i % len(MARKERS)],
+        "linestyle": LINES[i % len(LINES)],
+        "markersize": 5,
+    }
+
+
+def bar_style(i: int) -> dict[str, Any]:
+    """Return the look of the i-th series of bars."""
+    return {
+        "color": COLOURS[i % len(COLOURS)],
+        "hatch": HATCHES[i % len(HATCHES)],
+        "edgecolor": "white",
+        "linewidth": 0.5,
+    }
+
+
+def open_frame(ax: Any) -> None:
+    """Leave only the left and the lower border, and a faint grid of heights."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(axis="y", alpha=0.3)
+    ax.set_axisbelow(True)
+
+
+def legend(ax: Any, n_entries: int) -> None:
+    """Put the legend under the axes if they have the figure to themselves, else inside."""
+    figure = ax.figure
+    if len(figure.axes) > 1 or figure.get_layout_engine() is None:
+        ax.legend(frameon=False)
+        return
+    handles, names = ax.get_legend_handles_labels()
+    place = {"loc": "outside lower center", "ncols": min(n_entries, 4)}
+    figure.legend(handles, names, frameon=False, **place)
+
+
+def plain(name: Any) -> str:
+    """Return a name as text in which a dollar does not start a formula."""
+    return str(name).replace("$", r"\$")
+
+
+def measure_name(measure: str) -> str:
+    """Return how an axis calls a column of results."""
+    return _MEASURE_NAMES.get(measure, measure.replace("_", " "))
+
+
+def matrix_frame(axes: list[Any], image: Any, quantity: str) -> None:
+    """Finish matrices of shares: grey where nothing is known, one colour bar in percent."""
+    for ax in axes:
+        ax.set_facecolor("0.9")
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+    bar = axes[0].figure.colorbar(image, ax=axes, label=quantity)
+    bar.outline.set_visible(False)
+    bar.ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+
+
+def write_percentages(ax: Any, image: Any) -> None:
+    """Write every share of a matrix into its cell, light on dark or dark on light."""
+    shares = image.get_array().filled(np.nan)
+    if len(shares) > MOST_WRITTEN_ROWS:
+        return
+    for (row, column), share in np.ndenumerate(shares):
+        if np.isnan(share):
+            continue
+        red, green, blue, _ = image.cmap(image.norm(share))
+        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+        colour = "white" if dark else "black"
+        text = f"{100 * share:.0f}"
+        ax.text(column, row, text, ha="center", va="center", color=colour, fontsize="small")

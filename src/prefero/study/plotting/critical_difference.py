@@ -1,0 +1,112 @@
+"""The critical-difference diagram of Demšar."""
+
+from typing import Any, Self
+
+from prefero.study.comparison import Comparison
+from prefero.study.plotting._style import COLOURS, axes, plain
+
+__all__ = ["CriticalDifferenceDisplay"]
+
+
+class CriticalDifferenceDisplay:
+    """Average ranks on a line, with bars over rankers that do not differ significantly.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `prefero.study.compare` found.
+
+    Attributes
+    ----------
+    ax_, figure_
+        What was drawn on.
+
+    References
+    ----------
+    Demšar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7.
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+
+    @classmethod
+    def from_comparison(cls, comparison: Comparison, *, ax: Any = None) -> Self:
+        """Draw a comparison.
+
+        Parameters
+        ----------
+        comparison : Comparison
+            What `prefero.study.compare` found.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        CriticalDifferenceDisplay
+            The display.
+        """
+        return cls(comparison).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the diagram.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        found = self.comparison
+        groups = found.groups()
+        k = len(found.rankers)
+        rows = 1.2 + 0.4 * len(groups) + (k + 1) // 2
+        ax = axes(ax, 7, 0.6 + 0.27 * rows)
+        self.ax_, self.figure_ = ax, ax.figure
+        ax.set(xlim=(0.7, max(k, 2) + 0.3), ylim=(-rows, 2))
+        ax.axis("off")
+        self._draw_scale(max(k, 2))
+        self._draw_groups(groups)
+        self._draw_rankers(top=-1.2 - 0.4 * len(groups))
+        return self
+
+    def _draw_scale(self, k: int) -> None:
+        ax = self.ax_
+        ax.plot([1, k], [0, 0], color="0.5", linewidth=1, clip_on=False)
+        for place in range(1, k + 1):
+            ax.plot([place, place], [0, 0.2], color="0.5", linewidth=1, clip_on=False)
+            ax.text(place, 0.3, str(place), ha="center", va="bottom")
+        width = self.comparison.critical_difference
+        if width < k - 1:
+            ax.plot([1, 1 + width], [1.5, 1.5], color="0.5", linewidth=1.5, marker="|")
+            ax.text(1 + width, 1.5, f"  critical difference {width:.2f}", va="center")
+
+    def _draw_groups(self, groups: list[list[str]]) -> None:
+        place = dict(zip(self.comparison.rankers, self.comparison.average_ranks, strict=True))
+        for row, group in enumerate(groups):
+            ends = [place[group[0]] - 0.03, place[group[-1]] + 0.03]
+            height = -0.6 - 0.4 * row
+            self.ax_.plot(ends, [height] * 2, color=COLOURS[1], linewidth=4, solid_capstyle="round")
+
+    def _draw_rankers(self, top: float) -> None:
+        """Hang every ranker below its place, the better half to the left."""
+        ax, found = self.ax_, self.comparison
+        left, right = ax.get_xlim()
+        half = (len(found.order) + 1) // 2
+        for position, i in enumerate(found.order):
+            place, to_left = found.average_ranks[i], position < half
+            height = top - (position if to_left else len(found.order) - 1 - position)
+            edge = left if to_left else right
+            ax.plot([place, place, edge], [0, height, height], color="0.6", linewidth=1, zorder=0)
+            ax.plot(place, 0, "o", color=COLOURS[0], markersize=6, clip_on=False)
+            name = plain(found.rankers[i])
+            text = f"{name}  {place:.2f} " if to_left else f" {place:.2f}  {name}"
+            weight = "bold" if i == found.order[0] else "normal"
+            side = "right" if to_left else "left"
+            ax.text(edge, height, text, ha=side, va="center", fontweight=weight)

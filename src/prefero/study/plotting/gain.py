@@ -1,0 +1,109 @@
+"""What one ranker gains over another, data set by data set."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefero.study.comparison import score_matrix
+from prefero.study.plotting._style import axes, bar_style, legend, measure_name, open_frame, plain
+from prefero.study.table import Table
+
+__all__ = ["GainDisplay"]
+
+
+class GainDisplay:
+    """Accuracy gained or lost per data set (Fig. 2 of de Sá et al. 2017).
+
+    Parameters
+    ----------
+    datasets : list of str
+        Names.
+    gains : dict of str to ndarray of shape (n_datasets,)
+        What was gained, by what was compared.
+    measure : str, default="tau"
+        In what.
+
+    Attributes
+    ----------
+    ax_, figure_
+        What was drawn on.
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def __init__(
+        self, datasets: list[str], gains: dict[str, NDArray[np.float64]], *, measure: str = "tau"
+    ) -> None:
+        self.datasets = datasets
+        self.gains = gains
+        self.measure = measure
+
+    @classmethod
+    def from_results(
+        cls,
+        results: Table,
+        pairs: Sequence[tuple[str, str]],
+        *,
+        measure: str = "tau",
+        missing: float | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw what the first ranker of each pair gains over the second.
+
+        Parameters
+        ----------
+        results : Table
+            What `prefero.study.run_experiment` returned.
+        pairs : sequence of (str, str)
+            Pairs of rankers, such as ``("forest", "tree")``.
+        measure : str, default="tau"
+            The column to draw.
+        missing : float, optional
+            The missing rate to look at, if the results hold several.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        GainDisplay
+            The display.
+        """
+        datasets, rankers, scores = score_matrix(results, measure, missing)
+        unknown = {name for pair in pairs for name in pair} - set(rankers)
+        if unknown:
+            raise ValueError(f"There is no ranker {', '.join(sorted(unknown))} in the results.")
+        column = {name: scores[:, i] for i, name in enumerate(rankers)}
+        gains = {f"{one} over {other}": column[one] - column[other] for one, other in pairs}
+        return cls(datasets, gains, measure=measure).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        ax = axes(ax, max(4.5, 0.5 * len(self.datasets) + 1.5), 4)
+        self.ax_, self.figure_ = ax, ax.figure
+        width = 0.8 / len(self.gains)
+        places = np.arange(len(self.datasets))
+        for i, (name, gain) in enumerate(self.gains.items()):
+            offset = (i - (len(self.gains) - 1) / 2) * width
+            ax.bar(places + offset, gain, width, label=plain(name), **bar_style(i))
+        ax.axhline(0, color="0.5", linewidth=1)
+        names = [plain(name) for name in self.datasets]
+        ax.set_xticks(places, names, rotation=45, ha="right", rotation_mode="anchor")
+        ax.set_ylabel(f"{measure_name(self.measure)}, gain")
+        ax.margins(x=0.01)
+        open_frame(ax)
+        legend(ax, len(self.gains))
+        return self

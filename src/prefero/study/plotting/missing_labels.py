@@ -1,0 +1,110 @@
+"""Accuracy against the share of missing labels."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefero.study.comparison import score_matrix
+from prefero.study.plotting._style import axes, legend, line_style, measure_name, open_frame, plain
+from prefero.study.table import Table
+
+__all__ = ["MissingLabelsDisplay"]
+
+
+class MissingLabelsDisplay:
+    """Learning curves over the missing rate, one line a ranker (Fig. 1 of Cheng et al. 2009).
+
+    Parameters
+    ----------
+    rates : ndarray of shape (n_rates,)
+        Missing rates, ascending.
+    curves : dict of str to ndarray of shape (n_rates,)
+        The mean measure of each ranker.
+    measure : str, default="tau"
+        What the curves are.
+    title : str, default=""
+        What they were measured on.
+
+    Attributes
+    ----------
+    ax_, figure_
+        What was drawn on.
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def __init__(
+        self,
+        rates: NDArray[np.float64],
+        curves: dict[str, NDArray[np.float64]],
+        *,
+        measure: str = "tau",
+        title: str = "",
+    ) -> None:
+        self.rates = rates
+        self.curves = curves
+        self.measure = measure
+        self.title = title
+
+    @classmethod
+    def from_results(
+        cls, results: Table, *, dataset: str | None = None, measure: str = "tau", ax: Any = None
+    ) -> Self:
+        """Draw the curves of an experiment with several missing rates.
+
+        Parameters
+        ----------
+        results : Table
+            What `prefero.study.run_experiment` returned.
+        dataset : str, optional
+            The data set to look at; by default the mean over all of them.
+        measure : str, default="tau"
+            The column to draw.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        MissingLabelsDisplay
+            The display.
+        """
+        chosen = results if dataset is None else results.where(dataset=dataset)
+        if not len(chosen):
+            raise ValueError(f"The results hold no data set {dataset!r}.")
+        rates = np.unique(chosen["missing"])
+        matrices = [score_matrix(chosen, measure, rate) for rate in rates]
+        datasets, rankers, _ = matrices[0]
+        means = np.array([scores.mean(axis=0) for _, _, scores in matrices])
+        curves = {name: means[:, i] for i, name in enumerate(rankers)}
+        title = dataset or (datasets[0] if len(datasets) == 1 else f"Mean of {len(datasets)} sets")
+        return cls(rates, curves, measure=measure, title=title).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        ax = axes(ax, 5.5, 4)
+        self.ax_, self.figure_ = ax, ax.figure
+        for i, (name, curve) in enumerate(self.curves.items()):
+            ax.plot(self.rates, curve, label=plain(name), **line_style(i))
+        ax.set(
+            title=plain(self.title),
+            xlabel="share of labels missing",
+            ylabel=measure_name(self.measure),
+        )
+        ax.set_xticks(self.rates)
+        ax.xaxis.set_major_formatter(lambda rate, _: f"{rate:.0%}")
+        open_frame(ax)
+        legend(ax, len(self.curves))
+        return self

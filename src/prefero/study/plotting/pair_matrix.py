@@ -1,0 +1,170 @@
+"""Which label stands before which other one how often."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prefero.rankings import label_names, pair_signs
+from prefero.study.plotting._style import axes, matrix_frame, plain, write_percentages
+
+__all__ = ["PairMatrixDisplay"]
+
+Values = NDArray[np.float64]
+
+
+class PairMatrixDisplay:
+    """A matrix of how often the label of the row stands before that of the column.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_labels, n_labels)
+        Shares or probabilities; NaN where nothing is known.
+    labels : sequence
+        Names of the labels.
+    title : str, default=""
+        The title.
+    quantity : str, default="share of rankings"
+        What the numbers are.
+
+    Attributes
+    ----------
+    ax_, figure_
+        What was drawn on.
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def __init__(
+        self,
+        shares: Values,
+        labels: Sequence[Any],
+        *,
+        title: str = "",
+        quantity: str = "share of rankings",
+    ) -> None:
+        self.shares = shares
+        self.labels = labels
+        self.title = title
+        self.quantity = quantity
+
+    @classmethod
+    def from_ranks(
+        cls, Y: ArrayLike, *, labels: Sequence[Any] | None = None, title: str = "", ax: Any = None
+    ) -> Self:
+        """Draw how often each pair is ordered one way, among the rankings that order it.
+
+        Parameters
+        ----------
+        Y : array-like of shape (n_samples, n_labels)
+            Ranks.
+        labels : sequence, optional
+            Names of the labels; by default those of the table Y, or numbers.
+        title : str, default=""
+            What the rankings are.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        PairMatrixDisplay
+            The display.
+        """
+        names = label_names(Y) if labels is None else labels
+        return cls._sorted(pair_shares(Y), names, title=title).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls, ranker: Any, X: Any, *, title: str = "predicted", ax: Any = None
+    ) -> Self:
+        """Draw the mean of the probabilities that a ranker predicts for some instances.
+
+        Parameters
+        ----------
+        ranker : label ranker
+            Fitted. One without ``predict_pairwise`` is drawn by its predicted ranks.
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        title : str, default="predicted"
+            The title.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        PairMatrixDisplay
+            The display.
+        """
+        names = getattr(ranker, "labels_", None)
+        if not hasattr(ranker, "predict_pairwise"):
+            return cls._sorted(pair_shares(ranker.predict(X)), names, title=title).plot(ax)
+        mean = ranker.predict_pairwise(X).mean(axis=0)
+        np.fill_diagonal(mean, np.nan)
+        return cls._sorted(mean, names, title=title, quantity="mean probability").plot(ax)
+
+    @classmethod
+    def _sorted(cls, shares: Values, names: Any, **words: str) -> Self:
+        """Put the labels that win most in front, so that an order shows as a triangle."""
+        names = list(range(len(shares))) if names is None else list(names)
+        order = np.argsort(-np.nansum(shares - 0.5, axis=1), kind="stable")
+        ordered = shares[np.ix_(order, order)]
+        return cls(ordered, [names[i] for i in order], **words)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the matrix.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        c = len(self.labels)
+        size = min(max(2.6, 0.45 * c), 9)
+        ax = axes(ax, size + 1.8, size + 0.9)
+        self.ax_, self.figure_ = ax, ax.figure
+        image = ax.imshow(self.shares, cmap="PuOr", vmin=0, vmax=1)
+        write_percentages(ax, image)
+        names = [plain(name) for name in self.labels]
+        ax.set_xticks(range(c), names, rotation=45, ha="right", rotation_mode="anchor")
+        ax.set_yticks(range(c), names)
+        ax.set(title=self.title, ylabel="this label ...", xlabel="... stands before this one")
+        matrix_frame([ax], image, self.quantity)
+        return self
+
+
+def pair_shares(Y: ArrayLike) -> Values:
+    """Return how often label i stands before label j, among the rankings that order the pair.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_samples, n_labels)
+        Ranks.
+
+    Returns
+    -------
+    ndarray of shape (n_labels, n_labels)
+        Shares; NaN on the diagonal and for pairs that no ranking orders.
+
+    Examples
+    --------
+    >>> pair_shares([[1, 2, 3], [2, 1, 3], [1, 2, 2], [1, 2, 3]])
+    array([[ nan, 0.75, 1.  ],
+           [0.25,  nan, 1.  ],
+           [0.  , 0.  ,  nan]])
+    """
+    signs = pair_signs(Y)
+    c = np.shape(Y)[1]
+    before, after = (signs > 0).sum(axis=0), (signs < 0).sum(axis=0)
+    ordered = before + after
+    share = np.where(ordered > 0, before / np.where(ordered > 0, ordered, 1), np.nan)
+    matrix = np.full((c, c), np.nan)
+    first, second = np.triu_indices(c, 1)
+    matrix[first, second], matrix[second, first] = share, 1 - share
+    return matrix

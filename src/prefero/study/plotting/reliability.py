@@ -1,0 +1,143 @@
+"""What abstaining buys: accuracy on the instances a ranker is most sure of."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from sklearn.utils import check_consistent_length
+
+from prefero.metrics import kendall_tau
+from prefero.study.plotting._style import COLOURS, axes, open_frame
+
+__all__ = ["ReliabilityDisplay"]
+
+Values = NDArray[np.float64]
+
+
+class ReliabilityDisplay:
+    """Mean tau of the answered instances against their share, the most reliable first.
+
+    Parameters
+    ----------
+    answered : ndarray of shape (n_samples,)
+        Shares of instances answered.
+    tau : ndarray of shape (n_samples,)
+        The mean Kendall tau of those.
+    correlation : float
+        Spearman's correlation of reliability and tau.
+
+    Attributes
+    ----------
+    ax_, figure_
+        What was drawn on.
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def __init__(self, answered: Values, tau: Values, correlation: float) -> None:
+        self.answered = answered
+        self.tau = tau
+        self.correlation = correlation
+
+    @classmethod
+    def from_estimator(cls, ranker: Any, X: Any, y: ArrayLike, *, ax: Any = None) -> Self:
+        """Draw what abstaining buys a ranker on some instances.
+
+        Parameters
+        ----------
+        ranker : label ranker with ``predict_reliability``
+            Fitted.
+        X : array-like of shape (n_samples, n_features)
+            Instances it has not seen.
+        y : array-like of shape (n_samples, n_labels)
+            Their ranks.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            The display.
+        """
+        tau = kendall_tau(y, ranker.predict(X), average=False)
+        return cls.from_predictions(ranker.predict_reliability(X), tau, ax=ax)
+
+    @classmethod
+    def from_predictions(cls, reliability: ArrayLike, tau: ArrayLike, *, ax: Any = None) -> Self:
+        """Draw what abstaining buys, from the reliability and the tau of every prediction.
+
+        Parameters
+        ----------
+        reliability : array-like of shape (n_samples,)
+            Larger is more reliable; may be infinite.
+        tau : array-like of shape (n_samples,)
+            Kendall's tau of the predictions. Instances where it is undefined are left out.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            The display.
+        """
+        sure, right = np.asarray(reliability, dtype=float), np.asarray(tau, dtype=float)
+        check_consistent_length(sure, right)
+        sure, right = sure[~np.isnan(right)], right[~np.isnan(right)]
+        if not len(right):
+            raise ValueError("tau is undefined for every instance: there is nothing to draw.")
+        return cls(*_rejection_curve(sure, right), _correlation(sure, right)).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        ax = axes(ax, 5.5, 3.8)
+        self.ax_, self.figure_ = ax, ax.figure
+        # The mean of a handful of instances jumps about and says nothing.
+        shown = np.arange(len(self.tau)) >= min(10, len(self.tau) - 1)
+        ax.plot(self.answered[shown], self.tau[shown], color=COLOURS[0], linewidth=2)
+        everything = self.tau[-1]
+        ax.axhline(everything, color=COLOURS[1], linestyle="--", linewidth=1)
+        ax.annotate(
+            f"all answered: {everything:.3f}",
+            (0.01, everything),
+            xycoords=("axes fraction", "data"),
+            xytext=(0, 3),
+            textcoords="offset points",
+            color=COLOURS[1],
+        )
+        ax.set(
+            xlim=(0, 1),
+            xlabel="share of instances answered, most reliable first",
+            ylabel="mean Kendall tau",
+            title=f"Rank correlation of reliability and tau: {self.correlation:.2f}",
+        )
+        ax.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+        open_frame(ax)
+        return self
+
+
+def _rejection_curve(sure: Values, right: Values) -> tuple[Values, Values]:
+    """Return shares answered and the mean tau of each; equally sure ones count as their mean."""
+    _, group = np.unique(-sure, return_inverse=True)
+    mean = np.bincount(group, right) / np.bincount(group)
+    ordered = mean[np.sort(group)]
+    count = np.arange(1, len(right) + 1)
+    return count / len(right), np.cumsum(ordered) / count
+
+
+def _correlation(sure: Values, right: Values) -> float:
+    if len(right) < 2 or np.ptp(stats.rankdata(sure)) == 0 or np.ptp(right) == 0:
+        return float("nan")
+    return float(stats.spearmanr(sure, right).statistic)
