@@ -248,3 +248,24 @@ def multilabel_errors(relevance, scores):
         "coverage": sum(scores >= min(relevant)) if len(relevant) else 0,
         "average_precision": np.mean(precisions) if precisions else 1.0,
     }
+
+
+def perceptron(X, graphs, c, weight, margin, alpha, alpha_per, epochs):
+    """Constraint classification in plain steps: the last weights, and their mean over visits."""
+    W, visits, updates = np.zeros((X.shape[1], c)), [], {}
+    for _ in range(epochs):
+        moved = False
+        for i, x in enumerate(X):
+            visits.append(W.copy())
+            scores, change = x @ W, np.zeros(c)
+            spent = updates.get(i, 0)
+            for u, v in graphs[i]:
+                key = (i, u, v) if alpha_per == "pair" else i
+                used = updates.get(key, 0) if alpha_per == "pair" else spent
+                if scores[u] <= scores[v] + margin and (alpha is None or used < alpha):
+                    updates[key] = updates.get(key, 0) + 1
+                    change[u], change[v], moved = change[u] + 1, change[v] - 1, True
+            W = W + weight[i] * np.outer(x, change)
+        if not moved:
+            break
+    return W, np.mean([*visits[1:], W], axis=0)

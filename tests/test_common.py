@@ -14,7 +14,12 @@ LABEL_RANKERS = [
 ]
 
 # What an estimator cannot keep by its nature, and why. Each must really fail.
-EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {
+    "ConstraintLabelRanker": {
+        "check_sample_order": "a perceptron learns online, from one row after another",
+        "check_weight_two_is_twice": "a weight lengthens a step; a second visit is another step",
+    },
+}
 
 
 def expected_failures(estimator):

@@ -18,6 +18,10 @@ namespace prefero::bindings {
 template <typename T, int Dimensions>
 using In = nb::ndarray<const T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
 
+// An array that the kernel changes.
+template <typename T, int Dimensions>
+using Change = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+
 template <typename T, int Dimensions>
 using Out = nb::ndarray<nb::numpy, T, nb::ndim<Dimensions>, nb::c_contig>;
 

@@ -1,6 +1,7 @@
 #include "core/preferences.hpp"
 
 #include "bindings/arrays.hpp"
+#include "core/perceptron.hpp"
 
 namespace prefero::bindings {
 
@@ -99,6 +100,31 @@ nb::tuple boosting_sums(In<double, 3> values, Offsets row_begin, Offsets subgrap
     return nb::make_tuple(plus, minus);
 }
 
+nb::tuple perceptron_epoch(Offsets X_begin, Labels X_column, In<double, 1> X_value,
+                           Offsets edge_begin, Labels preferred, Labels other,
+                           In<double, 1> row_weight, Offsets order, double margin,
+                           std::int64_t alpha, bool alpha_per_edge, Change<double, 2> weights,
+                           Change<double, 2> drift, Change<std::int64_t, 1> updates,
+                           std::int64_t steps) {
+    const std::size_t rows = order.shape(0);
+    require_same_shape(weights, drift);
+    require(X_begin.shape(0) == rows + 1 && edge_begin.shape(0) == rows + 1 &&
+                row_weight.shape(0) == rows,
+            "features, edges, weights and order must have the same rows");
+    require(updates.shape(0) == (alpha_per_edge ? other.shape(0) : rows),
+            "updates must count rows or edges");
+    PerceptronState state{weights.data(), drift.data(), updates.data(), steps};
+    std::int64_t violated = 0;
+    {
+        nb::gil_scoped_release unlocked;
+        violated = prefero::perceptron_epoch(
+            {X_begin.data(), X_column.data(), X_value.data(), rows},
+            {edge_begin.data(), preferred.data(), other.data()}, row_weight.data(), order.data(),
+            weights.shape(1), {margin, alpha, alpha_per_edge}, state);
+    }
+    return nb::make_tuple(violated, state.steps);
+}
+
 }  // namespace
 
 void bind_preferences(nb::module_& module) {
@@ -117,6 +143,13 @@ void bind_preferences(nb::module_& module) {
     module.def("boosting_sums", &boosting_sums, nb::arg("values"), nb::arg("row_begin"),
                nb::arg("subgraph_begin"), nb::arg("preferred"), nb::arg("other"),
                nb::arg("edge_weight"), "W+ and W- of every base function.");
+    module.def("perceptron_epoch", &perceptron_epoch, nb::arg("X_begin"), nb::arg("X_column"),
+               nb::arg("X_value"), nb::arg("edge_begin"), nb::arg("preferred"), nb::arg("other"),
+               nb::arg("row_weight"), nb::arg("order"), nb::arg("margin"), nb::arg("alpha"),
+               nb::arg("alpha_per_edge"), nb::arg("weights"), nb::arg("drift"), nb::arg("updates"),
+               nb::arg("steps"),
+               "One pass of constraint classification; changes weights, drift and updates. "
+               "Violated preferences and visits so far.");
 }
 
 }  // namespace prefero::bindings

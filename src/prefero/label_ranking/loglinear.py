@@ -50,7 +50,7 @@ default="domination"
     penalty : {"auto", "l2", "smooth_l1"}, default="auto"
         Half the squared weights, or log(1 + exp(w)) + log(1 + exp(-w)), a smooth |w|.
         Boosting can only hold the latter; ``"auto"`` is what suits the solver.
-    alpha : float, default=1e-3
+    alpha : float, default=1e-4
         Strength of the penalty beside the mean loss of an instance. Zero is legal, but then
         weights may grow without end.
     base_functions : callable, optional
@@ -115,7 +115,7 @@ default="domination"
         *,
         solver: str = "lbfgs",
         penalty: str = "auto",
-        alpha: float = 1e-3,
+        alpha: float = 1e-4,
         base_functions: Callable[[Any], Values] | None = None,
         fit_intercept: bool = True,
         tol: float = 1e-4,

@@ -10,6 +10,9 @@ from sklearn.utils import check_array, column_or_1d
 from prefero.preferences._hierarchy import hierarchy_layers
 from prefero.rankings import bucket_index, check_label_names, check_ranks, label_names
 
+# Entries of the arrays (graphs x labels x labels) that writing out the edges of layers may hold.
+_BLOCK_ENTRIES = 2**24
+
 Offsets = NDArray[np.int64]
 Labels = NDArray[np.int32]
 
@@ -100,7 +103,7 @@ class PreferenceGraphs:
         Examples
         --------
         >>> PreferenceGraphs.from_ranks([[3, 1, 2]]).edges(0).tolist()
-        [[1, 2], [1, 0], [2, 0]]
+        [[1, 0], [1, 2], [2, 0]]
         """
         return cls._from_layers(bucket_index(check_ranks(Y)), label_names(Y))
 
@@ -338,9 +341,13 @@ class PreferenceGraphs:
         """
         if self.layers is None:
             return self._indptr, self._edges
-        edges = [_edges_of_layers(row) for row in self.layers]
-        indptr = np.concatenate([[0], np.cumsum([len(part) for part in edges])])
-        return indptr.astype(np.int64), np.concatenate([np.zeros((0, 2), np.int32), *edges])
+        indptr = np.concatenate([[0], np.cumsum(self.edge_counts())])
+        edges = np.empty((int(indptr[-1]), 2), dtype=np.int32)
+        rows = max(1, _BLOCK_ENTRIES // max(1, self.n_labels**2))
+        for begin in range(0, len(self), rows):
+            part = slice(indptr[begin], indptr[min(begin + rows, len(self))])
+            edges[part] = _edges_of_layers(self.layers[begin : begin + rows])
+        return indptr, edges
 
     def edges(self, graph: int) -> Labels:
         """Return the edges of one graph.
@@ -356,7 +363,7 @@ class PreferenceGraphs:
             Label indices: preferred, other.
         """
         if self.layers is not None:
-            return _edges_of_layers(self.layers[graph])
+            return _edges_of_layers(self.layers[[graph]])
         begin = range(len(self))[graph]
         return self._edges[self._indptr[begin] : self._indptr[begin + 1]]
 
@@ -380,11 +387,11 @@ class PreferenceGraphs:
 
 
 def _edges_of_layers(layers: Labels) -> Labels:
-    order = np.argsort(layers, kind="stable").astype(np.int32)
-    order = order[layers[order] >= 0]
-    first, second = np.triu_indices(len(order), 1)
-    apart = layers[order[first]] < layers[order[second]]
-    return np.column_stack([order[first[apart]], order[second[apart]]])
+    """The edges of all rows, one row after another, sorted by label index."""
+    part = layers >= 0
+    apart = layers[:, :, None] < layers[:, None, :]
+    _, preferred, other = np.nonzero(apart & part[:, :, None])
+    return np.column_stack([preferred, other]).astype(np.int32)
 
 
 def _indices_of_names(

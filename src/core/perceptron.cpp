@@ -1,0 +1,69 @@
+#include "core/perceptron.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace prefero {
+
+namespace {
+
+void score_row(SparseRows X, std::size_t row, const double* weights, std::vector<double>& scores) {
+    const std::size_t labels = scores.size();
+    std::fill(scores.begin(), scores.end(), 0.0);
+    for (std::int64_t k = X.begin[row]; k < X.begin[row + 1]; ++k) {
+        const double value = X.value[k];
+        const double* w = weights + static_cast<std::size_t>(X.column[k]) * labels;
+        for (std::size_t y = 0; y < labels; ++y) scores[y] += value * w[y];
+    }
+}
+
+// Counts for every label how often it must rise less how often it must fall.
+std::int64_t judge(EdgeLists edges, std::size_t row, const std::vector<double>& scores,
+                   PerceptronOptions options, std::int64_t* updates, std::vector<double>& change) {
+    std::int64_t violated = 0;
+    std::fill(change.begin(), change.end(), 0.0);
+    for (std::int64_t e = edges.begin[row]; e < edges.begin[row + 1]; ++e) {
+        const auto preferred = static_cast<std::size_t>(edges.preferred[e]);
+        const auto other = static_cast<std::size_t>(edges.other[e]);
+        if (scores[preferred] > scores[other] + options.margin) continue;
+        if (options.alpha_per_edge) {
+            if (updates[e] >= options.alpha) continue;
+            ++updates[e];
+        }
+        change[preferred] += 1;
+        change[other] -= 1;
+        ++violated;
+    }
+    if (!options.alpha_per_edge) updates[row] += violated;
+    return violated;
+}
+
+}  // namespace
+
+std::int64_t perceptron_epoch(SparseRows X, EdgeLists edges, const double* row_weight,
+                              const std::int64_t* order, std::size_t labels,
+                              PerceptronOptions options, PerceptronState& state) {
+    std::vector<double> scores(labels), change(labels);
+    std::int64_t total = 0;
+    for (std::size_t visit = 0; visit < X.rows; ++visit, ++state.steps) {
+        const auto row = static_cast<std::size_t>(order[visit]);
+        if (!options.alpha_per_edge && state.updates[row] >= options.alpha) continue;
+        score_row(X, row, state.weights, scores);
+        const std::int64_t violated = judge(edges, row, scores, options, state.updates, change);
+        if (violated == 0) continue;
+        total += violated;
+        const auto steps = static_cast<double>(state.steps);
+        for (std::int64_t k = X.begin[row]; k < X.begin[row + 1]; ++k) {
+            const double value = X.value[k] * row_weight[row];
+            const std::size_t column = static_cast<std::size_t>(X.column[k]) * labels;
+            double *w = state.weights + column, *d = state.drift + column;
+            for (std::size_t y = 0; y < labels; ++y) {
+                w[y] += value * change[y];
+                d[y] += steps * value * change[y];
+            }
+        }
+    }
+    return total;
+}
+
+}  // namespace prefero

@@ -1,0 +1,46 @@
+// Online constraint classification by a noise-tolerant perceptron.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace prefero {
+
+// Rows of features in compressed form.
+struct SparseRows {
+    const std::int64_t* begin;
+    const std::int32_t* column;
+    const double* value;
+    std::size_t rows;
+};
+
+// The preferences of every row: edges preferred[e] -> other[e] from begin[i] to begin[i + 1].
+struct EdgeLists {
+    const std::int64_t* begin;
+    const std::int32_t* preferred;
+    const std::int32_t* other;
+};
+
+struct PerceptronOptions {
+    double margin;        // a preference must lead by more than this
+    std::int64_t alpha;   // one that caused this many updates is ignored from then on
+    bool alpha_per_edge;  // whether alpha counts for each edge, or for all edges of a row
+};
+
+// What an epoch changes: weights and drift of shape columns x labels, and the number of updates
+// that each row or edge caused. After `steps` visits the average of the weights over the visits
+// is weights - drift / steps.
+struct PerceptronState {
+    double* weights;
+    double* drift;
+    std::int64_t* updates;
+    std::int64_t steps;
+};
+
+// Visits the rows in the given order once. All violated preferences of a row are judged by the
+// weights before the visit and then moved together. Returns how many were violated.
+std::int64_t perceptron_epoch(SparseRows X, EdgeLists edges, const double* row_weight,
+                              const std::int64_t* order, std::size_t labels,
+                              PerceptronOptions options, PerceptronState& state);
+
+}  // namespace prefero

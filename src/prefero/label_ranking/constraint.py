@@ -1,0 +1,183 @@
+"""Constraint classification: one linear utility a label, learned online."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, hstack
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.extmath import safe_sparse_dot
+
+from prefero import _core
+from prefero.base import BaseLabelRanker, GraphRankerMixin
+from prefero.preferences import PreferenceGraphs
+
+Values = NDArray[np.float64]
+
+
+class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
+    """Constraint classification (CC) with a noise-tolerant perceptron.
+
+    Every label has a linear utility. Each known preference of an instance x, i before j, is a
+    constraint w_i . x > w_j . x; where it fails, x is added to w_i and taken from w_j.
+
+    Parameters
+    ----------
+    alpha : int or None, default=500
+        A preference that has caused this many updates is taken for noise and ignored from then
+        on; None never gives up.
+    alpha_per : {"example", "pair"}, default="pair"
+        Whether alpha counts the updates of all preferences of an instance together, or of each
+        preference by itself.
+    epochs : int, default=20
+        How often to go through the instances. Learning stops when no preference fails.
+    margin : float, default=1.0
+        How much a preference must hold by, in units of the mean squared length of an instance.
+    average : bool, default=True
+        Whether to predict with the average of the weights over all visits, which is far more
+        stable than the last weights.
+    fit_intercept : bool, default=True
+        Whether the utilities have intercepts.
+    shuffle : bool, default=True
+        Whether each epoch visits the instances in a new random order.
+    random_state : int, RandomState or None, default=None
+        The orders.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_labels, n_features)
+        Weights.
+    intercept_ : ndarray of shape (n_labels,)
+        Intercepts.
+    n_iter_ : int
+        The number of epochs run.
+    violations_ : ndarray of shape (n_iter_,)
+        Preferences that failed in each epoch.
+
+    Notes
+    -----
+    All failed preferences of an instance are judged by the weights before its visit and moved
+    together, so that the order of the labels does not matter. A sample weight scales the steps.
+
+    References
+    ----------
+    Har-Peled, Roth & Zimak (2003), Constraint classification for multiclass classification and
+    ranking, NIPS 15. Khardon & Wachman (2007), Noise tolerant variants of the perceptron
+    algorithm, JMLR 8. Cheng, Hühn & Hüllermeier (2009), section 6.
+
+    Examples
+    --------
+    >>> X = [[-2.0], [-1.0], [1.0], [2.0]]
+    >>> Y = [[1, 2, 3], [1, 2, 3], [3, 2, 1], [3, 2, 1]]
+    >>> ConstraintLabelRanker(random_state=0).fit(X, Y).predict([[-3.0], [3.0]])
+    array([[1, 2, 3],
+           [3, 2, 1]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [Interval(Integral, 1, None, closed="left"), None],
+        "alpha_per": [StrOptions({"example", "pair"})],
+        "epochs": [Interval(Integral, 1, None, closed="left")],
+        "margin": [Interval(Real, 0, None, closed="left")],
+        "average": ["boolean"],
+        "fit_intercept": ["boolean"],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        alpha: int | None = 500,
+        *,
+        alpha_per: str = "pair",
+        epochs: int = 20,
+        margin: float = 1.0,
+        average: bool = True,
+        fit_intercept: bool = True,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.alpha_per = alpha_per
+        self.epochs = epochs
+        self.margin = margin
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the utilities, one visit after another.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Instances.
+        y : array-like of shape (n_samples, n_labels) or PreferenceGraphs
+            Ranks, or preference graphs.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows: they scale the steps.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        self._validate_params()
+        X, graphs, weight = self._validate_fit_graphs(X, y, sample_weight)
+        weights = self._train(
+            _with_constant(X) if self.fit_intercept else csr_array(X), graphs, weight
+        )
+        self.coef_ = np.ascontiguousarray(weights[: X.shape[1]].T)
+        self.intercept_ = np.zeros(graphs.n_labels)
+        if self.fit_intercept:
+            self.intercept_ = weights[X.shape[1]].copy()
+        return self
+
+    def _train(self, X: csr_array, graphs: PreferenceGraphs, weight: Values) -> Values:
+        """Run the epochs; weights of shape (n_columns, n_labels)."""
+        indptr, edges = graphs.compressed()
+        per_edge = self.alpha_per == "pair"
+        weights = np.zeros((X.shape[1], graphs.n_labels))
+        drift = np.zeros_like(weights)
+        updates = np.zeros(len(edges) if per_edge else len(graphs), dtype=np.int64)
+        rng = check_random_state(self.random_state)
+        order, steps, violations = np.arange(len(graphs)), 0, []
+        for _ in range(self.epochs):
+            violated, steps = _core.perceptron_epoch(
+                X.indptr.astype(np.int64),
+                X.indices.astype(np.int32),
+                X.data,
+                indptr,
+                np.ascontiguousarray(edges[:, 0]),
+                np.ascontiguousarray(edges[:, 1]),
+                weight,
+                rng.permutation(order) if self.shuffle else order,
+                self.margin * float(X.multiply(X).sum() / len(graphs)),
+                np.iinfo(np.int64).max if self.alpha is None else self.alpha,
+                per_edge,
+                weights,
+                drift,
+                updates,
+                steps,
+            )
+            violations.append(violated)
+            if violated == 0:
+                break
+        self.violations_ = np.array(violations)
+        self.n_iter_ = len(violations)
+        return weights - drift / steps if self.average else weights
+
+    def _decision(self, X: Any) -> Values:
+        return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+
+
+def _with_constant(X: Any) -> csr_array:
+    return csr_array(hstack([csr_array(X), np.ones((X.shape[0], 1))], format="csr"))
