@@ -269,3 +269,75 @@ def perceptron(X, graphs, c, weight, margin, alpha, alpha_per, epochs):
         if not moved:
             break
     return W, np.mean([*visits[1:], W], axis=0)
+
+
+def rank_correlation(positions, values, kendall):
+    """Tau or rho of an order and the order by descending value; tied pairs count nothing."""
+    n = len(positions)
+    total = 0.0
+    for i, j in combinations(range(n), 2):
+        difference = positions[j] - positions[i]
+        weight = np.sign(difference) if kendall else difference
+        total += weight * np.sign(np.round(values[i] - values[j], 9))
+    return total / (n * (n - 1) / 2) if kendall else total * 6 / (n**3 - n)
+
+
+def rank_correlation_components(X, positions, starts, n_components, kendall):
+    """Figure 3 of Kamishima & Akaho (2006), line by line; also the norms of R over N."""
+    X, W, norms = X.copy(), np.zeros((0, X.shape[1])), []
+    blocks = [slice(begin, end) for begin, end in pairwise(starts) if end - begin > 1]
+    for _ in range(n_components):
+        R = np.array(
+            [sum(rank_correlation(positions[b], x[b], kendall) for b in blocks) for x in X.T]
+        )
+        w = (np.eye(X.shape[1]) - W.T @ W) @ R
+        w /= np.linalg.norm(w)
+        W = np.vstack([W, w])
+        X = X - np.outer(X @ w, w)
+        norms.append(np.linalg.norm(R) / (len(starts) - 1))
+    return W, norms
+
+
+def pair_potential(scores, pairs):
+    """RankBoost's pair weights exp(worse - better): their sum, and their balance by object."""
+    potential, total = np.zeros(len(scores)), 0.0
+    for i, j in pairs:
+        weight = np.exp(scores[j] - scores[i])
+        potential[i] += weight
+        potential[j] -= weight
+        total += weight
+    return total, potential
+
+
+def rank_boost(X, pairs, rounds):
+    """RankBoost on a list of pairs, following the given (attribute, threshold, weight).
+
+    Yields for each round the separation of its weak ranker, the largest separation of any, and
+    the weight that the paper gives it.
+    """
+    better, worse = np.array(pairs).T
+    weight = np.full(len(pairs), 1 / len(pairs))
+    candidates = [
+        X[:, k] > (a + b) / 2 for k in range(X.shape[1]) for a, b in pairwise(np.unique(X[:, k]))
+    ]
+    for attribute, threshold, alpha in rounds:
+        h = (X[:, attribute] > threshold) * 1.0
+        separation = weight @ (h[better] - h[worse])
+        best = max(abs(weight @ (c[better] * 1.0 - c[worse])) for c in candidates)
+        yield separation, best, np.log((1 + separation) / (1 - separation)) / 2
+        weight = weight * np.exp(alpha * (h[worse] - h[better]))
+        weight /= weight.sum()
+
+
+def greedy_order(X, weights):
+    """Cohen's greedy order: places 1..L by the potential among the objects left."""
+    left, places = list(range(len(X))), np.zeros(len(X), dtype=int)
+
+    def prefer(u, v):
+        return weights @ np.sign(X[u] - X[v])
+
+    for place in range(1, len(X) + 1):
+        best = max(left, key=lambda u: sum(prefer(u, v) - prefer(v, u) for v in left))
+        places[best] = place
+        left.remove(best)
+    return places

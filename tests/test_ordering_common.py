@@ -15,10 +15,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from prefero.base import BaseOrderer
+from prefero.ordering import ranks_in_groups
 
+# The leaves of a default tree are too large for twenty rows to be told apart.
+PARAMETERS = {"BoostingOrderer": {"n_estimators": 20, "min_samples_leaf": 5}}
 ORDERERS = [
-    estimator()
-    for estimator in vars(import_module("prefero.ordering")).values()
+    estimator(**PARAMETERS.get(name, {}))
+    for name, estimator in vars(import_module("prefero.ordering")).items()
     if isinstance(estimator, type) and issubclass(estimator, BaseOrderer)
 ]
 WITH_SCORES = [orderer for orderer in ORDERERS if hasattr(orderer, "decision_function")]
@@ -47,15 +50,16 @@ def sample_orders(seed=0, n_groups=40, size=6, noise=0.3):
     X = rng.normal(size=(n_groups * size, 4))
     groups = rng.permutation(np.repeat(np.arange(n_groups), size))
     worth = X @ [1.0, -1.0, 0.5, 0.0] + noise * rng.normal(size=len(X))
-    y = np.array([1 + sum(worth[groups == g] > w) for g, w in zip(groups, worth, strict=True)])
-    return X, y.astype(float), groups
+    return X, ranks_in_groups(worth, groups, higher_is_better=True), groups
+
+
+def seeded(orderer):
+    orderer = clone(orderer)
+    return orderer.set_params(random_state=0) if hasattr(orderer, "random_state") else orderer
 
 
 def fitted(orderer, X, y, groups=None):
-    orderer = clone(orderer)
-    if "random_state" in orderer.get_params():
-        orderer.set_params(random_state=0)
-    return orderer.fit(X, y, groups)
+    return seeded(orderer).fit(X, y, groups)
 
 
 @every_orderer
@@ -101,10 +105,7 @@ def test_the_order_of_groups_and_rows_does_not_matter(orderer):
     by_name = np.argsort(renamed, kind="stable")
     first = fitted(orderer, X, y, groups)
     second = fitted(orderer, X[by_name], y[by_name], renamed[by_name])
-    if "random_state" not in orderer.get_params():
-        assert_allclose(
-            first.decision_function(X), second.decision_function(X), rtol=1e-3, atol=1e-4
-        )
+    assert_allclose(first.decision_function(X), second.decision_function(X), rtol=1e-3, atol=1e-3)
 
 
 @every_orderer
@@ -168,6 +169,7 @@ def test_copies_order_the_same(orderer):
 @every_orderer
 def test_groups_are_routed_through_pipelines_searches_and_folds(orderer):
     X, y, groups = sample_orders()
+    orderer = seeded(orderer)
     with config_context(enable_metadata_routing=True):
         pipeline = make_pipeline(StandardScaler(), orderer)
         scores = cross_val_score(pipeline, X, y, params={"groups": groups}, cv=GroupKFold(3))

@@ -62,11 +62,11 @@ template <typename Code>
 WeakRanker best_weak_ranker(CodedAttributes<Code> table, const double* potential) {
     WeakRanker best;
     std::vector<double> histogram;
-    const auto consider = [&best](std::size_t attribute, std::size_t bin, bool missing,
+    const auto consider = [&best](std::size_t attribute, std::size_t bins_below, bool missing,
                                   double gain) {
         if (std::fabs(gain) > std::fabs(best.gain))
-            best = {static_cast<std::int64_t>(attribute), static_cast<std::int64_t>(bin), missing,
-                    gain};
+            best = {static_cast<std::int64_t>(attribute), static_cast<std::int64_t>(bins_below) - 1,
+                    missing, gain};
     };
     for (std::size_t k = 0; k < table.attributes; ++k) {
         const auto bins = static_cast<std::size_t>(table.bins[k]);
@@ -77,9 +77,10 @@ WeakRanker best_weak_ranker(CodedAttributes<Code> table, const double* potential
         double above = 0;
         for (std::size_t bin = bins; bin-- > 1;) {
             above += histogram[bin];
-            consider(k, bin - 1, false, above);
-            if (missing != 0) consider(k, bin - 1, true, above + missing);
+            consider(k, bin, false, above);
+            if (missing != 0) consider(k, bin, true, above + missing);
         }
+        if (missing != 0) consider(k, 0, false, above + histogram[0]);
     }
     return best;
 }

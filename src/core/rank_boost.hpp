@@ -12,7 +12,8 @@ double pair_potential(const double* scores, const std::int64_t* levels,
                       const std::int64_t* by_level, Groups groups, double* potential);
 
 // A weak ranker: 1 where the code of an attribute exceeds a bin, else 0; objects whose value
-// is missing get `missing`. `gain` is the sum of the potentials of the objects it ranks 1.
+// is missing get `missing`; bin -1 tells defined values from missing ones. `gain` is the sum of the
+// potentials of the objects it ranks 1.
 struct WeakRanker {
     std::int64_t attribute = -1;
     std::int64_t bin = 0;

@@ -1,0 +1,250 @@
+"""From what users hold (orders, pairs, clicks, grades) to rows, ranks and groups."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.datasets import load_svmlight_files
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+
+from prefero.rankings import Groups
+
+
+class OrderedObjects(NamedTuple):
+    """One row an object in one order; ``orderer.fit(*objects)`` learns from it.
+
+    Attributes
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        Features.
+    y : ndarray of shape (n_rows,)
+        Ranks inside the group, 1 is best.
+    groups : ndarray of shape (n_rows,)
+        The number of the order each row belongs to.
+    """
+
+    X: Any
+    y: NDArray[np.float64]
+    groups: NDArray[np.int64]
+
+
+def objects_from_orders(
+    table: Any,
+    orders: Iterable[Sequence[Any]],
+    *,
+    names: Sequence[Hashable] | None = None,
+) -> OrderedObjects:
+    """Join a table of objects with sample orders of some of them.
+
+    Parameters
+    ----------
+    table : array-like or sparse matrix of shape (n_objects, n_features)
+        Features of every object.
+    orders : iterable of sequences
+        Each lists objects, best first; a list or tuple in place of an object is a bucket of
+        tied ones.
+    names : sequence, optional
+        What the orders call the rows of the table; 0, 1, ... by default.
+
+    Returns
+    -------
+    OrderedObjects
+        One row an object in one order.
+
+    Examples
+    --------
+    >>> objects = objects_from_orders([[0.0], [1.0], [2.0]], ["ca", ["b", ["a", "c"]]], names="abc")
+    >>> objects.y, objects.groups
+    (array([1., 2., 1., 2., 2.]), array([0, 0, 1, 1, 1]))
+    """
+    features = _check_table(table)
+    index = _index(features.shape[0], names)
+    rows: list[int] = []
+    ranks: list[int] = []
+    groups: list[int] = []
+    for group, order in enumerate(orders):
+        rank, seen = 1, len(rows)
+        for place in order:
+            bucket = place if isinstance(place, list | tuple) else [place]
+            rows.extend(_find(index, name, f"order {group}") for name in bucket)
+            ranks.extend([rank] * len(bucket))
+            rank += len(bucket)
+        if len(set(rows[seen:])) < rank - 1:
+            raise ValueError(f"order {group} lists an object twice: {list(order)!r}.")
+        groups.extend([group] * (rank - 1))
+    return OrderedObjects(features[rows], np.array(ranks, float), np.array(groups, np.int64))
+
+
+def objects_from_pairs(
+    table: Any,
+    pairs: Iterable[tuple[Any, Any]],
+    *,
+    names: Sequence[Hashable] | None = None,
+) -> OrderedObjects:
+    """Join a table of objects with pairs (preferred, other): each is an order of two.
+
+    Parameters
+    ----------
+    table : array-like or sparse matrix of shape (n_objects, n_features)
+        Features of every object.
+    pairs : iterable of pairs
+        The preferred object first. Pairs may contradict each other.
+    names : sequence, optional
+        What the pairs call the rows of the table; 0, 1, ... by default.
+
+    Returns
+    -------
+    OrderedObjects
+        Two rows a pair.
+
+    Examples
+    --------
+    >>> objects_from_pairs([[0.0], [1.0], [2.0]], [(2, 0), (1, 0)]).X.T
+    array([[2., 0., 1., 0.]])
+    """
+    checked = []
+    for number, pair in enumerate(pairs):
+        if len(pair) != 2:
+            raise ValueError(f"pair {number} holds {len(pair)} objects, not 2: {pair!r}.")
+        checked.append(list(pair))
+    return objects_from_orders(table, checked, names=names)
+
+
+def objects_from_clicks(
+    table: Any,
+    shown: Iterable[Sequence[Any]],
+    clicked: Iterable[Iterable[Any]],
+    *,
+    names: Sequence[Hashable] | None = None,
+) -> OrderedObjects:
+    """Read preferences from clicks: a clicked object is preferred to those skipped above it.
+
+    Parameters
+    ----------
+    table : array-like or sparse matrix of shape (n_objects, n_features)
+        Features of every object.
+    shown : iterable of sequences
+        The lists as they were shown, top first.
+    clicked : iterable of iterables
+        The objects clicked in each list.
+    names : sequence, optional
+        What the lists call the rows of the table; 0, 1, ... by default.
+
+    Returns
+    -------
+    OrderedObjects
+        One order a click: the clicked object before a bucket of the skipped ones. Clicks with
+        nothing skipped above say nothing and are left out.
+
+    References
+    ----------
+    Joachims (2002).
+
+    Examples
+    --------
+    >>> objects = objects_from_clicks([[0.0], [1.0], [2.0], [3.0]], [[3, 1, 2, 0]], [[2]])
+    >>> objects.X.T, objects.y
+    (array([[2., 3., 1.]]), array([1., 2., 2.]))
+    """
+    orders: list[list[Any]] = []
+    for number, (listed, clicks) in enumerate(zip(shown, clicked, strict=True)):
+        chosen = set(clicks)
+        unknown = chosen.difference(listed)
+        if unknown:
+            raise ValueError(f"list {number} does not show {unknown.pop()!r}, which was clicked.")
+        for place, name in enumerate(listed):
+            skipped = [above for above in listed[:place] if above not in chosen]
+            if name in chosen and skipped:
+                orders.append([name, skipped])
+    return objects_from_orders(table, orders, names=names)
+
+
+def ranks_in_groups(
+    values: ArrayLike, groups: ArrayLike | None = None, *, higher_is_better: bool
+) -> NDArray[np.float64]:
+    """Turn grades or scores into ranks inside each group.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_objects,)
+        Grades of relevance, scores, times; NaN where unknown.
+    groups : array-like of shape (n_objects,), optional
+        Names the set each object belongs to; by default all are one set.
+    higher_is_better : bool
+        The direction of the values. There is no default: it cannot be guessed.
+
+    Returns
+    -------
+    ndarray of shape (n_objects,)
+        Ranks: equal values share the smallest rank of their bucket, NaN stays NaN.
+
+    Examples
+    --------
+    >>> ranks_in_groups([2, 0, 0, 1, 3], ["a", "a", "a", "b", "b"], higher_is_better=True)
+    array([1., 2., 2., 2., 1.])
+    """
+    numbers = column_or_1d(
+        check_array(values, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan")
+    )
+    found = Groups.of(groups, len(numbers))
+    arranged = numbers[found.rows]
+    ranks = np.empty(len(numbers))
+    ranks[found.rows] = found.ranks(-arranged if higher_is_better else arranged)
+    return np.where(np.isnan(numbers), np.nan, ranks)
+
+
+def read_letor(
+    *paths: str | PathLike[str], n_features: int | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    r"""Read graded documents of queries from files of the LETOR (svmlight with qid) format.
+
+    Parameters
+    ----------
+    *paths : str or path
+        The files, read one after the other.
+    n_features : int, optional
+        The number of features, if a file may lack the last ones.
+
+    Returns
+    -------
+    X : ndarray of shape (n_documents, n_features)
+        Features.
+    grades : ndarray of shape (n_documents,)
+        Relevance, larger is better: ``ranks_in_groups`` makes ranks of it.
+    groups : ndarray of shape (n_documents,)
+        Query ids.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+    ...     _ = file.write("2 qid:7 1:0.5 2:1 # doc\n0 qid:7 2:0.25\n")
+    ...     file.flush()
+    ...     X, grades, groups = read_letor(file.name)
+    >>> X, grades, groups
+    (array([[0.5 , 1.  ],
+            [0.  , 0.25]]), array([2., 0.]), array([7, 7]))
+    """
+    if not paths:
+        raise ValueError("read_letor needs the path of at least one file.")
+    parts = load_svmlight_files(list(paths), n_features=n_features, query_id=True, zero_based=False)
+    X = np.vstack([part.toarray() for part in parts[::3]])
+    return X, np.concatenate(parts[1::3]), np.concatenate(parts[2::3])
+
+
+def _check_table(table: Any) -> Any:
+    return check_array(table, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
+
+
+def _index(n_objects: int, names: Sequence[Hashable] | None) -> dict[Hashable, int]:
+    listed = range(n_objects) if names is None else names
+    check_consistent_length(np.empty(n_objects), listed)
+    return {name: row for row, name in enumerate(listed)}
+
+
+def _find(index: dict[Hashable, int], name: Hashable, where: str) -> int:
+    if name not in index:
+        raise ValueError(f"{where} lists {name!r}, which is not an object of the table.")
+    return index[name]

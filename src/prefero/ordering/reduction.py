@@ -1,0 +1,269 @@
+"""Rank correlation dimension reduction: directions of features that sample orders follow."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from prefero import _core
+from prefero.base import SampleOrders, check_features, check_sample_orders
+
+# Dense blocks of residuals hold about this many numbers: they stay in the cache.
+_BLOCK = 1 << 17
+
+
+class AttributeWeight(NamedTuple):
+    """What one attribute contributes to a component."""
+
+    attribute: str
+    weight: float
+    reading: str
+
+
+class RankCorrelationReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Reduce features to the orthogonal directions that agree best with sample orders (RCDR).
+
+    Entry k of a component is proportional to the sum of the rank correlations between the
+    sample orders and the orders of their objects by attribute k; the features are then
+    projected on the complement of the component, and so on. Tied values of an attribute
+    count nothing, so binary attributes are legal.
+
+    Parameters
+    ----------
+    n_components : int, "auto" or None, default=None
+        How many components; all by default. ``"auto"`` takes components as long as their
+        concordance exceeds that of the same objects in shuffled orders.
+    correlation : {"spearman", "kendall"}, default="spearman"
+        The rank correlation. Both give nearly the same; Spearman's is quicker for long orders.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on their number.
+    random_state : int, RandomState or None, default=0
+        The shuffled orders of ``"auto"``.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, n_features)
+        Orthonormal directions, the first found first. Larger projections are better places.
+    concordance_ : ndarray of shape (n_components_,)
+        The norm of the correlation sums divided by the number of orders: the components with
+        a very small one tell little about the orders.
+    n_components_ : int
+        The number of components, smaller than asked for if nothing is left to find.
+
+    References
+    ----------
+    Kamishima & Akaho (2006), figure 3.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3))
+    >>> groups = np.repeat(np.arange(100), 5)
+    >>> worth = X @ [2.0, -1.0, 0.0]
+    >>> y = [np.sum(worth[groups == g] >= w) for g, w in zip(groups, worth)]
+    >>> reducer = RankCorrelationReducer(n_components="auto").fit(X, y, groups)
+    >>> reducer.components_.round(1)
+    array([[ 0.9, -0.5,  0. ]])
+    """
+
+    # Groups reach the reducer in a pipeline without being asked for.
+    __metadata_request__fit: ClassVar = {"groups": True}
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] | None = None,
+        *,
+        correlation: Literal["spearman", "kendall"] = "spearman",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.correlation = correlation
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
+        """Find the components.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_objects, n_features)
+            One row an object in one order. A sparse matrix is made dense a block at a time.
+        y : array-like of shape (n_objects,)
+            Ranks inside the group: smaller is better, equal is tied, NaN is unknown.
+        groups : array-like of shape (n_objects,), optional
+            Names the order each row belongs to; by default all rows are one order.
+
+        Returns
+        -------
+        self
+            The fitted reducer.
+        """
+        if self.correlation not in ("spearman", "kendall"):
+            raise ValueError(
+                f"correlation must be 'spearman' or 'kendall', got {self.correlation!r}."
+            )
+        orders = check_sample_orders(self, X, y, groups)
+        limit = self._limit(orders.X.shape[1])
+        residuals = _Residuals(orders, self.correlation == "spearman", self.n_jobs)
+        shuffled = self._shuffled_positions(orders) if self.n_components == "auto" else None
+        concordance: list[float] = []
+        while len(concordance) < limit:
+            sums = residuals.correlation_sums(orders.positions)
+            norm = float(np.linalg.norm(sums))
+            chance = (
+                0.0
+                if shuffled is None
+                else float(np.linalg.norm(residuals.correlation_sums(shuffled)))
+            )
+            if (concordance and norm <= chance) or not residuals.add_component(sums):
+                break
+            concordance.append(norm / len(orders.groups.sizes))
+        self.components_ = residuals.components
+        self.concordance_ = np.array(concordance)
+        self.n_components_ = len(concordance)
+        self._n_features_out = self.n_components_
+        return self
+
+    def _limit(self, n_features: int) -> int:
+        if self.n_components is None or self.n_components == "auto":
+            return n_features
+        if not 1 <= self.n_components <= n_features:
+            raise ValueError(
+                f"n_components must be 'auto', None or in 1..{n_features}, the number of "
+                f"features, got {self.n_components!r}."
+            )
+        return int(self.n_components)
+
+    def _shuffled_positions(self, orders: SampleOrders) -> NDArray[np.float64]:
+        keys = check_random_state(self.random_state).random_sample(len(orders.positions))
+        return orders.positions[orders.groups.sort(keys)]
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Project objects on the components.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_objects, n_features)
+            Objects.
+
+        Returns
+        -------
+        ndarray of shape (n_objects, n_components_)
+            Coordinates.
+        """
+        check_is_fitted(self)
+        return np.asarray(check_features(self, X, reset=False) @ self.components_.T)
+
+    def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the point of the subspace of the components that has the given coordinates.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_components_)
+            Coordinates.
+
+        Returns
+        -------
+        ndarray of shape (n_objects, n_features)
+            Objects, less what the components leave out.
+        """
+        check_is_fitted(self)
+        return check_array(X, dtype=np.float64) @ self.components_
+
+    def describe(self, component: int = 0, top: int | None = None) -> list[AttributeWeight]:
+        """Say which attributes make a component, and with which sign.
+
+        Parameters
+        ----------
+        component : int, default=0
+            Which component.
+        top : int, optional
+            How many attributes; all by default.
+
+        Returns
+        -------
+        list of AttributeWeight
+            Name, weight and reading of the attributes, largest absolute weight first.
+        """
+        check_is_fitted(self)
+        weights = self.components_[component]
+        names = _check_feature_names_in(self)
+        readings = {1: "larger is better", -1: "smaller is better", 0: "no say"}
+        return [
+            AttributeWeight(str(names[k]), float(weights[k]), readings[int(np.sign(weights[k]))])
+            for k in np.argsort(-np.abs(weights), kind="stable")[:top]
+        ]
+
+
+class _Residuals:
+    """The features less their projection on the components found so far, a block at a time."""
+
+    def __init__(self, orders: SampleOrders, spearman: bool, n_jobs: int | None) -> None:
+        n_objects, n_features = orders.X.shape
+        self._X = orders.X
+        self._starts = orders.groups.starts
+        self._spearman = spearman
+        self._n_jobs = n_jobs
+        self._coordinates = np.empty((n_objects, 0))
+        # What remains of equal values after projection may differ by rounding.
+        squares = orders.X.multiply(orders.X) if issparse(orders.X) else orders.X**2
+        self._rounding = 64 * np.finfo(float).eps * float(np.sqrt(squares.sum(axis=1).max()))
+        self.components = np.empty((0, n_features))
+
+    def correlation_sums(self, positions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The vector R: rank correlations of each residual attribute, summed over the orders."""
+        sums = Parallel(n_jobs=self._n_jobs, prefer="threads")(
+            delayed(self._block_sums)(positions, starts) for starts in self._blocks()
+        )
+        return np.sum(sums, axis=0)
+
+    def add_component(self, sums: NDArray[np.float64]) -> bool:
+        """Project, normalize and append; False if nothing but rounding is left."""
+        direction = sums
+        for _ in range(2):  # twice is enough for orthogonality to machine precision
+            direction = direction - self.components.T @ (self.components @ direction)
+        norm = np.linalg.norm(direction)
+        if not norm > 1e-9 * max(float(np.linalg.norm(sums)), 1e-300):
+            return False
+        direction = direction / norm
+        self.components = np.vstack([self.components, direction])
+        self._coordinates = np.column_stack([self._coordinates, self._X @ direction])
+        return True
+
+    def _blocks(self) -> Iterator[NDArray[np.int64]]:
+        """Cut the group starts into runs of whole groups of about one block of numbers."""
+        rows = max(_BLOCK // max(self._X.shape[1], 1), 1)
+        cuts = np.unique(self._starts // rows, return_index=True)[1][1:]
+        for first, last in zip([0, *cuts], [*cuts, len(self._starts) - 1], strict=True):
+            if first < last:
+                yield self._starts[first : last + 1]
+
+    def _block_sums(
+        self, positions: NDArray[np.float64], starts: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        rows = slice(starts[0], starts[-1])
+        block = self._X[rows].toarray() if issparse(self._X) else self._X[rows]
+        tolerance = np.zeros(block.shape[1])
+        if len(self.components):
+            block = block - self._coordinates[rows] @ self.components
+            tolerance += self._rounding
+        return _core.concordance(
+            np.ascontiguousarray(block),
+            positions[rows],
+            starts - starts[0],
+            tolerance,
+            self._spearman,
+        )

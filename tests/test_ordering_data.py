@@ -1,0 +1,79 @@
+"""From orders, pairs, clicks and grades to rows, ranks and groups."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array, issparse
+
+from prefero import ExpectedRankOrderer
+from prefero.ordering import (
+    objects_from_clicks,
+    objects_from_orders,
+    objects_from_pairs,
+    ranks_in_groups,
+    read_letor,
+)
+
+TABLE = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0], [3.0, 3.0]])
+
+
+def test_orders_with_ties_and_names():
+    objects = objects_from_orders(TABLE, [["d", ("a", "b")], ["c"]], names="abcd")
+    assert_array_equal(objects.X, TABLE[[3, 0, 1, 2]])
+    assert_array_equal(objects.y, [1, 2, 2, 1])
+    assert_array_equal(objects.groups, [0, 0, 0, 1])
+
+
+def test_orders_feed_an_orderer_and_keep_a_sparse_table_sparse():
+    objects = objects_from_orders(csr_array(TABLE), [[3, 2, 1], [2, 0]])
+    assert issparse(objects.X)
+    orderer = ExpectedRankOrderer().fit(*objects)
+    assert_array_equal(orderer.predict(TABLE[:2]), [2, 1])
+
+
+@pytest.mark.parametrize(
+    ("orders", "message"),
+    [
+        ([[0, 1], [2, 7]], "order 1 lists 7, which is not an object"),
+        ([[0, 1, 0]], "order 0 lists an object twice"),
+    ],
+)
+def test_bad_orders_are_named(orders, message):
+    with pytest.raises(ValueError, match=message):
+        objects_from_orders(TABLE, orders)
+
+
+def test_pairs_may_contradict_each_other():
+    objects = objects_from_pairs(TABLE, [(2, 0), (0, 2)])
+    assert_array_equal(objects.groups, [0, 0, 1, 1])
+    assert_array_equal(objects.y, [1, 2, 1, 2])
+    with pytest.raises(ValueError, match="pair 1 holds 3 objects"):
+        objects_from_pairs(TABLE, [(0, 1), (0, 1, 2)])
+
+
+def test_a_click_prefers_to_what_was_skipped_above_it():
+    objects = objects_from_clicks(TABLE, [[3, 0, 2, 1], [1, 2]], [[0, 1], [1]])
+    # 0 before 3; 1 before 3 and 2; the click on top of the second list says nothing.
+    assert_array_equal(objects.X, TABLE[[0, 3, 1, 3, 2]])
+    assert_array_equal(objects.y, [1, 2, 1, 2, 2])
+    assert_array_equal(objects.groups, [0, 0, 1, 1, 1])
+    with pytest.raises(ValueError, match="list 0 does not show 3"):
+        objects_from_clicks(TABLE, [[1, 2]], [[3]])
+
+
+def test_grades_become_ranks_inside_groups():
+    grades, groups = [2, 0, 1, 1, np.nan], ["q", "p", "q", "q", "p"]
+    assert_array_equal(ranks_in_groups(grades, groups, higher_is_better=True), [1, 1, 2, 2, np.nan])
+    assert_array_equal(ranks_in_groups([5.0, 2.0], higher_is_better=False), [2, 1])
+
+
+def test_letor_files_are_read_one_after_the_other(tmp_path):
+    first, second = tmp_path / "a.txt", tmp_path / "b.txt"
+    first.write_text("2 qid:10 1:0.5 3:1 #docid = x\n0 qid:10 2:0.25\n")
+    second.write_text("1 qid:11 1:1\n")
+    X, grades, groups = read_letor(first, second)
+    assert_array_equal(X, [[0.5, 0, 1], [0, 0.25, 0], [1, 0, 0]])
+    assert_array_equal(grades, [2, 0, 1])
+    assert_array_equal(groups, [10, 10, 11])
+    with pytest.raises(ValueError, match="at least one file"):
+        read_letor()
