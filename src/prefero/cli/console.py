@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 
 def words() -> "Console":
@@ -21,6 +22,29 @@ def page() -> "Console":
     from rich.console import Console
 
     return Console(highlight=False, markup=False)
+
+
+def say(sentence: str) -> None:
+    """Print a sentence to stderr."""
+    print(sentence, file=sys.stderr)
+
+
+def plain_table(*columns: str, numeric: bool = True, title: str | None = None) -> "Table":
+    """Return an empty table for the page; all columns but the first may hold numbers."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+    )
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="right" if numeric and index else "left")
+    return table
 
 
 def print_json(value: Any) -> None:

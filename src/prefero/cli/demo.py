@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero.cli.console import page, print_json, track
+from prefero.cli.console import page, plain_table, print_json, track
 from prefero.cli.rankers import BASELINE, RankerChoice, ranker_choices
 
 if TYPE_CHECKING:
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 # Name, number of instances used, and what a person should know about the set.
 _SETS = (
     ("wine", 178, "cultivars by their probability"),
-    ("digits", 600, "digits by likeness"),
+    ("digits", 300, "digits by likeness"),
     ("diabetes", 442, "blood measurements by size"),
 )
-_FOLDS = 5
+_FOLDS = 3
 
 _NEXT = """\
 Next
@@ -113,7 +113,7 @@ def _heading() -> "RenderableType":
 
 
 def _sets_table(data: dict[str, Any]) -> "RenderableType":
-    table = _table("Three sets made from data that scikit-learn carries")
+    table = plain_table(title="Three sets made from data that scikit-learn carries")
     table.add_column("set")
     for column in ("instances", "features", "labels"):
         table.add_column(column, justify="right")
@@ -127,7 +127,7 @@ def _sets_table(data: dict[str, Any]) -> "RenderableType":
 def _tau_table(
     names: list[str], results: list[_Result], best: dict[str, _Result]
 ) -> "RenderableType":
-    table = _table(f"Kendall tau in {_FOLDS}-fold cross-validation")
+    table = plain_table(title=f"Kendall tau in {_FOLDS}-fold cross-validation")
     table.add_column("ranker")
     for name in names:
         table.add_column(name, justify="right")
@@ -145,7 +145,7 @@ def _tau_cell(tau: float, is_best: bool) -> "RenderableType":
 
 
 def _orders_table(best: dict[str, _Result]) -> "RenderableType":
-    table = _table("Three instances the best ranker had not seen")
+    table = plain_table(title="Three instances the best ranker had not seen")
     for column in ("set", "", "order"):
         table.add_column(column)
     for name, result in best.items():
@@ -155,12 +155,6 @@ def _orders_table(best: dict[str, _Result]) -> "RenderableType":
 
 
 def _order(labels: list[str], longest: int = 4) -> str:
-    shown = " > ".join(labels[:longest])
-    return f"{shown} > ..." if len(labels) > longest else shown
+    from prefero.rankings import format_order
 
-
-def _table(title: str) -> Any:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    return Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    return format_order(labels[:longest]) + (" > ..." if len(labels) > longest else "")

@@ -12,7 +12,7 @@ import prefero
 from prefero.exceptions import ModelFileError
 
 # Each is a module of this package that holds a function of the same name.
-COMMANDS = ("demo",)
+COMMANDS = ("demo", "check", "convert", "aggregate")
 
 UNEXPECTED, BAD_DATA, BAD_MODEL_FILE, NOT_CONVERGED, INTERRUPTED = 1, 3, 4, 5, 130
 

@@ -1,0 +1,72 @@
+"""prefero aggregate: one ranking for many."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from prefero.cli.console import print_json, say
+from prefero.cli.options import (
+    DataFile,
+    DirectionOption,
+    Format,
+    FormatOption,
+    InstanceOption,
+    JsonOption,
+    LabelsOption,
+    Reading,
+    Unranked,
+    UnrankedOption,
+)
+from prefero.cli.rankings import read_rankings
+from prefero.cli.tables import read_table
+
+
+class Method(StrEnum):
+    """A rule that makes one ranking of many."""
+
+    BORDA = "borda"
+    KEMENY = "kemeny"
+
+
+def aggregate(
+    data: DataFile,
+    method: Annotated[
+        Method,
+        typer.Option(
+            help="borda: by mean votes. kemeny: with the fewest disagreeing pairs, proven."
+        ),
+    ] = Method.BORDA,
+    format: FormatOption = Format.RANKS,
+    labels: LabelsOption = None,
+    higher_is_better: DirectionOption = None,
+    unranked: UnrankedOption = Unranked.UNKNOWN,
+    instance: InstanceOption = None,
+    weights: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="How often each ranking counts.")
+    ] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="How many labels to print.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make one ranking of many and print it, best first."""
+    import numpy as np
+
+    from prefero import consensus
+    from prefero.metrics import kendall_tau
+    from prefero.rankings import format_order, orders_from_ranks
+
+    table = read_table(data)
+    weight_column = None if weights is None else table.columns(weights)[0]
+    reading = Reading(format, labels, higher_is_better, unranked, instance)
+    rankings = read_rankings(table.without(weight_column), reading)
+    weight = None if weight_column is None else table.weights(weight_column)[rankings.rows]
+    rule = consensus.borda if method is Method.BORDA else consensus.kemeny
+    ranks = rule(rankings.ranks, sample_weight=weight)
+    order = orders_from_ranks(ranks[None, :], rankings.labels, top=top)[0]
+    n = len(rankings.ranks)
+    tau = float(kendall_tau(rankings.ranks, np.tile(ranks, (n, 1)), sample_weight=weight))
+    if as_json:
+        print_json({"method": method, "rankings": n, "order": order, "kendall_tau": tau})
+        return
+    print(format_order(order))
+    say(f"{method} of {n} rankings of {len(ranks)} labels; mean Kendall tau to it {tau:.3f}.")

@@ -1,0 +1,201 @@
+"""prefero check: what a table holds, before anything is trained on it."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from prefero.cli.console import page, plain_table, print_json, say
+from prefero.cli.options import (
+    DataFile,
+    DirectionOption,
+    Format,
+    FormatOption,
+    InstanceOption,
+    JsonOption,
+    LabelsOption,
+    Reading,
+    Unranked,
+    UnrankedOption,
+)
+from prefero.cli.rankings import Rankings, read_rankings
+from prefero.cli.tables import BadCell, Table, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_BAD_CELLS = 10
+_NUMERIC = (Format.RANKS, Format.SCORES, Format.LONG)
+
+
+@dataclass
+class LabelReport:
+    """How often a label is ranked, comes first, and where it stands on average."""
+
+    label: str
+    ranked: int
+    missing: int
+    first: int | None
+    mean_rank: float | None
+
+
+@dataclass
+class Report:
+    """What a table holds."""
+
+    source: str
+    rows: int
+    format: Format
+    direction: str | None
+    rankings: int
+    complete: int
+    incomplete: int
+    empty: int
+    with_ties: int
+    distinct: int
+    labels: list[LabelReport]
+    features: dict[str, str]
+    bad_cells: list[str]
+
+
+def check(
+    data: DataFile,
+    format: FormatOption = Format.RANKS,
+    labels: LabelsOption = None,
+    higher_is_better: DirectionOption = None,
+    unranked: UnrankedOption = Unranked.UNKNOWN,
+    instance: InstanceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what is in a table: rows, labels, missing, ties, bad cells. Trains nothing."""
+    table = read_table(data)
+    if labels is None:
+        _show_columns(table, as_json)
+        return
+    report = examine(table, Reading(format, labels, higher_is_better, unranked, instance))
+    if as_json:
+        print_json(asdict(report))
+    else:
+        _show(report)
+    if report.bad_cells:
+        raise typer.Exit(3)
+
+
+def examine(table: Table, reading: Reading) -> Report:
+    """Return what a table holds; cells that are no numbers count as missing."""
+    bad = _bad_cells(table, reading)
+    guess = replace(reading, higher_is_better=bool(reading.higher_is_better))
+    rankings = read_rankings(table.blanked(bad) if bad else table, guess)
+    direction = _direction(reading)
+    errors = [str(table.error(str(cell), cell.row)) for cell in bad[:_MOST_BAD_CELLS]]
+    if len(bad) > _MOST_BAD_CELLS:
+        errors.append(f"... and {len(bad) - _MOST_BAD_CELLS} more")
+    return Report(
+        source=table.source,
+        rows=len(table.frame),
+        format=reading.format,
+        direction=direction,
+        **_counts(rankings),
+        labels=_label_reports(rankings, oriented=direction != "not given"),
+        features={name: _kind(column) for name, column in rankings.features.items()},
+        bad_cells=errors,
+    )
+
+
+def _bad_cells(table: Table, reading: Reading) -> list[BadCell]:
+    columns = table.columns(reading.labels or "*")
+    if reading.format not in _NUMERIC:
+        return []
+    return table.numbers(columns[-1:] if reading.format is Format.LONG else columns)[1]
+
+
+def _direction(reading: Reading) -> str | None:
+    if reading.format not in (Format.SCORES, Format.LONG):
+        return None
+    words = {True: "higher is better", False: "lower is better", None: "not given"}
+    return words[reading.higher_is_better]
+
+
+def _counts(rankings: Rankings) -> dict[str, int]:
+    import numpy as np
+
+    from prefero.rankings import bucket_positions
+
+    positions = np.nan_to_num(bucket_positions(rankings.ranks))
+    known = np.count_nonzero(positions, axis=1)
+    places = np.array([len(np.unique(row[row > 0])) for row in positions])
+    return {
+        "rankings": len(positions),
+        "complete": int(np.sum(known == positions.shape[1])),
+        "incomplete": int(np.sum((known > 0) & (known < positions.shape[1]))),
+        "empty": int(np.sum(known == 0)),
+        "with_ties": int(np.sum(places < known)),
+        "distinct": len(np.unique(positions, axis=0)),
+    }
+
+
+def _label_reports(rankings: Rankings, *, oriented: bool) -> list[LabelReport]:
+    import numpy as np
+
+    from prefero.rankings import bucket_positions
+
+    positions = bucket_positions(rankings.ranks)
+    best = np.fmin.reduce(positions, axis=1, keepdims=True)
+    reports = []
+    for j, label in enumerate(rankings.labels):
+        column = positions[:, j]
+        ranked = int(np.count_nonzero(~np.isnan(column)))
+        first = int(np.sum(column == best[:, 0])) if oriented else None
+        mean = float(np.nanmean(column)) if oriented and ranked else None
+        reports.append(LabelReport(str(label), ranked, len(column) - ranked, first, mean))
+    return reports
+
+
+def _kind(column: "pd.Series[Any]") -> str:
+    from pandas.api.types import is_numeric_dtype
+
+    kind = "numbers" if is_numeric_dtype(column) else f"text, {column.nunique()} values"
+    missing = int(column.isna().sum())
+    return f"{kind}, {missing} missing" if missing else kind
+
+
+def _show(report: Report) -> None:
+    console = page()
+    form = (
+        str(report.format) if report.direction is None else f"{report.format}, {report.direction}"
+    )
+    console.print(f"{report.source}: {report.rows} rows, {len(report.labels)} labels ({form})")
+    console.print(
+        f"{report.rankings} rankings: {report.complete} complete, {report.incomplete} incomplete, "
+        f"{report.empty} empty; {report.with_ties} with ties; {report.distinct} distinct\n"
+    )
+    table = plain_table("label", "ranked", "missing", "first", "mean rank")
+    for label in report.labels:
+        mean = "" if label.mean_rank is None else f"{label.mean_rank:.2f}"
+        first = "" if label.first is None else str(label.first)
+        table.add_row(label.label, str(label.ranked), str(label.missing), first, mean)
+    console.print(table)
+    console.print()
+    features = plain_table("feature", "holds", numeric=False)
+    for name, kind in report.features.items():
+        features.add_row(name, kind)
+    console.print(features if report.features else "No feature: every column holds labels.")
+    for cell in report.bad_cells:
+        say(cell)
+    if report.direction == "not given":
+        say("Which scores are better? Add --higher-is-better or --lower-is-better.")
+
+
+def _show_columns(table: Table, as_json: bool) -> None:
+    features = table.features([str(name) for name in table.frame.columns])
+    kinds = {str(name): _kind(column) for name, column in features.items()}
+    if as_json:
+        print_json({"source": table.source, "rows": len(table.frame), "columns": kinds})
+        return
+    console = page()
+    console.print(f"{table.source}: {len(table.frame)} rows, {len(kinds)} columns\n")
+    shown = plain_table("column", "holds", "first cell", numeric=False)
+    for name, kind in kinds.items():
+        shown.add_row(name, kind, str(table.frame[name].iloc[0]))
+    console.print(shown)
+    say(f"Which columns hold the rankings? prefero check {table.source} --labels 'y_*'")

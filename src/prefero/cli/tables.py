@@ -1,0 +1,235 @@
+"""Tables from files: strict about their shape, exact about where something is wrong."""
+
+import csv
+import io
+import re
+import sys
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prefero._files import decode, write_beside
+from prefero._optional import require
+from prefero.exceptions import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "?")
+
+_need = partial(require, extra="cli", purpose="Reading and writing tables")
+
+
+@dataclass
+class BadCell:
+    """A cell that is no finite number where one was expected."""
+
+    row: int
+    column: str
+    cell: str
+
+    def __str__(self) -> str:
+        return f"column {self.column!r} holds {self.cell!r}, which is no finite number."
+
+
+@dataclass
+class Table:
+    """A table, and where it came from.
+
+    Cells of a text file are strings; those of a parquet file have its types.
+    """
+
+    source: str
+    frame: "pd.DataFrame"
+    _text: str = field(default="", repr=False)
+    _separator: str = ","
+
+    def line(self, row: int) -> int | None:
+        """Return the line of the file that holds a row; None if it has no lines."""
+        return _line_of_record(self._text, self._separator, row + 1) if self._text else None
+
+    def error(self, problem: str, row: int | None = None) -> DataError:
+        """Return an error about the table, or about one row of it."""
+        if row is None:
+            return DataError(problem, self.source)
+        line = self.line(row)
+        return DataError(problem if line else f"row {row}: {problem}", self.source, line)
+
+    def columns(self, wanted: str) -> list[str]:
+        """Return the columns that a list of names and patterns such as 'y_*' means."""
+        chosen: dict[str, None] = {}
+        for pattern in filter(None, map(str.strip, wanted.split(","))):
+            found = [name for name in self.frame.columns if _matches(name, pattern)]
+            if not found:
+                names = ", ".join(map(str, self.frame.columns))
+                raise self.error(f"no column is named {pattern!r}; there are {names}.")
+            chosen.update(dict.fromkeys(found))
+        return list(chosen)
+
+    def numbers(self, columns: list[str]) -> tuple["NDArray[np.float64]", list[BadCell]]:
+        """Return columns as numbers, NaN for missing, and the cells that are none."""
+        import numpy as np
+
+        values = np.empty((len(self.frame), len(columns)))
+        bad: list[BadCell] = []
+        for j, column in enumerate(columns):
+            values[:, j], wrong = _column_of_numbers(self.frame[column])
+            bad += (BadCell(int(i), column, str(self.frame[column].iloc[i])) for i in wrong)
+        return values, bad
+
+    def finite_numbers(self, columns: list[str]) -> "NDArray[np.float64]":
+        """Return columns as numbers, refusing the first cell that is none."""
+        values, bad = self.numbers(columns)
+        if bad:
+            raise self.error(str(bad[0]), bad[0].row)
+        return values
+
+    def blanked(self, cells: list[BadCell]) -> "Table":
+        """Return the table with some cells made missing."""
+        frame = self.frame.copy()
+        for cell in cells:
+            frame.loc[cell.row, cell.column] = None
+        return replace(self, frame=frame)
+
+    def weights(self, column: str) -> "NDArray[np.float64]":
+        """Return a column as weights, of which none may be missing or negative."""
+        import numpy as np
+
+        values = self.finite_numbers([column])[:, 0]
+        wrong = np.flatnonzero(~(values >= 0))
+        if len(wrong):
+            raise self.error(f"the weight in column {column!r} is missing or negative.", wrong[0])
+        return values
+
+    def without(self, column: str | None) -> "Table":
+        """Return the table without a column."""
+        if column is None:
+            return self
+        return replace(self, frame=self.frame.drop(columns=column))
+
+    def features(self, columns: list[str]) -> "pd.DataFrame":
+        """Return columns as features: numbers where all cells are numbers, else text."""
+        pandas = _need("pandas")
+        features = {}
+        for column in columns:
+            values, bad = _column_of_numbers(self.frame[column])
+            cells = self.frame[column]
+            features[column] = cells.mask(cells.isin(MISSING)) if len(bad) else values
+        return pandas.DataFrame(features, index=self.frame.index)
+
+
+def read_table(path: Path) -> Table:
+    """Read a .parquet, .tsv or .csv file, or csv from stdin if the path is a dash."""
+    if str(path) == "-":
+        return _parse_text(sys.stdin.buffer.read(), "stdin", ",")
+    content, suffix = path.read_bytes(), path.suffix.lower()
+    if suffix == ".parquet":
+        return _parse_parquet(content, str(path))
+    return _parse_text(content, str(path), "\t" if suffix in (".tsv", ".tab") else ",")
+
+
+def write_table(frame: "pd.DataFrame", path: Path) -> None:
+    """Write a table as csv to stdout if the path is a dash, else by the suffix of the file."""
+    if str(path) == "-":
+        frame.to_csv(sys.stdout, index=False)
+        return
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        content = frame.to_parquet(index=False)
+    elif suffix == ".json":
+        content = frame.to_json(orient="records", indent=2, force_ascii=False).encode()
+    else:
+        separator = "\t" if suffix in (".tsv", ".tab") else ","
+        content = frame.to_csv(index=False, sep=separator).encode()
+    write_beside(path, content)
+
+
+def _parse_text(content: bytes, source: str, separator: str) -> Table:
+    arrow, arrow_csv = _need("pyarrow"), _need("pyarrow.csv")
+    text = decode(content)
+    header = _header(text, source, separator)
+    try:
+        table = arrow_csv.read_csv(
+            arrow.BufferReader(text.encode()),
+            read_options=arrow_csv.ReadOptions(use_threads=False),
+            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(header, arrow.string()), strings_can_be_null=False
+            ),
+        )
+    except arrow.ArrowInvalid as error:
+        raise _parse_error(str(error), text, source, separator) from error
+    if not table.num_rows:
+        raise DataError("there is no row after the names.", source, 1)
+    frame = table.to_pandas()
+    frame.columns = [name.strip() for name in header]
+    return Table(source, frame, text, separator)
+
+
+def _parse_parquet(content: bytes, source: str) -> Table:
+    arrow = _need("pyarrow")
+    try:
+        frame = _need("pandas").read_parquet(io.BytesIO(content))
+    except (arrow.ArrowException, OSError) as error:
+        raise DataError(f"this is no parquet file ({error}).", source) from error
+    if frame.empty:
+        raise DataError("the table is empty.", source)
+    return Table(source, frame.reset_index(drop=True).rename(columns=str))
+
+
+def _header(text: str, source: str, separator: str) -> list[str]:
+    """The names in the first line, each of which must be there once."""
+    if not text.strip():
+        raise DataError("the file is empty.", source, 1)
+    if "\0" in text:
+        raise DataError("this is no text.", source)
+    header: list[str] = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    seen = set()
+    for name in map(str.strip, header):
+        if name in seen:
+            raise DataError(f"column {name!r} occurs twice: rename one.", source, 1)
+        seen.add(name)
+    return header
+
+
+def _parse_error(problem: str, text: str, source: str, separator: str) -> DataError:
+    """Say of pyarrow's complaint what a person needs."""
+    ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", problem)
+    if ragged is None:
+        return DataError(f"this is no table of text ({problem}).", source)
+    row, expected, found = map(int, ragged.groups())
+    line = _line_of_record(text, separator, row - 1)
+    return DataError(f"{expected} cells were expected, got {found}.", source, line)
+
+
+def _line_of_record(text: str, separator: str, index: int) -> int | None:
+    """The line on which a record begins; blank lines are none, quoted ones may span several."""
+    csv.field_size_limit(sys.maxsize)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    begins = 1
+    for record in reader:
+        if record:
+            if index == 0:
+                return begins
+            index -= 1
+        begins = reader.line_num + 1
+    return None
+
+
+def _matches(name: Any, pattern: str) -> bool:
+    return str(name) == pattern or fnmatchcase(str(name), pattern)
+
+
+def _column_of_numbers(cells: Any) -> tuple["NDArray[np.float64]", "NDArray[np.intp]"]:
+    """The cells as numbers, and the rows whose cell is neither one nor missing."""
+    import numpy as np
+    import pandas
+
+    values = pandas.to_numeric(cells, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    missing = (cells.isna() | cells.astype(str).str.strip().isin(MISSING)).to_numpy(bool)
+    wrong = np.flatnonzero(~np.isfinite(values) & ~missing)
+    return values, wrong

@@ -1,0 +1,97 @@
+"""Label-ranking data drawn at random."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from prefero.mallows import Mallows
+from prefero.rankings import drop_labels, strict_ranks
+
+_DEPTH = 4
+
+
+def make_label_ranking(
+    n_samples: int = 100,
+    n_features: int = 10,
+    n_labels: int = 5,
+    *,
+    model: Literal["linear", "tree"] = "linear",
+    theta: float = np.inf,
+    missing: float = 0.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Draw instances whose rankings are Mallows noise around a model of their features.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_labels : int, default=100, 10, 5
+        The sizes. Features are independent standard normal numbers.
+    model : {"linear", "tree"}, default="linear"
+        How features give the center: labels are scored by random linear functions, or a random
+        binary tree of depth 4 holds a random ranking in each leaf.
+    theta : float, default=inf
+        The spread of the Mallows distribution around the center: infinity is no noise, 0 is
+        nothing but noise.
+    missing : float, default=0
+        The probability that a label is missing, by an independent coin for each.
+    random_state : int, RandomState or None, default=None
+        The source of chance.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        Instances.
+    Y : ndarray of shape (n_samples, n_labels)
+        Their ranks, NaN where missing.
+
+    Examples
+    --------
+    >>> X, Y = make_label_ranking(3, 2, 4, random_state=0)
+    >>> Y
+    array([[1., 3., 4., 2.],
+           [3., 1., 2., 4.],
+           [1., 4., 3., 2.]])
+    """
+    if model not in ("linear", "tree"):
+        raise ValueError(f"model must be 'linear' or 'tree', got {model!r}.")
+    chance = check_random_state(random_state)
+    X = chance.standard_normal((n_samples, n_features))
+    make_centers = _linear_centers if model == "linear" else _tree_centers
+    ranks = _perturb(make_centers(X, n_labels, chance), theta, chance)
+    return X, drop_labels(ranks, missing, chance)
+
+
+def _linear_centers(
+    X: NDArray[np.float64], n_labels: int, chance: np.random.RandomState
+) -> NDArray[np.int64]:
+    return strict_ranks(X @ chance.standard_normal((X.shape[1], n_labels)))
+
+
+def _tree_centers(
+    X: NDArray[np.float64], n_labels: int, chance: np.random.RandomState
+) -> NDArray[np.int64]:
+    """Walk a complete tree whose node k has the children 2k + 1 and 2k + 2."""
+    n_inner = 2**_DEPTH - 1
+    features = chance.randint(X.shape[1], size=n_inner)
+    thresholds = chance.standard_normal(n_inner) / 2
+    node = np.zeros(len(X), dtype=np.intp)
+    for _ in range(_DEPTH):
+        right = X[np.arange(len(X)), features[node]] > thresholds[node]
+        node = 2 * node + 1 + right
+    leaves = strict_ranks(chance.random_sample((n_inner + 1, n_labels)))
+    return leaves[node - n_inner]
+
+
+def _perturb(
+    centers: NDArray[np.int64], theta: float, chance: np.random.RandomState
+) -> NDArray[np.int64]:
+    """Draw one ranking around each center.
+
+    Noise around a center is noise around 1..c with the labels renamed, so one sample serves
+    all centers.
+    """
+    n, c = centers.shape
+    noise = Mallows(np.arange(1, c + 1), theta).sample(n, chance)
+    return np.take_along_axis(noise, centers - 1, axis=1)
