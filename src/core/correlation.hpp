@@ -20,12 +20,14 @@ struct PairCounts {
 // Compares rows of two matrices. Keeps its buffers, so one object serves many rows.
 class PairCounter {
   public:
-    explicit PairCounter(std::size_t labels) : first_(labels), second_(labels) {}
+    explicit PairCounter(std::size_t labels)
+        : first_(labels), second_(labels), first_halves_(labels), second_halves_(labels) {}
 
     PairCounts operator()(const double* first, const double* second, std::size_t labels);
 
   private:
     std::vector<double> first_, second_;  // the labels that both rows rank
+    std::vector<std::int16_t> first_halves_, second_halves_;
 };
 
 // One PairCounts a row, written as five integers in the order of the struct's members.

@@ -11,7 +11,10 @@ inline bool known(double rank) { return rank == rank; }
 
 // +1 if a stands before b, -1 if after, 0 if tied or either is unknown: a comparison with
 // NaN is false, so a missing label needs no branch.
-inline int preference(double a, double b) { return (a < b) - (a > b); }
+template <typename Rank>
+int preference(Rank a, Rank b) {
+    return (a < b) - (a > b);
+}
 
 // A view of n rows of c ranks, row after row.
 struct RankMatrix {

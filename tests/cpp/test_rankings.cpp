@@ -59,3 +59,12 @@ TEST(equal_scores_go_to_the_lower_index) {
     strict_ranks(scores.data(), 1, 3, ranks.data());
     CHECK(ranks[0] == 2 && ranks[1] == 1 && ranks[2] == 3);
 }
+
+TEST(ranks_that_are_no_halves_are_compared_all_the_same) {
+    const std::vector<double> halves{1, 2.5, 2.5, 4}, others{1.1, 2.3, 2.3, 2.4};
+    PairCounter counter(4);
+    for (const std::vector<double>& row : {halves, others}) {
+        const PairCounts counts = counter(row.data(), halves.data(), 4);
+        CHECK(counts.concordant == 5 && counts.discordant == 0 && counts.tied_both == 1);
+    }
+}
