@@ -95,6 +95,15 @@ std::pair<Out<double, 2>, Out<double, 1>> pair_votes_batch(In<double, 2> ranks, 
     return {votes, theta};
 }
 
+Out<double, 2> kemeny_batch(In<double, 2> ranks, Starts starts, Rows rows, Weights weights,
+                            double prior) {
+    const Neighborhoods sets = neighborhoods(starts, rows, weights);
+    auto votes = make_array<double, 2>({sets.count, ranks.shape(1)});
+    nb::gil_scoped_release unlocked;
+    prefero::kemeny_batch(rank_matrix(ranks), sets, prior, votes.data());
+    return votes;
+}
+
 std::pair<double, double> mallows_moments(double theta, std::size_t labels) {
     const DistanceMoments moments = prefero::mallows_moments(theta, labels);
     return {moments.mean, moments.variance};
@@ -139,6 +148,9 @@ void bind_consensus(nb::module_& module) {
                nb::arg("starts"), nb::arg("rows"), nb::arg("weights"), nb::arg("prior"),
                nb::arg("tolerance"), nb::arg("max_rounds"),
                "Log-worths, and the rounds taken, of each weighted set of rows.");
+    module.def("kemeny_batch", &kemeny_batch, nb::arg("ranks"), nb::arg("starts"), nb::arg("rows"),
+               nb::arg("weights"), nb::arg("prior"),
+               "Positions from the end in a locally optimal order of each weighted set of rows.");
     module.def("mallows_log_normalizer", &mallows_log_normalizer, nb::arg("theta"),
                nb::arg("labels"), "The logarithm of the normalising constant.");
     module.def("mallows_moments", &mallows_moments, nb::arg("theta"), nb::arg("labels"),

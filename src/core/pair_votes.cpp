@@ -31,6 +31,18 @@ class PairWeights {
         total_ += weight;
     }
 
+    // sums[i * c + j] becomes the margin (or share) of label i over label j, 0 if negative.
+    void write_margins(std::size_t labels, double* sums) const {
+        const double* margin = margin_.data();
+        for (std::size_t i = 0; i < labels; ++i) {
+            sums[i * labels + i] = 0;
+            for (std::size_t j = i + 1; j < labels; ++j, ++margin) {
+                sums[i * labels + j] = std::max(*margin, 0.0);
+                sums[j * labels + i] = std::max(-*margin, 0.0);
+            }
+        }
+    }
+
     // Replaces the margins by shares of the weight seen.
     const double* shares(double prior) {
         for (std::size_t p = 0; p < margin_.size(); ++p) {
@@ -67,22 +79,47 @@ double expected_distance(const double* share, const double* votes, std::size_t l
     return distance;
 }
 
+template <typename Use>
+void for_each_set(RankMatrix ranks, Neighborhoods sets, Use use) {
+    PairWeights pairs(ranks.labels);
+    for (std::size_t q = 0; q < sets.count; ++q) {
+        pairs.clear();
+        for (std::int64_t member = sets.starts[q]; member < sets.starts[q + 1]; ++member)
+            pairs.add(ranks.row(static_cast<std::size_t>(sets.rows[member])), ranks.labels,
+                      sets.weights[member]);
+        use(q, pairs);
+    }
+}
+
 }  // namespace
 
 void pair_votes_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes,
                       double* theta) {
     const std::size_t labels = ranks.labels;
     const ThetaTable theta_of(labels);
-    PairWeights pairs(labels);
-    for (std::size_t q = 0; q < sets.count; ++q, votes += labels) {
-        pairs.clear();
-        for (std::int64_t member = sets.starts[q]; member < sets.starts[q + 1]; ++member)
-            pairs.add(ranks.row(static_cast<std::size_t>(sets.rows[member])), labels,
-                      sets.weights[member]);
+    for_each_set(ranks, sets, [&](std::size_t q, PairWeights& pairs) {
+        double* own = votes + q * labels;
         const double* share = pairs.shares(prior);
-        sum_shares(share, labels, votes);
-        theta[q] = theta_of(expected_distance(share, votes, labels));
-    }
+        sum_shares(share, labels, own);
+        theta[q] = theta_of(expected_distance(share, own, labels));
+    });
+}
+
+void kemeny_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes) {
+    const std::size_t labels = ranks.labels;
+    std::vector<double> margins(labels * labels);
+    std::vector<std::int64_t> order(labels);
+    for_each_set(ranks, sets, [&](std::size_t q, PairWeights& pairs) {
+        double* own = votes + q * labels;
+        sum_shares(pairs.shares(prior), labels, own);
+        pairs.write_margins(labels, margins.data());
+        for (std::size_t i = 0; i < labels; ++i) order[i] = static_cast<std::int64_t>(i);
+        std::stable_sort(order.begin(), order.end(),
+                         [own](std::int64_t a, std::int64_t b) { return own[a] > own[b]; });
+        improve_order(margins.data(), labels, order.data());
+        for (std::size_t place = 0; place < labels; ++place)
+            own[order[place]] = static_cast<double>(labels - place);
+    });
 }
 
 }  // namespace prefero

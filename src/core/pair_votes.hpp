@@ -13,4 +13,9 @@ namespace prefero {
 void pair_votes_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes,
                       double* theta);
 
+// The order of the votes of `pair_votes_batch`, improved as long as moving one label elsewhere
+// adds to the shares that agree with it: with complete rankings, until it is a local minimum of
+// Kendall's distance. Writes positions from the end, so that larger is better.
+void kemeny_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes);
+
 }  // namespace prefero

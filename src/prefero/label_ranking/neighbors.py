@@ -39,10 +39,12 @@ Values = NDArray[np.float64]
 
 EXACT_ALGORITHMS = {"auto", "brute", "kd_tree", "ball_tree"}
 
-# Twenty neighbourhood sizes, each about a fifth larger than the one before.
-CANDIDATES = (1, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 33, 40, 48, 58, 70, 100)
+# Twenty neighbourhood sizes, each about a quarter larger than the one before.
+CANDIDATES = (1, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 25, 32, 40, 50, 65, 85, 110, 150, 200)
 # Cases that are left out, one at a time, to choose among them.
 MAX_TRIALS = 3000
+# The part of its standard error below which a difference of tau is taken for chance.
+CHANCE = 0.5
 # Neighbours that must agree with a case before it is redundant.
 CONDENSING_NEIGHBORS = 3
 
@@ -324,14 +326,17 @@ default="auto"
         sizes = [k for k in CANDIDATES if k < n] or [1]
         trials = spread(n, MAX_TRIALS)
         near = self._others(trials, sizes[-1])
-        self.leave_one_out_ = {k: self._left_out_tau(near, trials, k) for k in sizes}
-        return max(sizes, key=lambda k: self.leave_one_out_[k])
+        tau = np.array([self._left_out_tau(near, trials, k) for k in sizes])
+        weight = np.where(np.isnan(tau[0]), 0, self.case_weight_[trials])
+        weight = weight / max(weight.sum(), 1)
+        tau = np.nan_to_num(tau)
+        self.leave_one_out_ = dict(zip(sizes, (tau @ weight).tolist(), strict=True))
+        return sizes[_largest_good(tau, weight)]
 
-    def _left_out_tau(self, near: Neighbors, trials: NDArray[np.int64], k: int) -> float:
+    def _left_out_tau(self, near: Neighbors, trials: NDArray[np.int64], k: int) -> Values:
         votes, _ = self._aggregate(_first(near, k))
         tau = kendall_tau(self.rankings_[trials], strict_ranks(votes), average=False)
-        weight = np.where(np.isnan(tau), 0, self.case_weight_[trials])
-        return float(np.nan_to_num(tau) @ weight / weight.sum()) if weight.any() else 0.0
+        return np.asarray(tau)
 
     def _select_cases(self, how: str) -> NDArray[np.bool_]:
         everyone = np.arange(len(self.points_))
@@ -451,3 +456,15 @@ def _first(near: Neighbors, k: int, *, itself: bool = True) -> Neighbors:
         near.indices[:, columns],
         occupied_places(near.places[:, columns], k),
     )
+
+
+def _largest_good(tau: Values, weight: Values) -> int:
+    """The last row of tau whose weighted mean is as good as the best, up to chance.
+
+    A difference counts as chance if it is below a part of its standard error: of sizes that
+    the cases left out cannot tell apart, the larger one has the smaller variance.
+    """
+    behind = tau[np.argmax(tau @ weight)] - tau
+    gap = behind @ weight
+    error = np.sqrt(((behind - gap[:, None]) ** 2) @ weight**2)
+    return int(np.flatnonzero(gap <= CHANCE * error)[-1])
