@@ -18,7 +18,6 @@ import oracles
 from prefero import NeighborsLabelRanker
 from prefero.label_ranking import _case_space
 from prefero.label_ranking._aggregation import AGGREGATIONS
-from prefero.label_ranking.neighbors import _largest_good
 from prefero.mallows import fit_pairs_batch
 from prefero.metrics import completeness, correctness, kendall_tau
 from prefero.rankings import drop_labels, ranks_from_scores
@@ -41,10 +40,10 @@ def problem(n=80, labels=4, missing=0.0, noise_features=0, seed=0):
 def test_algorithm_1(missing):
     X, Y = problem(missing=missing)
     queries = np.random.default_rng(1).normal(size=(15, 2))
-    ranker = NeighborsLabelRanker(6, aggregation="mallows", **PLAIN).fit(X, Y)
+    ranker = NeighborsLabelRanker(11, aggregation="mallows", **PLAIN).fit(X, Y)
     ranks, theta = ranker.predict(queries), ranker.predict_reliability(queries)
     for row, query in enumerate(queries):
-        cases, distances = oracles.nearest(X, query, 6)
+        cases, distances = oracles.nearest(X, query, 11)
         center, mean = oracles.fit_mallows(Y[cases], oracles.dudani_weights(distances))
         assert_array_equal(ranks[row], center)
         assert np.isinf(theta[row]) == (mean < 1e-12)
@@ -86,6 +85,14 @@ def test_no_single_move_improves_a_kemeny_order(Y):
         assert agreement(moved) <= agreement(order) + 1e-9
 
 
+def test_reliability_of_one_neighbor_looks_at_ten():
+    X, Y = problem(n=200)
+    one = NeighborsLabelRanker(1, **PLAIN).fit(X, Y)
+    ten = NeighborsLabelRanker(10, **PLAIN).fit(X, Y)
+    assert_array_equal(one.predict_reliability(X), ten.predict_reliability(X))
+    assert len(set(one.predict_reliability(X))) > 20
+
+
 def test_all_aggregations_agree_where_neighbors_do():
     Y = np.array([[2, 1, 4, 3]] * 3 + [[np.nan, 1, 3, 2]])
     for aggregate in AGGREGATIONS.values():
@@ -108,15 +115,6 @@ def test_auto_chooses_what_refitting_for_each_size_would(weights, missing):
         assert_allclose(tau, np.nanmean(left_out))
     best = max(ranker.leave_one_out_, key=ranker.leave_one_out_.get)
     assert ranker.n_neighbors_ >= best
-
-
-def test_of_sizes_that_chance_may_have_told_apart_the_larger_one_is_chosen():
-    noise = np.tile([0.4, -0.4], 50)
-    clearly_worse, best, slightly_worse = np.full(100, 0.1), np.full(100, 0.5), 0.49 + noise
-    weight = np.full(100, 0.01)
-    assert _largest_good(np.array([clearly_worse, best, slightly_worse]), weight) == 2
-    assert _largest_good(np.array([best, slightly_worse, clearly_worse]), weight) == 1
-    assert _largest_good(np.array([best, best - 0.01]), weight) == 0
 
 
 class CountingIndex(BaseEstimator):
@@ -203,7 +201,7 @@ def test_features_that_explain_nothing_lose_their_weight():
     X_new, Y_new = problem(n=150, noise_features=4, seed=0)
     X_new[:, 2:] = np.random.default_rng(5).normal(size=(150, 4))
     equal = NeighborsLabelRanker(feature_weights="equal").fit(X, Y)
-    assert ranker.score(X_new, Y_new) > equal.score(X_new, Y_new) + 0.1
+    assert ranker.score(X_new, Y_new) > equal.score(X_new, Y_new) + 0.05
 
 
 def test_given_feature_weights():

@@ -15,6 +15,7 @@ from prefero._neighbors import (
     build_index,
     in_chunks,
     index_recall,
+    largest_good_size,
     leave_one_out,
     neighbor_weights,
     occupied_places,
@@ -151,3 +152,12 @@ def test_a_spread_sample_has_no_row_twice(n, most):
     assert len(rows) == len(set(rows)) == min(n, most)
     assert rows.min() >= 0
     assert rows.max() < n
+
+
+def test_of_sizes_that_chance_may_have_told_apart_the_larger_one_is_chosen():
+    noise = np.tile([0.4, -0.4], 50)
+    clearly_worse, best, slightly_worse = np.full(100, 0.1), np.full(100, 0.5), 0.49 + noise
+    weight = np.full(100, 0.01)
+    assert largest_good_size(np.array([clearly_worse, best, slightly_worse]), weight) == 2
+    assert largest_good_size(np.array([best, slightly_worse, clearly_worse]), weight) == 1
+    assert largest_good_size(np.array([best, best - 0.01]), weight) == 0

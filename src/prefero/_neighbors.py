@@ -18,7 +18,9 @@ __all__ = [
     "build_index",
     "in_chunks",
     "index_recall",
+    "largest_good_size",
     "leave_one_out",
+    "nearest_places",
     "neighbor_weights",
     "occupied_places",
 ]
@@ -30,6 +32,13 @@ WeightFunction = Callable[[Values], Values]
 # Rows a query: results do not depend on how many jobs share the chunks, and memory is bounded
 # by a chunk, whatever the number of queries.
 CHUNK_ROWS = 4096
+
+# What a ranker tries where it is to choose: twenty sizes, each about a quarter larger than the
+# one before, on at most so many cases left out one at a time.
+NEIGHBORHOOD_SIZES = (1, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 25, 32, 40, 50, 65, 85, 110, 150, 200)
+MAX_TRIALS = 3000
+# The part of its standard error below which a difference is taken for chance.
+CHANCE = 0.5
 
 
 class Neighbors(NamedTuple):
@@ -302,6 +311,67 @@ def leave_one_out(
     distances, indices = index.kneighbors(points[queries], min(k + 1, len(points)))
     itself = indices == queries[:, None]
     return Neighbors(distances, indices, np.maximum(weight[indices] - itself, 0))
+
+
+def nearest_places(near: Neighbors, k: int, *, itself: bool = True) -> Neighbors:
+    """Return the neighbours that share the first k places.
+
+    Parameters
+    ----------
+    near : Neighbors
+        At least k neighbours a query; ``places`` are weights, not yet cut off.
+    k : int
+        The places.
+    itself : bool, default=True
+        Whether the case left out is among them, as ``leave_one_out`` gives.
+
+    Returns
+    -------
+    Neighbors
+        With places that sum to k at most.
+
+    Examples
+    --------
+    >>> near = Neighbors(np.array([[0.0, 1, 2]]), np.array([[5, 3, 4]]), np.array([[0.0, 2, 1]]))
+    >>> nearest_places(near, 1).places
+    array([[0., 1.]])
+    """
+    columns = slice(k + itself)
+    return Neighbors(
+        near.distances[:, columns],
+        near.indices[:, columns],
+        occupied_places(near.places[:, columns], k),
+    )
+
+
+def largest_good_size(scores: Values, weight: Values) -> int:
+    """Choose a neighbourhood size: the largest whose score is the best, up to chance.
+
+    A difference counts as chance if it is below a part of its standard error: of sizes that
+    the cases left out cannot tell apart, the larger one has the smaller variance.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_sizes, n_trials)
+        What each size scores on each case left out, sizes ascending.
+    weight : ndarray of shape (n_trials,)
+        Weights of the cases; their sum is 1.
+
+    Returns
+    -------
+    int
+        The row of scores.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.1, 0.2], [0.5, 0.6], [0.9, 0.1]])
+    >>> largest_good_size(scores, np.array([0.5, 0.5]))
+    2
+    """
+    behind = scores[np.argmax(scores @ weight)] - scores
+    gap = behind @ weight
+    error = np.sqrt(((behind - gap[:, None]) ** 2) @ weight**2)
+    return int(np.flatnonzero(gap <= CHANCE * error)[-1])
 
 
 def neighbor_weights(near: Neighbors, kind: str | WeightFunction) -> Values:

@@ -11,14 +11,17 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._neighbors import (
+    MAX_TRIALS,
+    NEIGHBORHOOD_SIZES,
     Neighbors,
     WeightFunction,
     build_index,
     in_chunks,
     index_recall,
+    largest_good_size,
     leave_one_out,
+    nearest_places,
     neighbor_weights,
-    occupied_places,
     spread,
 )
 from prefero.base import BaseLabelRanker, unseen_labels
@@ -39,12 +42,8 @@ Values = NDArray[np.float64]
 
 EXACT_ALGORITHMS = {"auto", "brute", "kd_tree", "ball_tree"}
 
-# Twenty neighbourhood sizes, each about a quarter larger than the one before.
-CANDIDATES = (1, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 25, 32, 40, 50, 65, 85, 110, 150, 200)
-# Cases that are left out, one at a time, to choose among them.
-MAX_TRIALS = 3000
-# The part of its standard error below which a difference of tau is taken for chance.
-CHANCE = 0.5
+# Fewer neighbours than these say nothing of how much rankings spread.
+SPREAD_NEIGHBORS = 10
 # Neighbours that must agree with a case before it is redundant.
 CONDENSING_NEIGHBORS = 3
 
@@ -56,10 +55,8 @@ class NeighborExplanation(NamedTuple):
     ----------
     cases : ndarray of shape (n_samples, k)
         Row numbers in the case base, of ``rankings_`` for instance.
-    distances : ndarray of shape (n_samples, k)
-        How far they are.
-    weights : ndarray of shape (n_samples, k)
-        What their rankings count.
+    distances, weights : ndarray of shape (n_samples, k)
+        How far they are, and what their rankings count.
     rankings : ndarray of shape (n_samples, k, n_labels)
         Their ranks; NaN where unknown.
     """
@@ -105,11 +102,9 @@ default="auto"
         ``"approximate"`` for large case bases (needs the ``ann`` extra); or an object with
         ``fit(X)`` and ``kneighbors(X, n_neighbors)``, which gets the scaled cases.
     metric : str or callable, default="minkowski"
-        As in :class:`sklearn.neighbors.NearestNeighbors`.
     p : float, default=2
-        The power of the Minkowski metric.
     metric_params : dict, optional
-        More parameters of the metric.
+        As in :class:`sklearn.neighbors.NearestNeighbors`.
     n_jobs : int, optional
         Chunks of queries to answer at a time, as in joblib. Results do not depend on it.
 
@@ -151,7 +146,7 @@ default="auto"
     array([[1, 2, 3],
            [3, 2, 1]])
     >>> ranker.predict_reliability([[0.1], [1.7]]).round(1)
-    array([2.9, 0. ])
+    array([2.1, 0. ])
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
@@ -323,7 +318,7 @@ default="auto"
         n = len(self.points_)
         if self.n_neighbors != "auto":
             return min(int(self.n_neighbors), n)
-        sizes = [k for k in CANDIDATES if k < n] or [1]
+        sizes = [k for k in NEIGHBORHOOD_SIZES if k < n] or [1]
         trials = spread(n, MAX_TRIALS)
         near = self._others(trials, sizes[-1])
         tau = np.array([self._left_out_tau(near, trials, k) for k in sizes])
@@ -331,17 +326,17 @@ default="auto"
         weight = weight / max(weight.sum(), 1)
         tau = np.nan_to_num(tau)
         self.leave_one_out_ = dict(zip(sizes, (tau @ weight).tolist(), strict=True))
-        return sizes[_largest_good(tau, weight)]
+        return sizes[largest_good_size(tau, weight)]
 
     def _left_out_tau(self, near: Neighbors, trials: NDArray[np.int64], k: int) -> Values:
-        votes, _ = self._aggregate(_first(near, k))
+        votes, _ = self._aggregate(nearest_places(near, k))
         tau = kendall_tau(self.rankings_[trials], strict_ranks(votes), average=False)
         return np.asarray(tau)
 
     def _select_cases(self, how: str) -> NDArray[np.bool_]:
         everyone = np.arange(len(self.points_))
         k = self._choose_size() if how == "edit" else CONDENSING_NEIGHBORS
-        near = _first(self._others(everyone, k), k)
+        near = nearest_places(self._others(everyone, k), k)
         votes, _ = self._aggregate(near)
         return selected_cases(near, self.rankings_, strict_ranks(votes), how)
 
@@ -357,13 +352,12 @@ default="auto"
         near = leave_one_out(self._index, self.points_, self.case_weight_, wanted, cases)
         return self._localize(self.points_[cases], near, k + 1)
 
-    def _nearest(self, points: Values) -> Neighbors:
+    def _nearest(self, points: Values, k: int) -> Neighbors:
         """The neighbours of queries."""
-        k = self.n_neighbors_
         wanted = min(max(k, self.local_metric or 0), len(self.points_))
         distances, indices = self._index.kneighbors(points, wanted)
         near = Neighbors(distances, indices, self.case_weight_[indices])
-        return _first(self._localize(points, near, k), k, itself=False)
+        return nearest_places(self._localize(points, near, k), k, itself=False)
 
     def _localize(self, points: Values, near: Neighbors, k: int) -> Neighbors:
         if self.local_metric is None:
@@ -375,11 +369,17 @@ default="auto"
         weights = neighbor_weights(near, self.weights)
         return AGGREGATIONS[self.aggregation](self.rankings_, near.indices, weights)
 
-    def _answer(self, X: Values) -> tuple[Values, Values]:
-        return self._aggregate(self._nearest(self._place(X)))
+    def _votes(self, X: Values) -> tuple[Values]:
+        return (self._aggregate(self._nearest(self._place(X), self.n_neighbors_))[0],)
+
+    def _votes_and_spreads(self, X: Values) -> tuple[Values, Values]:
+        """Votes of the neighbours, and the spread of enough of them to have one."""
+        near = self._nearest(self._place(X), max(self.n_neighbors_, SPREAD_NEIGHBORS))
+        votes, theta = self._aggregate(near)
+        return (votes if self.n_neighbors_ >= SPREAD_NEIGHBORS else self._votes(X)[0]), theta
 
     def _decision(self, X: Values) -> Values:
-        return in_chunks(self._answer, X, self.n_jobs)[0]
+        return in_chunks(self._votes, X, self.n_jobs)[0]
 
     def predict_reliability(self, X: Any) -> Values:
         """Say how much the neighbours of each instance agree: the spread θ of a Mallows model.
@@ -392,11 +392,13 @@ default="auto"
         Returns
         -------
         ndarray of shape (n_samples,)
-            0 for neighbours that scatter at random; the larger, the more reliable. With
-            ``aggregation="mallows"`` infinite where they all agree.
+            0 for neighbours that scatter at random; the larger, the more reliable. A smaller
+            neighbourhood is widened to ten for this. With ``aggregation="mallows"`` infinite
+            where all agree.
         """
         check_is_fitted(self)
-        return in_chunks(self._answer, self._validate_X(X, reset=False), self.n_jobs)[1]
+        X = self._validate_X(X, reset=False)
+        return in_chunks(self._votes_and_spreads, X, self.n_jobs)[1]
 
     def predict_pairwise(self, X: Any) -> Values:
         """Predict the probability that one label precedes another, by the Mallows model.
@@ -412,7 +414,8 @@ default="auto"
             ``[n, i, j]`` is P(i before j); 1/2 on the diagonal and for labels never seen.
         """
         check_is_fitted(self)
-        votes, theta = in_chunks(self._answer, self._validate_X(X, reset=False), self.n_jobs)
+        X = self._validate_X(X, reset=False)
+        votes, theta = in_chunks(self._votes_and_spreads, X, self.n_jobs)
         probability = pairwise_batch(strict_ranks(votes), theta)
         probability[:, self.unseen_labels_, :] = 0.5
         probability[:, :, self.unseen_labels_] = 0.5
@@ -441,30 +444,8 @@ default="auto"
                 [1., 2.]]]))
         """
         check_is_fitted(self)
-        near = self._nearest(self._place(self._validate_X(X, reset=False)))
+        near = self._nearest(self._place(self._validate_X(X, reset=False)), self.n_neighbors_)
         weights = neighbor_weights(near, self.weights)
         return NeighborExplanation(
             near.indices, near.distances, weights, self.rankings_[near.indices]
         )
-
-
-def _first(near: Neighbors, k: int, *, itself: bool = True) -> Neighbors:
-    """The neighbours that share k places; ``itself`` if the case left out is among them."""
-    columns = slice(k + itself)
-    return Neighbors(
-        near.distances[:, columns],
-        near.indices[:, columns],
-        occupied_places(near.places[:, columns], k),
-    )
-
-
-def _largest_good(tau: Values, weight: Values) -> int:
-    """The last row of tau whose weighted mean is as good as the best, up to chance.
-
-    A difference counts as chance if it is below a part of its standard error: of sizes that
-    the cases left out cannot tell apart, the larger one has the smaller variance.
-    """
-    behind = tau[np.argmax(tau @ weight)] - tau
-    gap = behind @ weight
-    error = np.sqrt(((behind - gap[:, None]) ** 2) @ weight**2)
-    return int(np.flatnonzero(gap <= CHANCE * error)[-1])
