@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -93,7 +94,7 @@ def test_every_orderer_comes_back(orderer, path):
     model = clone(orderer).fit(X, ranks, groups=groups)
     save(model, path)
     again = load(path)
-    method = "transform" if hasattr(model, "transform") else "decision_function"
+    method = "transform" if hasattr(model, "transform") else "predict"
     np.testing.assert_array_equal(getattr(model, method)(X), getattr(again, method)(X))
 
 
@@ -188,6 +189,13 @@ def test_other_files_are_refused(content, path):
 def test_a_missing_file_is_reported_as_such(path):
     with pytest.raises(FileNotFoundError):
         load(path)
+
+
+def test_a_file_of_the_first_format_can_still_be_read():
+    old = Path(__file__).parent / "data" / "format-1.prefero"
+    assert read_header(old)["labels"] == ["oats", "rye", "wheat"]
+    model = load(old)
+    np.testing.assert_array_equal(model.predict(pd.DataFrame({"rain": [1.0]})), [[1, 2, 3]])
 
 
 def test_a_newer_format_is_named(path):

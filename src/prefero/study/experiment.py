@@ -147,8 +147,15 @@ def run_experiment(
     if not cells:
         raise ValueError("There is nothing to run: give a ranker, a data set and a rate.")
     problems = {name: _load(name, source, n_splits) for name, source in data.items()}
+    fingerprints = {name: _fingerprint(ranker) for name, ranker in rankers.items()}
+    shared = [asdict(design), sorted(details), prefero.__version__, sklearn.__version__]
     keys = {
-        cell: _key(cell, design, problems[cell.dataset], rankers[cell.ranker], details)
+        cell: digest(
+            [cell.dataset, cell.missing, cell.repetition, cell.fold],
+            problems[cell.dataset].fingerprint,
+            fingerprints[cell.ranker],
+            shared,
+        )
         for cell in cells
     }
     store = CellStore(folder)
@@ -190,18 +197,10 @@ def _load(name: str, source: Source, n_splits: int) -> _Problem:
     return _Problem(X, ranks, scores, joblib.hash((X, ranks, scores)))
 
 
-def _key(
-    cell: _Cell, design: _Design, problem: _Problem, ranker: BaseEstimator, details: Details
-) -> str:
-    """Hash everything that determines what a cell measures; a ranker's name does not."""
-    return digest(
-        [cell.dataset, cell.missing, cell.repetition, cell.fold],
-        asdict(design),
-        problem.fingerprint,
-        joblib.hash((type(ranker).__qualname__, ranker.get_params(deep=True))),
-        sorted(details),
-        [prefero.__version__, sklearn.__version__],
-    )
+def _fingerprint(ranker: BaseEstimator) -> str:
+    """Hash what determines a ranker: its class and its parameters, not its name in the table."""
+    cls = type(ranker)
+    return str(joblib.hash((cls.__module__, cls.__qualname__, ranker.get_params(deep=True))))
 
 
 def _run_cell(
