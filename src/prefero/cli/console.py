@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
 
@@ -29,19 +29,20 @@ def say(sentence: str) -> None:
     print(sentence, file=sys.stderr)
 
 
-def plain_table(*columns: str, numeric: bool = True, title: str | None = None) -> "Table":
+def section(title: str, body: "RenderableType") -> "RenderableType":
+    """Return a part of the page under a title."""
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(Text(title, style="bold"), body)
+
+
+def plain_table(*columns: str, numeric: bool = True) -> "Table":
     """Return an empty table for the page; all columns but the first may hold numbers."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-    )
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="cyan")
     for index, column in enumerate(columns):
         table.add_column(column, justify="right" if numeric and index else "left")
     return table

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero.cli.console import page, plain_table, print_json, track
+from prefero.cli.console import page, plain_table, print_json, section, track
 from prefero.cli.rankers import BASELINE, RankerChoice, ranker_choices
 
 if TYPE_CHECKING:
@@ -19,15 +19,17 @@ _SETS = (
 )
 _FOLDS = 3
 
-_NEXT = """\
-Next
-  prefero --help                  every command
-  python                          and then:
-    >>> from prefero.datasets import load_dataset
-    >>> from prefero import {estimator}
-    >>> wine = load_dataset("wine", as_frame=True)
-    >>> ranker = {estimator}().fit(wine.data, wine.target)
-    >>> ranker.predict_order(wine.data[:3])"""
+# What to type next, of the commands that there are.
+_NEXT = {
+    "check": "prefero check data.csv              what your own table holds",
+    "train": "prefero train data.csv -o model.prefero --labels 'y_*'",
+    "compare": "prefero compare data.csv --labels 'y_*'",
+}
+_EXAMPLE = """\
+>>> from prefero import {estimator}
+>>> from prefero.datasets import load_dataset
+>>> wine = load_dataset("wine", as_frame=True)
+>>> {estimator}().fit(wine.data, wine.target).predict_order(wine.data[:3])"""
 
 
 @dataclass
@@ -96,7 +98,7 @@ def _story(data: dict[str, Any], results: list[_Result]) -> list["RenderableType
         _sets_table(data),
         _tau_table(list(data), results, best),
         _orders_table(best),
-        _NEXT.format(estimator=favourite.estimator),
+        _next_steps(favourite),
     ]
 
 
@@ -113,29 +115,24 @@ def _heading() -> "RenderableType":
 
 
 def _sets_table(data: dict[str, Any]) -> "RenderableType":
-    table = plain_table(title="Three sets made from data that scikit-learn carries")
-    table.add_column("set")
-    for column in ("instances", "features", "labels"):
-        table.add_column(column, justify="right")
+    table = plain_table("set", "instances", "features", "labels")
     table.add_column("to be ordered")
     for name, _, about in _SETS:
         n, features = data[name].data.shape
         table.add_row(name, str(n), str(features), str(len(data[name].label_names)), about)
-    return table
+    return section("Three sets made from data that scikit-learn carries", table)
 
 
 def _tau_table(
     names: list[str], results: list[_Result], best: dict[str, _Result]
 ) -> "RenderableType":
-    table = plain_table(title=f"Kendall tau in {_FOLDS}-fold cross-validation")
-    table.add_column("ranker")
-    for name in names:
-        table.add_column(name, justify="right")
+    table = plain_table("ranker", *names)
     for choice in ranker_choices():
         row = {r.data: r for r in results if r.ranker == choice}
         cells = [_tau_cell(row[name].tau, row[name] is best[name]) for name in names]
         table.add_row(choice.title, *cells)
-    return table
+    title = f"Kendall tau in {_FOLDS}-fold cross-validation: 1 is every pair right, 0 is chance"
+    return section(title, table)
 
 
 def _tau_cell(tau: float, is_best: bool) -> "RenderableType":
@@ -145,13 +142,20 @@ def _tau_cell(tau: float, is_best: bool) -> "RenderableType":
 
 
 def _orders_table(best: dict[str, _Result]) -> "RenderableType":
-    table = plain_table(title="Three instances the best ranker had not seen")
-    for column in ("set", "", "order"):
-        table.add_column(column)
+    table = plain_table("set", "", "order", numeric=False)
     for name, result in best.items():
         table.add_row(name, "predicted", _order(result.predicted))
         table.add_row("", "true", _order(result.true), end_section=True)
-    return table
+    return section("Three instances that the best ranker had not seen", table)
+
+
+def _next_steps(favourite: RankerChoice) -> "RenderableType":
+    from prefero.cli.main import COMMANDS
+
+    commands = [line for command, line in _NEXT.items() if command in COMMANDS]
+    python = _EXAMPLE.format(estimator=favourite.estimator).splitlines()
+    steps = "\n".join(f"  {line}" for line in [*commands, "", "python", *python])
+    return section("What to type next", steps)
 
 
 def _order(labels: list[str], longest: int = 4) -> str:
