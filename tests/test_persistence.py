@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pickle
+import random
 import struct
 import subprocess
 import sys
@@ -335,6 +336,28 @@ def test_a_senseless_schema_is_refused(payload, schema):
     payload.write(schema)
     with pytest.raises(ModelFileError):
         load(payload.path)
+
+
+def test_a_schema_changed_anywhere_is_refused_or_harmless(payload):
+    rng = random.Random(0)
+    values = [None, 0, -1, 1e308, "", [], {}, "x", True, "[1,", 10**30, {"__loader__": "DictNode"}]
+    whole = json.dumps(payload.schema)
+    for _ in range(200):
+        schema = json.loads(whole)
+        holder, key = rng.choice(list(places(schema)))
+        holder[key] = rng.choice(values)
+        payload.write(schema)
+        with contextlib.suppress(ModelFileError):
+            load(payload.path).predict(np.zeros((2, 3)))
+
+
+def places(value):
+    """Every (container, key) in nested dicts and lists."""
+    keys = value if isinstance(value, dict) else range(len(value))
+    for key in list(keys):
+        yield value, key
+        if isinstance(value[key], dict | list):
+            yield from places(value[key])
 
 
 def test_a_deeply_nested_schema_is_refused(payload):

@@ -29,7 +29,7 @@ class Comparison:
     measure : str
         What was compared.
     scores : ndarray of shape (n_datasets, n_rankers)
-        The mean measure over folds and repetitions; larger is better.
+        The mean of the measure over folds and repetitions.
     average_ranks : ndarray of shape (n_rankers,)
         The mean over data sets of each ranker's place; equal scores share a place.
     test : str
@@ -256,7 +256,8 @@ def compare(
     signed = -scores if _smaller_is_better(measure) else scores
     ranks = stats.rankdata(-signed, axis=1)
     test, statistic, p_value = _any_difference(signed)
-    testable = not np.isnan(p_value)
+    pairs = _pair_tests(signed, posthoc, p_value)
+    nemenyi = posthoc == "nemenyi" and len(rankers) > 2 and not np.isnan(p_value)
     return Comparison(
         rankers=rankers,
         datasets=[name for name, kept in zip(datasets, whole, strict=True) if kept],
@@ -267,11 +268,9 @@ def compare(
         statistic=statistic,
         p_value=p_value,
         posthoc=posthoc,
-        pair_p_values=_pair_tests(signed, posthoc, p_value) if testable else _blank(len(rankers)),
+        pair_p_values=pairs,
         alpha=alpha,
-        critical_difference=_critical_difference(ranks.shape, alpha)
-        if posthoc == "nemenyi" and testable and len(rankers) > 2
-        else float("nan"),
+        critical_difference=_critical_difference(ranks.shape, alpha) if nemenyi else float("nan"),
         wins=(signed[:, :, None] > signed[:, None, :]).sum(axis=0),
         left_out=left_out,
     )
@@ -343,8 +342,8 @@ def _any_difference(scores: Values) -> tuple[str, float, float]:
 
 def _pair_tests(scores: Values, posthoc: Posthoc, p_value: float) -> Values:
     k = scores.shape[1]
-    if k == 2:
-        return np.array([[1.0, p_value], [p_value, 1.0]])
+    if k == 2 or np.isnan(p_value):
+        return np.where(np.eye(k, dtype=bool), 1.0, p_value)
     posthocs = require("scikit_posthocs", extra="study", purpose=f"{posthoc.capitalize()}'s test")
     if posthoc == "nemenyi":
         return posthocs.posthoc_nemenyi_friedman(scores).to_numpy()
@@ -364,10 +363,6 @@ def _end_of_run(alike: NDArray[np.bool_], first: int) -> int:
     while end < len(alike) and alike[first:end, end].all():
         end += 1
     return end
-
-
-def _blank(k: int) -> Values:
-    return np.where(np.eye(k, dtype=bool), 1.0, np.nan)
 
 
 def _count(n: int, noun: str) -> str:
