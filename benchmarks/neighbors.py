@@ -28,6 +28,7 @@ from prefero import NeighborsLabelRanker
 from prefero.rankings import drop_labels, ranks_from_scores
 
 K = 5
+ALGORITHM_1 = {"aggregation": "mallows", "feature_weights": "equal"}
 
 
 def read_set(name: str) -> tuple[Any, Any]:
@@ -106,7 +107,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--million", action="store_true", help="the large case base instead")
-    parser.add_argument("--queries", type=int, default=20_000, help="with --million")
+    parser.add_argument("--queries", type=int, default=5_000, help="with --million")
     parser.add_argument("--output", type=Path, help="write the table to this file too")
     options = parser.parse_args()
     if options.million:

@@ -111,12 +111,12 @@ class FaissIndex:
     Parameters
     ----------
     n_cells : int, optional
-        Cells of the inverted file; four times the root of the number of cases by default.
-    n_probes : int, default=24
+        Cells of the inverted file; the root of the number of cases by default.
+    n_probes : int, default=32
         Cells read for each query: more find more of the true neighbours, more slowly.
     """
 
-    def __init__(self, n_cells: int | None = None, n_probes: int = 24) -> None:
+    def __init__(self, n_cells: int | None = None, n_probes: int = 32) -> None:
         self.n_cells = n_cells
         self.n_probes = n_probes
 
@@ -136,7 +136,7 @@ class FaissIndex:
         faiss = require("faiss", extra="ann", purpose="algorithm='approximate'")
         n, d = points.shape
         # Training a cell takes about forty cases; fewer make faiss print a warning.
-        cells = min(self.n_cells or round(4 * np.sqrt(n)), max(1, n // 40))
+        cells = min(self.n_cells or round(np.sqrt(n)), max(1, n // 40))
         self._points = points
         self._index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, cells)
         self._index.cp.seed = 0
