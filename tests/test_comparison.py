@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from prefero.datasets import benchmarks_folder
-from prefero.study import Table, compare, relative_sizes
+from prefero.study import Table, compare, compare_folds, relative_sizes
 
 FOLDER = benchmarks_folder()
 PUBLISHED = None if FOLDER is None else FOLDER.parent / "published"
@@ -209,3 +209,59 @@ def test_relative_sizes():
     assert ratios[1] == {"dataset": "d1", "a": 0.5, "c": 2.0}
     with pytest.raises(ValueError, match="no ranker 'x'"):
         relative_sizes(sizes, "x")
+
+
+def folds(scores, n_splits, measure="tau"):
+    """Rows of one data set: a column of scores a ranker, repetition after repetition."""
+    return Table(
+        {"dataset": "d", "ranker": "abcdefgh"[j], "repetition": i // n_splits, "fold": i % n_splits}
+        | {measure: float(value)}
+        for i, row in enumerate(scores)
+        for j, value in enumerate(row)
+    )
+
+
+def test_folds_are_compared_by_the_corrected_resampled_t_test():
+    scores = np.random.default_rng(0).normal(loc=[1, 0.5, 0.2], scale=0.5, size=(50, 3))
+    found = compare_folds(folds(scores, n_splits=10))
+    assert [row["ranker"] for row in found] == ["b", "c"]
+    expected = []
+    for j in (1, 2):
+        gaps = scores[:, 0] - scores[:, j]
+        t = gaps.mean() / np.sqrt((1 / 50 + 10 / 90) * np.var(gaps, ddof=1))
+        expected.append(2 * stats.t.sf(t, 49))
+    # Holm: the smaller of two p-values counts double, the larger is no smaller than that.
+    small, large = sorted(expected)
+    adjusted = {small: 2 * small, large: max(large, 2 * small)}
+    np.testing.assert_allclose(found["p_value"], [adjusted[p] for p in expected])
+    np.testing.assert_allclose(found["behind"], (scores[:, :1] - scores[:, 1:]).mean(axis=0))
+
+
+def test_more_repetitions_of_the_same_folds_do_not_make_a_difference_significant():
+    # The ordinary t-test would.
+    gap = np.tile([0.03, -0.01, 0.02, 0.0, -0.01, 0.04, 0.01, -0.02, 0.02, 0.0], 20)
+    scores = np.column_stack([gap, np.zeros(200)])
+    assert stats.ttest_1samp(gap, 0).pvalue < 1e-4
+    assert compare_folds(folds(scores, n_splits=10))[0]["p_value"] > 0.05
+
+
+def test_folds_with_a_reference_equal_scores_and_regret():
+    scores = np.array([[1.0, 2.0, 2.0]] * 4)
+    by_tau = compare_folds(folds(scores, 4), reference="b")
+    assert {row["ranker"]: row["p_value"] for row in by_tau} == {"a": 0, "c": 1}
+    by_regret = compare_folds(folds(scores, 4, "regret"), measure="regret")
+    assert [row["behind"] for row in by_regret] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "arguments", "message"),
+    [
+        (table(np.eye(3)), {}, "hold 3 data sets"),
+        (folds(np.eye(3)[:1], 1), {}, "a single fold"),
+        (folds(np.eye(3), 3), {"reference": "z"}, "no ranker 'z'"),
+        (folds(np.eye(3), 3)[:-1], {}, "c was not run on every fold"),
+    ],
+)
+def test_folds_that_cannot_be_compared(rows, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        compare_folds(rows, **arguments)

@@ -2,12 +2,14 @@
 
 from prefero.study.comparison import Comparison, compare, relative_sizes
 from prefero.study.experiment import run_experiment, summarize
+from prefero.study.folds import compare_folds
 from prefero.study.table import Table
 
 __all__ = [
     "Comparison",
     "Table",
     "compare",
+    "compare_folds",
     "relative_sizes",
     "run_experiment",
     "summarize",

@@ -253,7 +253,7 @@ def compare(
     scores = scores[whole]
     if not len(scores):
         raise ValueError(f"No data set has a {measure} for every ranker.")
-    signed = -scores if _smaller_is_better(measure) else scores
+    signed = -scores if smaller_is_better(measure) else scores
     ranks = stats.rankdata(-signed, axis=1)
     test, statistic, p_value = _any_difference(signed)
     pairs = _pair_tests(signed, posthoc, p_value)
@@ -297,7 +297,7 @@ def score_matrix(
     scores : ndarray of shape (n_datasets, n_rankers)
         The means over folds and repetitions; NaN where there is no result.
     """
-    results = _of_rate(results, missing)
+    results = of_rate(results, missing)
     means = {
         (row["dataset"], row["ranker"]): row[measure]
         for row in summarize(results, by=("dataset", "ranker"))
@@ -308,7 +308,7 @@ def score_matrix(
     return datasets, rankers, np.array(scores, dtype=np.float64)
 
 
-def _of_rate(results: Table, missing: float | None) -> Table:
+def of_rate(results: Table, missing: float | None) -> Table:
     if "missing" not in results.columns:
         return results
     if missing is None:
@@ -323,7 +323,7 @@ def _of_rate(results: Table, missing: float | None) -> Table:
     return chosen
 
 
-def _smaller_is_better(measure: str) -> bool:
+def smaller_is_better(measure: str) -> bool:
     return measure == "regret" or measure.endswith("_seconds")
 
 
