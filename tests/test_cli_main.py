@@ -1,5 +1,6 @@
 """The program as a whole: help, usage errors, exit codes, what goes to which stream."""
 
+import signal
 import subprocess
 import sys
 import warnings
@@ -7,7 +8,7 @@ import warnings
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from cli_program import prefero
+from cli_program import PROGRAM, prefero
 from prefero.cli import main as cli
 from prefero.exceptions import DataError, ModelFileError
 
@@ -76,15 +77,28 @@ def test_no_convergence_exits_5_after_the_result(monkeypatch, capsys):
     assert shown.err == "prefero: warning: no optimum yet\n"
 
 
-def test_a_missing_package_is_asked_for_in_one_sentence(monkeypatch, capsys):
-    def build():
-        raise ModuleNotFoundError("No module named 'typer'", name="typer")
+def test_a_missing_package_is_asked_for_in_one_sentence():
+    code = "import sys\nsys.modules['typer'] = None\nfrom prefero.cli.main import main\nmain()\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "prefero: The command line needs the package 'typer': pip install 'prefero[cli]'.\n"
+    )
 
-    monkeypatch.setattr(cli, "build", build)
-    with pytest.raises(SystemExit) as done:
-        cli.main()
-    assert done.value.code == 1
-    assert "pip install 'prefero[cli]'" in capsys.readouterr().err
+
+def test_ctrl_c_exits_130_without_a_word():
+    with subprocess.Popen(
+        [PROGRAM, "aggregate", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as program:
+        # The program waits for more of its input when the signal comes.
+        program.stdin.write(b"a,b\n" * 100_000)
+        program.stdin.flush()
+        program.send_signal(signal.SIGINT)
+        out, err = program.communicate(timeout=60)
+    assert (program.returncode, out, err) == (130, b"", b"")
 
 
 def test_traceback_on_request(monkeypatch):

@@ -142,6 +142,29 @@ def test_a_foreign_file_named_parquet_is_refused(write):
         read_table(write("a,b\n1,2\n", "x.parquet"))
 
 
+XARFF = """\
+@relation toy
+@attribute size numeric
+@attribute town {Ulm,Bonn}
+@attribute L ranking {a,b}
+@data
+1.5,Bonn,b>a
+2,Ulm,a>b
+"""
+
+
+def test_an_xarff_file_declares_its_labels(read):
+    rankings = read(XARFF, "data.xarff")
+    assert rankings.ranks.tolist() == [[2, 1], [1, 2]]
+    assert rankings.labels == ["a", "b"]
+    assert rankings.features["town"].tolist() == ["Bonn", "Ulm"]
+
+
+def test_a_broken_xarff_file_is_refused_with_the_line(read):
+    with pytest.raises(DataError, match=r"data.xarff:6: label 'z' is not one of 'a', 'b'"):
+        read(XARFF.replace("b>a", "b>z"), "data.xarff")
+
+
 def test_a_huge_cell_is_no_problem(read):
     assert read(f"a,b,note\n1,2,{'x' * 300_000}\n", labels="a,b").ranks.tolist() == [[1, 2]]
 

@@ -30,6 +30,7 @@ _ROOMS = (
     "checks",
     "consensus",
     "datasets",
+    "exceptions",
     "label_ranking",
     "mallows",
     "metrics",

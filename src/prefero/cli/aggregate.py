@@ -66,7 +66,8 @@ def aggregate(
     n = len(rankings.ranks)
     tau = float(kendall_tau(rankings.ranks, np.tile(ranks, (n, 1)), sample_weight=weight))
     if as_json:
-        print_json({"method": method, "rankings": n, "order": order, "kendall_tau": tau})
+        known = None if np.isnan(tau) else tau
+        print_json({"method": method, "rankings": n, "order": order, "kendall_tau": known})
         return
     print(format_order(order))
     say(f"{method} of {n} rankings of {len(ranks)} labels; mean Kendall tau to it {tau:.3f}.")

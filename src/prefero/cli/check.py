@@ -18,7 +18,7 @@ from prefero.cli.options import (
     Unranked,
     UnrankedOption,
 )
-from prefero.cli.rankings import Rankings, read_rankings
+from prefero.cli.rankings import Rankings, label_columns, read_rankings
 from prefero.cli.tables import BadCell, Table, read_table
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def check(
 ) -> None:
     """Say what is in a table: rows, labels, missing, ties, bad cells. Trains nothing."""
     table = read_table(data)
-    if labels is None:
+    if labels is None and table.label_columns is None:
         _show_columns(table, as_json)
         return
     report = examine(table, Reading(format, labels, higher_is_better, unranked, instance))
@@ -103,7 +103,7 @@ def examine(table: Table, reading: Reading) -> Report:
 
 
 def _bad_cells(table: Table, reading: Reading) -> list[BadCell]:
-    columns = table.columns(reading.labels or "*")
+    columns = label_columns(table, reading)
     if reading.format not in _NUMERIC:
         return []
     return table.numbers(columns[-1:] if reading.format is Format.LONG else columns)[1]
@@ -119,17 +119,18 @@ def _direction(reading: Reading) -> str | None:
 def _counts(rankings: Rankings) -> dict[str, int]:
     import numpy as np
 
-    from prefero.rankings import bucket_positions
+    from prefero.rankings import bucket_positions, ranks_from_scores
 
     positions = np.nan_to_num(bucket_positions(rankings.ranks))
+    first_of_place = np.nan_to_num(ranks_from_scores(rankings.ranks, higher_is_better=False))
     known = np.count_nonzero(positions, axis=1)
-    places = np.array([len(np.unique(row[row > 0])) for row in positions])
+    complete, empty = known == positions.shape[1], known == 0
     return {
         "rankings": len(positions),
-        "complete": int(np.sum(known == positions.shape[1])),
-        "incomplete": int(np.sum((known > 0) & (known < positions.shape[1]))),
-        "empty": int(np.sum(known == 0)),
-        "with_ties": int(np.sum(places < known)),
+        "complete": int(np.sum(complete)),
+        "incomplete": int(np.sum(~complete & ~empty)),
+        "empty": int(np.sum(empty)),
+        "with_ties": int(np.sum((positions != first_of_place).any(axis=1))),
         "distinct": len(np.unique(positions, axis=0)),
     }
 
@@ -160,15 +161,13 @@ def _kind(column: "pd.Series[Any]") -> str:
 
 
 def _show(report: Report) -> None:
-    console = page()
-    form = (
-        str(report.format) if report.direction is None else f"{report.format}, {report.direction}"
-    )
-    console.print(f"{report.source}: {report.rows} rows, {len(report.labels)} labels ({form})")
-    console.print(
+    form = ", ".join(filter(None, (report.format, report.direction)))
+    print(f"{report.source}: {report.rows} rows, {len(report.labels)} labels ({form})")
+    print(
         f"{report.rankings} rankings: {report.complete} complete, {report.incomplete} incomplete, "
         f"{report.empty} empty; {report.with_ties} with ties; {report.distinct} distinct\n"
     )
+    console = page()
     table = plain_table("label", "ranked", "missing", "first", "mean rank")
     for label in report.labels:
         mean = "" if label.mean_rank is None else f"{label.mean_rank:.2f}"
@@ -192,10 +191,9 @@ def _show_columns(table: Table, as_json: bool) -> None:
     if as_json:
         print_json({"source": table.source, "rows": len(table.frame), "columns": kinds})
         return
-    console = page()
-    console.print(f"{table.source}: {len(table.frame)} rows, {len(kinds)} columns\n")
+    print(f"{table.source}: {len(table.frame)} rows, {len(kinds)} columns\n")
     shown = plain_table("column", "holds", "first cell", numeric=False)
     for name, kind in kinds.items():
         shown.add_row(name, kind, str(table.frame[name].iloc[0]))
-    console.print(shown)
+    page().print(shown)
     say(f"Which columns hold the rankings? prefero check {table.source} --labels 'y_*'")

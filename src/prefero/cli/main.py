@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 import prefero
+from prefero._optional import require
 from prefero.exceptions import ModelFileError
 
 # Each is a module of this package that holds a function of the same name.
@@ -19,16 +20,9 @@ UNEXPECTED, BAD_DATA, BAD_MODEL_FILE, NOT_CONVERGED, INTERRUPTED = 1, 3, 4, 5, 1
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    try:
-        app = build()
-    except ModuleNotFoundError as error:
-        _fail(
-            UNEXPECTED,
-            f"the command line needs the package {error.name!r}: pip install 'prefero[cli]'",
-        )
     with _plain_warnings() as categories:
         try:
-            app()
+            build()()
         except SystemExit as done:
             if not done.code and "ConvergenceWarning" in categories:
                 sys.exit(NOT_CONVERGED)
@@ -38,13 +32,14 @@ def main() -> None:
         except Exception as error:
             if os.environ.get("PREFERO_TRACEBACK"):
                 raise
-            _fail(*_verdict(error))
+            code, sentence = _verdict(error)
+            print(f"prefero: {sentence}", file=sys.stderr)
+            sys.exit(code)
 
 
 def build() -> Callable[[], Any]:
     """Return the application with every command of the table."""
-    import typer
-
+    typer = require("typer", extra="cli", purpose="The command line")
     app = typer.Typer(
         name="prefero",
         help="Learn to order: label ranking, multilabel ranking and supervised ordering.",
@@ -85,11 +80,6 @@ def _verdict(error: Exception) -> tuple[int, str]:
         f"unexpected {type(error).__name__}: {error} "
         "(set PREFERO_TRACEBACK=1 to see where, and please report it)"
     )
-
-
-def _fail(code: int, sentence: str) -> None:
-    print(f"prefero: {sentence}", file=sys.stderr)
-    sys.exit(code)
 
 
 @contextmanager

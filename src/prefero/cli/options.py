@@ -48,7 +48,7 @@ DataFile = Annotated[
     typer.Argument(
         callback=_existing,
         metavar="DATA",
-        help="A .csv, .tsv or .parquet file; - reads csv from stdin.",
+        help="A .csv, .tsv, .parquet or .xarff file; - reads csv from stdin.",
     ),
 ]
 FormatOption = Annotated[

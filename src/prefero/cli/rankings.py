@@ -52,14 +52,10 @@ class _Found:
 
 
 def read_rankings(table: Table, reading: Reading) -> Rankings:
-    """Read the rankings of a table, or say where it does not hold them.
-
-    Without ``labels`` every column holds them.
-    """
+    """Read the rankings of a table, or say where it does not hold them."""
     import numpy as np
 
-    everything = [str(name) for name in table.frame.columns if name != reading.instance]
-    columns = everything if reading.labels is None else table.columns(reading.labels)
+    columns = label_columns(table, reading)
     if reading.instance is not None:
         table.columns(reading.instance)
     try:
@@ -68,8 +64,18 @@ def read_rankings(table: Table, reading: Reading) -> Rankings:
         problem = error.problem.replace("use ranks_from_scores", "try --format scores")
         raise table.error(problem, error.row) from error
     rows = np.arange(len(table.frame)) if found.rows is None else found.rows
-    others = [name for name in everything if name not in set(columns)]
+    taken = {*columns, reading.instance}
+    others = [str(name) for name in table.frame.columns if name not in taken]
     return Rankings(table, found.ranks, found.labels, rows, others, found.scores)
+
+
+def label_columns(table: Table, reading: Reading) -> list[str]:
+    """Return the columns that hold rankings: those named, or declared in the file, or all."""
+    if reading.labels is not None:
+        return table.columns(reading.labels)
+    if table.label_columns is not None:
+        return table.label_columns
+    return [str(name) for name in table.frame.columns if name != reading.instance]
 
 
 def _from_ranks(table: Table, columns: list[str], reading: Reading) -> _Found:

@@ -40,11 +40,13 @@ class BadCell:
 class Table:
     """A table, and where it came from.
 
-    Cells of a text file are strings; those of a parquet file have its types.
+    Cells of a text file are strings; those of a parquet file have its types. Where the file
+    itself declares which columns hold rankings, ``label_columns`` names them.
     """
 
     source: str
     frame: "pd.DataFrame"
+    label_columns: list[str] | None = None
     _text: str = field(default="", repr=False)
     _separator: str = ","
 
@@ -123,10 +125,13 @@ class Table:
 
 
 def read_table(path: Path) -> Table:
-    """Read a .parquet, .tsv or .csv file, or csv from stdin if the path is a dash."""
+    """Read a .csv, .tsv, .parquet or .xarff file, or csv from stdin if the path is a dash."""
     if str(path) == "-":
         return _parse_text(sys.stdin.buffer.read(), "stdin", ",")
-    content, suffix = path.read_bytes(), path.suffix.lower()
+    suffix = path.suffix.lower()
+    if suffix == ".xarff":
+        return _parse_xarff(path)
+    content = path.read_bytes()
     if suffix == ".parquet":
         return _parse_parquet(content, str(path))
     return _parse_text(content, str(path), "\t" if suffix in (".tsv", ".tab") else ",")
@@ -167,7 +172,7 @@ def _parse_text(content: bytes, source: str, separator: str) -> Table:
         raise DataError("there is no row after the names.", source, 1)
     frame = table.to_pandas()
     frame.columns = [name.strip() for name in header]
-    return Table(source, frame, text, separator)
+    return Table(source, frame, _text=text, _separator=separator)
 
 
 def _parse_parquet(content: bytes, source: str) -> Table:
@@ -179,6 +184,17 @@ def _parse_parquet(content: bytes, source: str) -> Table:
     if frame.empty:
         raise DataError("the table is empty.", source)
     return Table(source, frame.reset_index(drop=True).rename(columns=str))
+
+
+def _parse_xarff(path: Path) -> Table:
+    from prefero.datasets import read_xarff
+
+    _need("pandas")
+    data = read_xarff(path, as_frame=True)
+    frame = data.data.join(data.target)
+    for column, categories in data.categories.items():
+        frame[column] = frame[column].map(dict(enumerate(categories)))
+    return Table(str(path), frame, label_columns=data.label_names)
 
 
 def _header(text: str, source: str, separator: str) -> list[str]:
