@@ -59,24 +59,28 @@ def machines(kind: type, kernel: str, thin: bool) -> list[BaseEstimator]:
     """Return a ranker over support vector machines for each setting of the paper, or a few."""
     if kernel == "linear":
         return [kind(LinearSVC(C=2.0**power)) for power in range(-4, 5, 4 if thin else 1)]
+    degrees, powers = (range(1, 4), (-2, 0)) if thin else (range(1, 6), range(-2, 3))
     return [
         kind(SVC(kernel="poly", degree=degree, coef0=1, C=2.0**power))
-        for degree in range(1, 6)
-        for power in ([0] if thin else range(-2, 3))
+        for degree in degrees
+        for power in powers
     ]
 
 
 def methods(thin: bool) -> dict[str, tuple[list[BaseEstimator], bool]]:
     """Return the candidates of each method, and whether it learns from the ranks.
 
-    The case-based rankers choose among the paper's sizes of the neighbourhood themselves.
+    The case-based rankers choose among the paper's sizes of the neighbourhood themselves, by
+    leaving out one case after the other. "Tuned" has weights 1/d² and chooses the gap as well.
     """
     plain = [NeighborsMultilabelRanker("auto")]
     weighted = [NeighborsMultilabelRanker("auto", weights="distance")]
+    tuned = [NeighborsMultilabelRanker("auto", gap="auto", weights="squared_distance")]
     crpc, br = PairwiseMultilabelRanker, BinaryRelevanceRanker
     return {
         "k-NN": (plain, True),
         "k-NN*": (weighted, True),
+        "k-NN* tuned": (tuned, True),
         "k-NN-r": (plain, False),
         "k-NN*-r": (weighted, False),
         "CRPC-LIN": (machines(crpc, "linear", thin), True),
@@ -179,7 +183,7 @@ def gap_table() -> Table:
     X, relevance = read_multilabel("yeast")
     losses = np.zeros((len(FIGURE_SIZES), len(GAPS)))
     for train, test in folds(len(X)):
-        ranker = NeighborsMultilabelRanker().fit(X[train], relevance[train])
+        ranker = NeighborsMultilabelRanker(algorithm="brute").fit(X[train], relevance[train])
         for i, k in enumerate(FIGURE_SIZES):
             for j, gap in enumerate(GAPS):
                 ranker.n_neighbors_, ranker.gap_ = k, gap

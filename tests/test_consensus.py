@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import oracles
-from prefero.consensus import borda, borda_batch, borda_votes, extend, kemeny, pair_sums
+from prefero.consensus import (
+    borda,
+    borda_batch,
+    borda_votes,
+    extend,
+    footrule_order,
+    kemeny,
+    pair_sums,
+)
 from prefero.rankings import strict_ranks
 from strategies import neighborhoods, rank_matrices
 
@@ -37,6 +45,24 @@ def test_borda_is_the_optimal_aggregation_of_bucket_orders(Y):
     positions = np.array([oracles.bucket_positions(y) for y in Y])
     losses = [((positions - p) ** 2).sum() for p in oracles.permutations(Y.shape[1])]
     assert ((positions - borda(Y)) ** 2).sum() == pytest.approx(min(losses))
+
+
+@given(rank_matrices(labels=(1, 5)), st.data())
+def test_footrule_order_is_the_best_of_all_orders(Y, data):
+    weight = data.draw(st.lists(st.integers(1, 3), min_size=len(Y), max_size=len(Y)))
+    c = Y.shape[1]
+    positions = [[c + 1 - v for v in oracles.borda_votes(y)] for y in Y]
+
+    def cost(order):
+        return sum(
+            w * abs(row[j] - order[j])
+            for row, y, w in zip(positions, Y, weight, strict=True)
+            for j in range(c)
+            if not np.isnan(y[j])
+        )
+
+    best = min(cost(order) for order in oracles.permutations(c))
+    assert cost(footrule_order(Y, sample_weight=weight)) == pytest.approx(best)
 
 
 @given(neighborhoods())

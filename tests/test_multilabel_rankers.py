@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from prefero import BinaryRelevanceRanker, NeighborsMultilabelRanker, PairwiseMultilabelRanker
 from prefero.checks import assert_valid_rankings
-from prefero.consensus import borda, kemeny
+from prefero.consensus import borda, footrule_order, kemeny
 from prefero.multilabel import mean_calibrated_ranks, metrics
 from prefero.rankings import (
     calibrated_from_relevance,
@@ -226,7 +226,7 @@ def test_every_loss_can_be_chosen(loss):
     assert len(ranker.predict(X_new)) == len(X_new)
 
 
-@pytest.mark.parametrize("aggregation", [borda, kemeny])
+@pytest.mark.parametrize("aggregation", [borda, kemeny, footrule_order])
 def test_other_aggregations_plug_in(aggregation):
     X, relevance, ranks, X_new = problem()
     ranker = NeighborsMultilabelRanker(5, aggregation=aggregation).fit(X, relevance, ranks)

@@ -381,7 +381,7 @@ def neighbor_weights(near: Neighbors, kind: str | WeightFunction) -> Values:
     ----------
     near : Neighbors
         The neighbours.
-    kind : {"dudani", "uniform", "distance"} or callable
+    kind : {"dudani", "uniform", "distance", "squared_distance"} or callable
         ``"dudani"``: (d_k - d_i)/(d_k - d_1), 1 where all are equally far (Dudani 1976);
         ``"uniform"``: 1; ``"distance"``: 1/d, where neighbours at distance 0 leave none of the
         weight to others; a callable takes the distances and returns as many weights.
@@ -408,9 +408,9 @@ def neighbor_weights(near: Neighbors, kind: str | WeightFunction) -> Values:
         return weights * places
     if kind == "uniform":
         return places
-    if kind == "distance":
+    if kind in ("distance", "squared_distance"):
         exact = (distances == 0) & (places > 0)
-        inverse = 1 / np.where(distances > 0, distances, 1)
+        inverse = 1 / np.where(distances > 0, distances, 1) ** (1 if kind == "distance" else 2)
         return np.where(exact.any(axis=1, keepdims=True), exact, inverse) * places
     nearest = np.min(distances, axis=1, where=places > 0, initial=np.inf, keepdims=True)
     farthest = np.max(distances, axis=1, where=places > 0, initial=-np.inf, keepdims=True)

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight
 
@@ -16,7 +17,7 @@ from prefero import _core
 from prefero._kemeny import exact_order
 from prefero.rankings import check_ranks, strict_ranks
 
-__all__ = ["borda", "borda_batch", "borda_votes", "extend", "kemeny", "pair_sums"]
+__all__ = ["borda", "borda_batch", "borda_votes", "extend", "footrule_order", "kemeny", "pair_sums"]
 
 
 class Neighborhoods(NamedTuple):
@@ -289,6 +290,44 @@ def kemeny(
     if method == "exact":
         order = exact_order(sums, order, time_limit)
     return np.argsort(order) + 1
+
+
+def footrule_order(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
+    """Aggregate rankings into the order with the least sum of Spearman footrule distances.
+
+    The footrule adds up how far each label is from its place, so the best order is an
+    assignment of labels to places, found in polynomial time.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_rankings, n_labels)
+        Ranks. Tied labels share the mean of their positions, positions in an incomplete
+        ranking are stretched as in the Borda count, and missing labels cost nothing.
+    sample_weight : array-like of shape (n_rankings,), optional
+        Weights of the rankings.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,), dtype int64
+        Strict ranks.
+
+    References
+    ----------
+    Dwork, Kumar, Naor & Sivakumar (2001), Rank aggregation methods for the Web.
+
+    Examples
+    --------
+    >>> footrule_order([[1, 2, 3], [1, 2, 3], [3, 1, 2]])
+    array([1, 2, 3])
+    """
+    sample = whole_sample(Y, sample_weight)
+    n_labels = sample.ranks.shape[1]
+    positions = np.where(np.isnan(sample.ranks), np.nan, n_labels + 1 - borda_votes(sample.ranks))
+    cost = [
+        np.nansum(np.abs(positions - place) * sample.weights[:, None], axis=0)
+        for place in range(1, n_labels + 1)
+    ]
+    return linear_sum_assignment(np.transpose(cost))[1] + 1
 
 
 def extend(Y: ArrayLike, center: ArrayLike) -> NDArray[np.float64]:

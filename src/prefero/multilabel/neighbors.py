@@ -78,11 +78,11 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
     gap : float or "auto", default=1
         How many virtual labels share the zero point. The wider, the dearer a label on the wrong
         side is against two labels in the wrong order: small for orders, large for label sets.
-    weights : {"uniform", "distance", "dudani"} or callable, default="uniform"
-        What a neighbour counts: 1; 1/d, the paper's k-NN*; (d_k - d_i)/(d_k - d_1); or what a
-        function of the distances (n_queries, k) returns.
+    weights : {"uniform", "distance", "squared_distance", "dudani"} or callable, default="uniform"
+        What a neighbour counts: 1; 1/d, the paper's k-NN*; 1/d²; (d_k - d_i)/(d_k - d_1); or
+        what a function of the distances (n_queries, k) returns.
     aggregation : "mean" or callable, default="mean"
-        Mean ranks, or a function of :mod:`prefero.consensus` such as ``kemeny`` or ``footrule``:
+        Mean ranks, or a function such as ``kemeny`` or ``footrule_order`` of ``prefero.consensus``:
         it takes the calibrated ranks of the neighbours and ``sample_weight``, and returns one
         strict ranking. It is called once a query, and knows no gap but 1.
     loss : {"spearman", "hamming", "subset", "ranking", "one_error", "coverage", \
@@ -144,7 +144,7 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "gap": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "weights": [StrOptions({"dudani", "uniform", "distance"}), callable],
+        "weights": [StrOptions({"uniform", "distance", "squared_distance", "dudani"}), callable],
         "aggregation": [StrOptions({"mean"}), callable],
         "loss": [StrOptions(set(LOSSES))],
         "algorithm": [
