@@ -7,4 +7,6 @@ NB_MODULE(_core, module) {
     prefero::bindings::bind_consensus(module);
     prefero::bindings::bind_ordering(module);
     prefero::bindings::bind_preferences(module);
+    prefero::bindings::bind_trees(module);
 }
+

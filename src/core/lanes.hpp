@@ -1,0 +1,86 @@
+// Eight floats at a time, and the one macro behind which wider instructions are chosen at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+// Compiles a hot function twice and picks the wider version where the processor has it. The
+// arithmetic is the same (no fused multiply-add), so results do not depend on the choice.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) && \
+    !defined(__SANITIZE_ADDRESS__)
+#define PREFERO_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define PREFERO_CLONES
+#endif
+
+#if defined(__GNUC__)
+#define PREFERO_INLINE inline __attribute__((always_inline))
+#else
+#define PREFERO_INLINE inline
+#endif
+
+namespace prefero {
+
+constexpr std::size_t kLanes = 8;
+
+// Blocks of eight that hold so many floats.
+inline std::size_t blocks(std::size_t floats) { return (floats + kLanes - 1) / kLanes; }
+
+#if defined(__GNUC__)
+
+typedef float Eight __attribute__((vector_size(32)));
+
+PREFERO_INLINE Eight broadcast(float value) {
+    return Eight{value, value, value, value, value, value, value, value};
+}
+
+#else
+
+struct Eight {
+    float lane[kLanes];
+    float operator[](std::size_t i) const { return lane[i]; }
+    Eight& operator+=(const Eight& other) { return *this = *this + other; }
+    friend Eight operator+(Eight a, const Eight& b) {
+        for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] += b.lane[i];
+        return a;
+    }
+    friend Eight operator-(Eight a, const Eight& b) {
+        for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] -= b.lane[i];
+        return a;
+    }
+    friend Eight operator*(Eight a, const Eight& b) {
+        for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] *= b.lane[i];
+        return a;
+    }
+};
+
+inline Eight broadcast(float value) {
+    Eight all;
+    for (float& lane : all.lane) lane = value;
+    return all;
+}
+
+#endif
+
+// Eight floats in memory.
+struct alignas(32) Block {
+    float lane[kLanes] = {};
+};
+
+PREFERO_INLINE Eight load(const Block& from) {
+    Eight lanes;
+    std::memcpy(&lanes, from.lane, sizeof lanes);
+    return lanes;
+}
+
+PREFERO_INLINE void store(Block& to, const Eight& lanes) {
+    std::memcpy(to.lane, &lanes, sizeof lanes);
+}
+
+PREFERO_INLINE void add(Block& to, const Block& what) { store(to, load(to) + load(what)); }
+
+PREFERO_INLINE float sum(const Eight& x) {
+    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+
+}  // namespace prefero

@@ -1,0 +1,85 @@
+#include "core/targets.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+
+#include "core/positions.hpp"
+
+namespace prefero {
+
+std::vector<LabelPair> sign_pairs(std::size_t labels) {
+    std::vector<LabelPair> pairs;
+    const auto c = static_cast<std::uint32_t>(labels);
+    if (labels <= kMostLabelsInFull) {
+        for (std::uint32_t i = 0; i + 1 < c; ++i)
+            for (std::uint32_t j = i + 1; j < c; ++j) pairs.push_back({i, j});
+        return pairs;
+    }
+    const std::uint32_t farthest = (c - 1) / 2;
+    const auto wanted = static_cast<std::uint32_t>(pair_count(kMostLabelsInFull) / labels);
+    const std::uint32_t distances = std::max<std::uint32_t>(1, std::min(farthest, wanted));
+    for (std::uint32_t k = 0; k < distances; ++k) {
+        const std::uint32_t d = 1 + k * farthest / distances;
+        for (std::uint32_t i = 0; i < c; ++i) pairs.push_back({i, (i + d) % c});
+    }
+    return pairs;
+}
+
+void write_signs(RankMatrix ranks, const std::vector<LabelPair>& pairs, float* signs,
+                 std::size_t stride) {
+    for (std::size_t r = 0; r < ranks.rows; ++r) {
+        const double* row = ranks.row(r);
+        float* out = signs + r * stride;
+        for (const LabelPair& pair : pairs)
+            *out++ = static_cast<float>(preference(row[pair.first], row[pair.second]));
+    }
+}
+
+void write_votes(RankMatrix ranks, float* votes, float* evidence) {
+    const std::size_t c = ranks.labels;
+    const float unit = c > 1 ? 1.0f / static_cast<float>(c - 1) : 1.0f;
+    std::vector<double> positions(c);
+    for (std::size_t r = 0; r < ranks.rows; ++r) {
+        const double* row = ranks.row(r);
+        bucket_positions({row, 1, c}, Bucket::kMean, positions.data());
+        const auto present = static_cast<double>(std::count_if(row, row + c, known));
+        for (std::size_t i = 0; i < c; ++i) {
+            const bool here = known(row[i]);
+            const double wins = here ? present + 1 - 2 * positions[i] : 0;
+            votes[r * c + i] = static_cast<float>(wins) * unit;
+            if (evidence) evidence[r * c + i] = here ? static_cast<float>(present - 1) * unit : 0;
+        }
+    }
+}
+
+void write_borda(RankMatrix ranks, float* votes, std::size_t stride) {
+    const std::size_t c = ranks.labels;
+    std::vector<float> wins(c);
+    for (std::size_t r = 0; r < ranks.rows; ++r) {
+        const double* row = ranks.row(r);
+        write_votes({row, 1, c}, wins.data(), nullptr);
+        const auto present = static_cast<float>(std::count_if(row, row + c, known));
+        const float scale = static_cast<float>(c + 1) / (present + 1);
+        for (std::size_t i = 0; i < c; ++i) votes[r * stride + i] = wins[i] * scale;
+    }
+}
+
+std::size_t write_ids(RankMatrix ranks, std::int32_t* ids) {
+    // Only the order inside a row counts, so rows are compared by their positions.
+    const std::size_t c = ranks.labels;
+    std::vector<double> positions(ranks.rows * c);
+    bucket_positions(ranks, Bucket::kSmallest, positions.data());
+    for (double& position : positions)
+        if (!known(position)) position = 0;
+    std::unordered_map<std::string_view, std::int32_t> seen;
+    for (std::size_t r = 0; r < ranks.rows; ++r) {
+        const char* bytes = reinterpret_cast<const char*>(positions.data() + r * c);
+        const auto next = static_cast<std::int32_t>(seen.size());
+        ids[r] = seen.emplace(std::string_view(bytes, c * sizeof(double)), next).first->second;
+    }
+    return seen.size();
+}
+
+}  // namespace prefero

@@ -1,0 +1,75 @@
+// Trees as flat arrays: what growing writes and predicting reads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/sample.hpp"
+
+namespace prefero {
+
+// Eight bytes, because walking down a tree waits for memory. A row goes to `child` if its bin
+// is at most `cut`, else to `child + 1`; children stand after their parent.
+struct Node {
+    std::int32_t child;     // first child, counted from the tree's root; of a leaf its value row
+    std::uint16_t feature;  // 0 in a leaf
+    std::uint8_t cut;       // unused in a leaf or a test on categories
+    std::uint8_t flags;
+};
+static_assert(sizeof(Node) == 8, "nodes are stored as eight bytes");
+
+constexpr std::uint8_t kLeaf = 1;
+constexpr std::uint8_t kMissingLeft = 2;
+constexpr std::uint8_t kCategories = 4;
+
+// The bins that go left.
+struct BinSet {
+    std::uint64_t words[kBins / 64] = {};
+
+    void insert(std::size_t bin) { words[bin / 64] |= std::uint64_t{1} << (bin % 64); }
+    bool contains(std::size_t bin) const { return words[bin / 64] >> (bin % 64) & 1; }
+};
+
+// One grown tree.
+struct Tree {
+    std::vector<Node> nodes;
+    std::vector<float> weight;       // nodes: the weight of their training rows
+    std::vector<float> decrease;     // nodes: weight times what the split gains, 0 in a leaf
+    std::vector<std::int32_t> sets;  // nodes: row of `categories`, or -1; empty if all are
+    std::vector<BinSet> categories;
+    std::vector<float> scores;    // leaves x labels
+    std::vector<float> evidence;  // leaves x labels, empty if every row ranks every label
+};
+
+// Many trees one after the other, as views.
+struct Forest {
+    std::size_t trees, labels;
+    const std::int64_t* node_starts;   // trees + 1
+    const std::int64_t* value_starts;  // trees + 1
+    const std::int64_t* set_starts;    // trees + 1
+    const Node* nodes;
+    const std::int32_t* sets;  // nodes, or null if no test is on categories
+    const BinSet* categories;
+    const float* scores;
+    const float* evidence;  // or null
+};
+
+// Whether every index in the arrays lies inside them and every walk ends, for rows of so many
+// features. Arrays that come from a file are checked by this before any other function.
+bool valid(const Forest& forest, std::size_t features);
+
+// Bins of new rows, row after row.
+struct BinMatrix {
+    const std::uint8_t* data;
+    std::size_t rows, features;
+};
+
+// The leaf that each row reaches in each tree: rows x trees value rows, counted from the tree's
+// first.
+void apply(const Forest& forest, BinMatrix bins, std::int32_t* leaves);
+
+// Mean scores over the trees, weighted by evidence where there is some: rows x labels.
+void predict_scores(const Forest& forest, BinMatrix bins, double* scores);
+
+}  // namespace prefero
