@@ -341,3 +341,69 @@ def greedy_order(X, weights):
         places[best] = place
         left.remove(best)
     return places
+
+
+def sign_vector(ranks):
+    """One sign a pair of labels; 0 where tied or unknown."""
+    pairs = combinations(range(len(ranks)), 2)
+    return np.array([np.nan_to_num(np.sign(ranks[j] - ranks[i])) for i, j in pairs])
+
+
+def borda_vector(ranks):
+    """Centred generalized Borda votes; 0 where unknown."""
+    c, m = len(ranks), np.count_nonzero(~np.isnan(ranks))
+    positions = np.array(bucket_positions(ranks))
+    return np.nan_to_num((m + 1 - 2 * positions) / (c - 1) * (c + 1) / (m + 1))
+
+
+def mean_correlation(vectors, complete_length):
+    """Mean of all pairs of vectors, each with itself too."""
+    return float(np.mean(vectors @ vectors.T)) / complete_length
+
+
+def ranking_entropy(ranks, signs):
+    """De Sá et al. (2017): (sum of p ln p) ln(mean of (tau + 1)/2, distinct against all)."""
+    _, first, count = np.unique(np.nan_to_num(ranks), axis=0, return_index=True, return_counts=True)
+    if len(first) < 2:
+        return 0.0
+    p = count / count.sum()
+    closeness = np.mean((signs[first] @ signs.T / signs.shape[1] + 1) / 2)
+    return float(np.sum(p * np.log(p)) * np.log(closeness))
+
+
+def node_theta(signs, votes, theta_of_distance):
+    """Spread of the Mallows model on the observed pairs; half a discordant pair if pure."""
+    c = votes.shape[1]
+    mean = votes.sum(axis=0)
+    center = np.array([np.sign(round(mean[i] - mean[j], 6)) for i, j in combinations(range(c), 2)])
+    seen = np.abs(signs).sum()
+    if seen == 0:
+        return 0.0
+    discordant = (seen - (signs.sum(axis=0) * center).sum()) / 2
+    return theta_of_distance(signs.shape[1] / seen * max(discordant, 0.5), c)
+
+
+def split_quality(criterion, ranks, left, theta_of_distance):
+    """Goodness of a split into the rows `left` and the others: larger is better."""
+    c = ranks.shape[1]
+    signs = np.array([sign_vector(row) for row in ranks])
+    votes = np.array([borda_vector(row) for row in ranks])
+    total = 0.0
+    for side in (left, ~left):
+        value = {
+            "kendall": lambda: mean_correlation(signs[side], signs.shape[1]),  # noqa: B023
+            "spearman": lambda: mean_correlation(votes[side], c * (c + 1) / (3 * (c - 1))),  # noqa: B023
+            "entropy": lambda: -ranking_entropy(ranks[side], signs[side]),  # noqa: B023
+            "mallows": lambda: node_theta(signs[side], votes[side], theta_of_distance),  # noqa: B023
+        }[criterion]()
+        total += side.mean() * value
+    return total
+
+
+def best_split_quality(criterion, X, ranks, theta_of_distance):
+    """The best quality over all features and thresholds."""
+    return max(
+        split_quality(criterion, ranks, X[:, f] <= value, theta_of_distance)
+        for f in range(X.shape[1])
+        for value in np.unique(X[:, f])[:-1]
+    )

@@ -69,3 +69,11 @@ def edge_lists(draw, graphs=(1, 4), labels=(2, 6)):
         signs = draw(directions)
         result.append([p if s > 0 else p[::-1] for p, s in zip(pairs, signs, strict=True) if s])
     return result, c
+
+
+def noisy_linear_problem(n, features, labels, random_state=0):
+    """Features and complete strict ranks by noisy linear utilities."""
+    rng = np.random.default_rng(random_state)
+    X = rng.normal(size=(n, features))
+    utilities = X @ rng.normal(size=(features, labels)) + 0.3 * rng.normal(size=(n, labels))
+    return X, np.argsort(np.argsort(-utilities, axis=1), axis=1) + 1.0

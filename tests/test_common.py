@@ -14,10 +14,15 @@ LABEL_RANKERS = [
 ]
 
 # What an estimator cannot keep by its nature, and why. Each must really fail.
+DRAWN_BY_ROW = "bootstrap samples are drawn by row number"
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "ConstraintLabelRanker": {
         "check_sample_order": "a perceptron learns online, from one row after another",
         "check_weight_two_is_twice": "a weight lengthens a step; a second visit is another step",
+    },
+    "ForestLabelRanker": {
+        "check_sample_order": DRAWN_BY_ROW,
+        "check_weight_two_is_twice": DRAWN_BY_ROW,
     },
 }
 

@@ -9,4 +9,3 @@ NB_MODULE(_core, module) {
     prefero::bindings::bind_preferences(module);
     prefero::bindings::bind_trees(module);
 }
-

@@ -1,7 +1,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +18,26 @@ namespace prefero::bindings {
 
 namespace {
 
+using Bins = In<std::uint8_t, 2>;
+
+BinMatrix bin_matrix(const Bins& bins) { return {bins.data(), bins.shape(0), bins.shape(1)}; }
+
+Out<std::uint8_t, 2> bin_values(In<double, 2> values, In<double, 1> edges,
+                                In<std::int64_t, 1> starts) {
+    const std::size_t features = values.shape(1);
+    require(starts.shape(0) == features + 1, "starts must have one more entry than features");
+    const std::int64_t* at = starts.data();
+    bool ordered = at[0] == 0 && at[features] == static_cast<std::int64_t>(edges.shape(0));
+    for (std::size_t f = 0; f < features; ++f)
+        ordered = ordered && at[f] <= at[f + 1] && at[f + 1] - at[f] < std::int64_t{kMissingBin};
+    require(ordered, "starts must ascend from 0 to the number of edges, by at most 254");
+    auto bins = make_array<std::uint8_t, 2>({values.shape(0), features});
+    const Edges all{edges.data(), at, features};
+    nb::gil_scoped_release unlocked;
+    prefero::bin_values(values.data(), values.shape(0), all, bins.data());
+    return bins;
+}
+
 CriterionKind criterion_kind(const std::string& name) {
     if (name == "kendall") return CriterionKind::kKendall;
     if (name == "spearman") return CriterionKind::kSpearman;
@@ -24,99 +46,256 @@ CriterionKind criterion_kind(const std::string& name) {
     return CriterionKind::kEntropy;
 }
 
-Out<std::uint8_t, 2> bin_values(In<double, 2> values, In<double, 1> edges, In<std::int64_t, 1> starts) {
-    require(starts.shape(0) == values.shape(1) + 1, "starts must have one more entry than features");
-    auto bins = make_array<std::uint8_t, 2>({values.shape(0), values.shape(1)});
-    const Edges all{edges.data(), starts.data(), values.shape(1)};
-    nb::gil_scoped_release unlocked;
-    prefero::bin_values(values.data(), values.shape(0), all, bins.data());
-    return bins;
-}
-
-// One array from the same member of all trees.
-template <typename T, typename Member>
-Out<T, 1> joined(const std::vector<Tree>& trees, Member member) {
+// One array of the same member of all trees.
+template <typename T, typename Item>
+Out<T, 1> joined(const std::vector<Tree>& trees, std::vector<Item> Tree::* member) {
+    static_assert(sizeof(Item) % sizeof(T) == 0, "items must consist of whole numbers of T");
     std::size_t size = 0;
     for (const Tree& tree : trees) size += (tree.*member).size();
-    auto all = make_array<T, 1>({size});
-    T* out = all.data();
+    auto all = make_array<T, 1>({size * (sizeof(Item) / sizeof(T))});
+    char* out = reinterpret_cast<char*>(all.data());
     for (const Tree& tree : trees) {
-        const auto& part = tree.*member;
-        std::memcpy(static_cast<void*>(out), part.data(), part.size() * sizeof(T));
-        out += part.size();
+        const std::size_t bytes = (tree.*member).size() * sizeof(Item);
+        if (bytes) std::memcpy(out, (tree.*member).data(), bytes);
+        out += bytes;
     }
     return all;
 }
 
-nb::dict forest_arrays(const std::vector<Tree>& trees, std::size_t labels) {
-    auto node_starts = make_array<std::int64_t, 1>({trees.size() + 1});
-    auto value_starts = make_array<std::int64_t, 1>({trees.size() + 1});
-    std::int64_t node = 0, value = 0;
-    for (std::size_t t = 0; t <= trees.size(); ++t) {
-        node_starts.data()[t] = node;
-        value_starts.data()[t] = value;
-        if (t == trees.size()) break;
-        node += static_cast<std::int64_t>(trees[t].nodes.size());
-        value += static_cast<std::int64_t>(trees[t].scores.size() / labels);
-    }
-    nb::dict arrays;
-    arrays["node_starts"] = node_starts;
-    arrays["value_starts"] = value_starts;
-    arrays["weight"] = joined<float>(trees, &Tree::weight);
-    arrays["decrease"] = joined<float>(trees, &Tree::decrease);
-    arrays["scores"] = joined<float>(trees, &Tree::scores);
-    std::size_t size = static_cast<std::size_t>(node);
-    auto nodes = make_array<std::int64_t, 1>({size});
-    std::int64_t* out = nodes.data();
-    for (const Tree& tree : trees) {
-        std::memcpy(out, tree.nodes.data(), tree.nodes.size() * sizeof(Node));
-        out += tree.nodes.size();
-    }
-    arrays["nodes"] = nodes;
-    return arrays;
+template <typename Item>
+Out<std::int64_t, 1> starts_of(const std::vector<Tree>& trees, std::vector<Item> Tree::* member,
+                               std::size_t row) {
+    auto starts = make_array<std::int64_t, 1>({trees.size() + 1});
+    starts.data()[0] = 0;
+    for (std::size_t t = 0; t < trees.size(); ++t)
+        starts.data()[t + 1] =
+            starts.data()[t] + static_cast<std::int64_t>((trees[t].*member).size() / row);
+    return starts;
 }
 
-nb::dict grow(In<std::uint8_t, 2> bins, In<double, 2> ranks, In<std::uint64_t, 1> seeds,
-              const std::string& criterion, bool bootstrap, std::size_t max_features,
-              std::size_t max_depth, std::size_t min_split, std::size_t min_leaf) {
-    const GrowOptions options{criterion_kind(criterion), bootstrap,
-                              Search{max_features, false, false},
-                              Stopping{max_depth, min_split, min_leaf, 0, 0, 0, false}};
-    const std::size_t n = ranks.shape(0), c = ranks.shape(1);
-    std::vector<Tree> trees(seeds.shape(0));
-    {
+// Every tree has a row of `sets` a node, or none has.
+void fill_sets(std::vector<Tree>& trees) {
+    const bool any = std::any_of(trees.begin(), trees.end(),
+                                 [](const Tree& tree) { return !tree.sets.empty(); });
+    if (!any) return;
+    for (Tree& tree : trees) tree.sets.resize(tree.nodes.size(), -1);
+}
+
+bool is_count(double weight) { return weight < 65536 && weight == std::floor(weight); }
+
+// A training set as the core reads it, shared by threads that grow trees from it.
+class TreeGrower {
+  public:
+    TreeGrower(Bins bins, In<bool, 1> categorical, In<double, 2> ranks,
+               std::optional<In<double, 1>> weights, const std::string& criterion)
+        : bins_(bins), weights_(weights), kind_(criterion_kind(criterion)) {
+        const std::size_t n = ranks.shape(0), c = ranks.shape(1);
+        require(n > 0 && c > 0 && bins.shape(0) == n, "bins and ranks must have the same rows");
+        require(n < (std::size_t{1} << 31), "there must be fewer than 2^31 rows");
+        require(bins.shape(1) < (std::size_t{1} << 16), "there must be fewer than 65536 features");
+        require(categorical.shape(0) == bins.shape(1), "categorical must have one entry a feature");
+        require(!weights || weights->shape(0) == n, "weights must have one entry a row");
+        categorical_.assign(categorical.data(), categorical.data() + categorical.shape(0));
+        const RankMatrix matrix = rank_matrix(ranks);
+        const bool complete = std::all_of(matrix.data, matrix.data + n * c, known);
         nb::gil_scoped_release unlocked;
-        const std::size_t width = lane_width(options.criterion, c);
-        std::vector<Block> lanes(n * width);
-        write_lanes(options.criterion, rank_matrix(ranks), lanes.data());
-        std::vector<float> votes(n * c);
-        write_votes(rank_matrix(ranks), votes.data(), nullptr);
-        const TrainingSet set{n,     bins.shape(1),  c,            bins.data(), nullptr,
-                              width, lanes.data(), votes.data(), nullptr,     nullptr,
-                              nullptr};
-        for (std::size_t t = 0; t < trees.size(); ++t) trees[t] = grow_tree(set, options, seeds.data()[t]);
+        lanes_.resize(n * lane_width(kind_, c));
+        write_lanes(kind_, matrix, lanes_.data());
+        votes_.resize(n * c);
+        evidence_.resize(complete ? 0 : n * c);
+        write_votes(matrix, votes_.data(), complete ? nullptr : evidence_.data());
+        if (kind_ == CriterionKind::kEntropy) {
+            ids_.resize(n);
+            write_ids(matrix, ids_.data());
+        }
+        if (kind_ == CriterionKind::kMallows) thetas_.emplace(c);
+        labels_ = c;
+        whole_weights_ = weights_ && std::all_of(weights_->data(), weights_->data() + n, is_count);
     }
-    return forest_arrays(trees, c);
-}
 
-Out<double, 2> predict_scores(In<std::uint8_t, 2> bins, In<std::int64_t, 1> node_starts,
-                              In<std::int64_t, 1> value_starts, In<std::int64_t, 1> nodes,
-                              In<float, 1> scores, std::size_t labels) {
-    auto out = make_array<double, 2>({bins.shape(0), labels});
-    const Forest forest{node_starts.shape(0) - 1, labels, node_starts.data(), value_starts.data(), nullptr,
-                        reinterpret_cast<const Node*>(nodes.data()), nullptr, nullptr, scores.data(), nullptr};
-    nb::gil_scoped_release unlocked;
-    std::fill_n(out.data(), bins.shape(0) * labels, 0.0);
-    prefero::predict_scores(forest, {bins.data(), bins.shape(0), bins.shape(1)}, out.data());
-    return out;
-}
+    nb::dict grow(In<std::uint64_t, 1> seeds, bool bootstrap, bool random_cuts, bool category_sets,
+                  std::size_t max_features, std::size_t max_depth, std::size_t min_split,
+                  std::size_t min_leaf, std::size_t max_leaves, double min_decrease, double gamma,
+                  bool description_length) const {
+        const GrowOptions options{kind_, bootstrap,
+                                  Search{max_features, random_cuts, category_sets},
+                                  Stopping{max_depth, min_split, min_leaf, max_leaves, min_decrease,
+                                           gamma, description_length}};
+        std::vector<Tree> trees(seeds.shape(0));
+        {
+            nb::gil_scoped_release unlocked;
+            const TrainingSet set = training_set();
+            for (std::size_t t = 0; t < trees.size(); ++t)
+                trees[t] = grow_tree(set, options, seeds.data()[t]);
+            fill_sets(trees);
+        }
+        return arrays(trees);
+    }
+
+  private:
+    TrainingSet training_set() const {
+        const std::size_t n = bins_.shape(0);
+        return {n,
+                bins_.shape(1),
+                labels_,
+                bins_.data(),
+                categorical_.data(),
+                lane_width(kind_, labels_),
+                lanes_.data(),
+                votes_.data(),
+                evidence_.empty() ? nullptr : evidence_.data(),
+                ids_.empty() ? nullptr : ids_.data(),
+                weights_ ? weights_->data() : nullptr,
+                whole_weights_,
+                thetas_ ? &*thetas_ : nullptr};
+    }
+
+    nb::dict arrays(const std::vector<Tree>& trees) const {
+        nb::dict result;
+        result["node_starts"] = starts_of(trees, &Tree::nodes, 1);
+        result["value_starts"] = starts_of(trees, &Tree::scores, labels_);
+        result["set_starts"] = starts_of(trees, &Tree::categories, 1);
+        result["nodes"] = joined<std::int64_t>(trees, &Tree::nodes);
+        result["weight"] = joined<float>(trees, &Tree::weight);
+        result["decrease"] = joined<float>(trees, &Tree::decrease);
+        result["sets"] = joined<std::int32_t>(trees, &Tree::sets);
+        result["categories"] = joined<std::uint64_t>(trees, &Tree::categories);
+        result["scores"] = joined<float>(trees, &Tree::scores);
+        result["evidence"] = joined<float>(trees, &Tree::evidence);
+        return result;
+    }
+
+    Bins bins_;
+    std::optional<In<double, 1>> weights_;
+    CriterionKind kind_;
+    std::size_t labels_ = 0;
+    bool whole_weights_ = false;
+    std::vector<std::uint8_t> categorical_;
+    std::vector<Block> lanes_;
+    std::vector<float> votes_, evidence_;
+    std::vector<std::int32_t> ids_;
+    std::optional<ThetaTable> thetas_;
+};
+
+// Grown trees. Keeps the arrays it is made of alive, and refuses them if a walk through them
+// could leave them.
+class TreeWalker {
+  public:
+    TreeWalker(std::size_t features, std::size_t labels, In<std::int64_t, 1> node_starts,
+               In<std::int64_t, 1> value_starts, In<std::int64_t, 1> set_starts,
+               In<std::int64_t, 1> nodes, In<std::int32_t, 1> sets, In<std::uint64_t, 1> categories,
+               In<float, 1> scores, In<float, 1> evidence)
+        : features_(features),
+          owners_{nb::cast(node_starts), nb::cast(value_starts), nb::cast(set_starts),
+                  nb::cast(nodes),       nb::cast(sets),         nb::cast(categories),
+                  nb::cast(scores),      nb::cast(evidence)} {
+        const std::size_t starts = node_starts.shape(0), trees = starts - 1;
+        require(starts > 1 && value_starts.shape(0) == starts && set_starts.shape(0) == starts,
+                "node_starts, value_starts and set_starts must have one more entry than trees");
+        const auto last = [&](const In<std::int64_t, 1>& array) {
+            return static_cast<std::size_t>(array.data()[trees]);
+        };
+        const std::size_t words = kBins / 64;
+        require(labels > 0 && last(node_starts) == nodes.shape(0) &&
+                    scores.shape(0) % labels == 0 && last(value_starts) == scores.shape(0) / labels,
+                "the starts do not fit the lengths of nodes and scores");
+        require(sets.shape(0) == 0 || sets.shape(0) == nodes.shape(0),
+                "sets must be empty or have one entry a node");
+        require(evidence.shape(0) == 0 || evidence.shape(0) == scores.shape(0),
+                "evidence must be empty or as long as scores");
+        require(categories.shape(0) % words == 0, "categories must have four words a set");
+        forest_ = {trees,
+                   labels,
+                   node_starts.data(),
+                   value_starts.data(),
+                   set_starts.data(),
+                   reinterpret_cast<const Node*>(nodes.data()),
+                   sets.shape(0) ? sets.data() : nullptr,
+                   reinterpret_cast<const BinSet*>(categories.data()),
+                   scores.data(),
+                   evidence.shape(0) ? evidence.data() : nullptr};
+        require(valid(forest_, features, categories.shape(0) / words),
+                "the arrays of the trees contradict each other: the model is damaged");
+    }
+
+    Out<std::int32_t, 2> apply(Bins bins) const {
+        check(bins);
+        auto leaves = make_array<std::int32_t, 2>({bins.shape(0), forest_.trees});
+        nb::gil_scoped_release unlocked;
+        prefero::apply(forest_, bin_matrix(bins), leaves.data());
+        return leaves;
+    }
+
+    Out<double, 2> scores(Bins bins) const {
+        check(bins);
+        auto sums = make_array<double, 2>({bins.shape(0), forest_.labels});
+        nb::gil_scoped_release unlocked;
+        std::fill_n(sums.data(), sums.size(), 0.0);
+        predict_scores(forest_, bin_matrix(bins), sums.data());
+        return sums;
+    }
+
+    nb::tuple out_of_bag(Bins bins, In<std::uint64_t, 1> seeds) const {
+        check(bins);
+        require(seeds.shape(0) == forest_.trees, "seeds must have one entry a tree");
+        auto sums = make_array<double, 2>({bins.shape(0), forest_.labels});
+        auto trees = make_array<std::int64_t, 1>({bins.shape(0)});
+        {
+            nb::gil_scoped_release unlocked;
+            std::fill_n(sums.data(), sums.size(), 0.0);
+            predict_out_of_bag(forest_, bin_matrix(bins), seeds.data(), sums.data(), trees.data());
+        }
+        return nb::make_tuple(sums, trees);
+    }
+
+    Out<double, 3> pair_shares(Bins bins) const {
+        check(bins);
+        auto shares = make_array<double, 3>({bins.shape(0), forest_.labels, forest_.labels});
+        nb::gil_scoped_release unlocked;
+        std::fill_n(shares.data(), shares.size(), 0.0);
+        predict_pair_shares(forest_, bin_matrix(bins), shares.data());
+        return shares;
+    }
+
+  private:
+    void check(const Bins& bins) const {
+        require(bins.shape(1) == features_, "bins must have as many columns as in training");
+    }
+
+    std::size_t features_;
+    std::vector<nb::object> owners_;
+    Forest forest_{};
+};
 
 }  // namespace
 
 void bind_trees(nb::module_& module) {
-    module.def("bin_values", &bin_values);
-    module.def("grow", &grow);
-    module.def("predict_scores", &predict_scores);
+    module.def("bin_values", &bin_values, nb::arg("values"), nb::arg("edges"), nb::arg("starts"),
+               "The bin of each value: how many edges of its feature lie below it; 255 for NaN.");
+    nb::class_<TreeGrower>(module, "TreeGrower", "A training set that trees are grown from.")
+        .def(nb::init<Bins, In<bool, 1>, In<double, 2>, std::optional<In<double, 1>>,
+                      const std::string&>(),
+             nb::arg("bins"), nb::arg("categorical"), nb::arg("ranks"), nb::arg("weights").none(),
+             nb::arg("criterion"))
+        .def("grow", &TreeGrower::grow, nb::arg("seeds"), nb::kw_only(), nb::arg("bootstrap"),
+             nb::arg("random_cuts"), nb::arg("category_sets"), nb::arg("max_features"),
+             nb::arg("max_depth"), nb::arg("min_split"), nb::arg("min_leaf"), nb::arg("max_leaves"),
+             nb::arg("min_decrease"), nb::arg("gamma"), nb::arg("description_length"),
+             "One tree a seed, as arrays that stand one after the other.");
+    nb::class_<TreeWalker>(module, "TreeWalker", "Grown trees, to send new rows through.")
+        .def(nb::init<std::size_t, std::size_t, In<std::int64_t, 1>, In<std::int64_t, 1>,
+                      In<std::int64_t, 1>, In<std::int64_t, 1>, In<std::int32_t, 1>,
+                      In<std::uint64_t, 1>, In<float, 1>, In<float, 1>>(),
+             nb::arg("features"), nb::arg("labels"), nb::arg("node_starts"),
+             nb::arg("value_starts"), nb::arg("set_starts"), nb::arg("nodes"), nb::arg("sets"),
+             nb::arg("categories"), nb::arg("scores"), nb::arg("evidence"))
+        .def("apply", &TreeWalker::apply, nb::arg("bins"),
+             "The leaf of each row in each tree, counted from the tree's first.")
+        .def("scores", &TreeWalker::scores, nb::arg("bins"), "Mean scores over the trees.")
+        .def("out_of_bag", &TreeWalker::out_of_bag, nb::arg("bins"), nb::arg("seeds"),
+             "Mean scores over the trees that have not seen a row, and their number.")
+        .def("pair_shares", &TreeWalker::pair_shares, nb::arg("bins"),
+             "The share of trees that put one label before another.");
 }
 
 }  // namespace prefero::bindings

@@ -1,5 +1,9 @@
 #include "core/forest.hpp"
 
+#include <cmath>
+
+#include "core/criteria/entropy.hpp"
+#include "core/criteria/mallows.hpp"
 #include "core/criteria/spread.hpp"
 #include "core/grow.hpp"
 #include "core/targets.hpp"
@@ -38,10 +42,25 @@ Tree grow_spread(const Sample& sample, const GrowOptions& options, std::uint64_t
     return grow_with<Spread<Width>>(sample, options, seed, unit, signs);
 }
 
+// Differences of the Borda votes of all pairs that have signs, in sixteenths of a vote: sums of
+// whole numbers are exact, so equal votes stay equal.
+void write_differences(RankMatrix ranks, float* rows, std::size_t stride) {
+    std::vector<float> votes(ranks.labels);
+    const float scale = 16 * static_cast<float>(ranks.labels - 1) / 2;
+    const std::vector<LabelPair> pairs = sign_pairs(ranks.labels);
+    for (std::size_t r = 0; r < ranks.rows; ++r) {
+        write_borda({ranks.row(r), 1, ranks.labels}, votes.data(), ranks.labels);
+        float* out = rows + r * stride;
+        for (const LabelPair& pair : pairs)
+            *out++ = std::nearbyint(scale * (votes[pair.first] - votes[pair.second]));
+    }
+}
+
 }  // namespace
 
 std::size_t lane_width(CriterionKind criterion, std::size_t labels) {
-    return blocks(kVectorLane + vector_length(criterion, labels));
+    const std::size_t width = blocks(kVectorLane + vector_length(criterion, labels));
+    return criterion == CriterionKind::kMallows ? 2 * width : width;
 }
 
 void write_lanes(CriterionKind criterion, RankMatrix ranks, Block* lanes) {
@@ -53,11 +72,14 @@ void write_lanes(CriterionKind criterion, RankMatrix ranks, Block* lanes) {
         write_borda(ranks, rows + kVectorLane, stride);
     else
         write_signs(ranks, sign_pairs(ranks.labels), rows + kVectorLane, stride);
+    if (criterion == CriterionKind::kMallows)
+        write_differences(ranks, rows + width / 2 * kLanes + kVectorLane, stride);
     const double unit = unit_length(criterion, ranks.labels);
     for (std::size_t r = 0; r < ranks.rows; ++r) {
         float* row = rows + r * stride;
         double square = 0;
-        for (std::size_t k = 0; k < length; ++k) square += row[kVectorLane + k] * row[kVectorLane + k];
+        for (std::size_t k = 0; k < length; ++k)
+            square += row[kVectorLane + k] * row[kVectorLane + k];
         row[kWeightLane] = 1;
         row[kLengthLane] = static_cast<float>(square / unit);
     }
@@ -68,7 +90,16 @@ Tree grow_tree(const TrainingSet& set, const GrowOptions& options, std::uint64_t
     const double unit = unit_length(options.criterion, set.labels);
     // Another stream than the one that drew the sample.
     const std::uint64_t draws = ~seed;
-    return grow_spread(sample, options, draws, unit, options.criterion != CriterionKind::kSpearman);
+    switch (options.criterion) {
+        case CriterionKind::kKendall:
+            return grow_spread(sample, options, draws, unit, true);
+        case CriterionKind::kSpearman:
+            return grow_spread(sample, options, draws, unit, false);
+        case CriterionKind::kMallows:
+            return grow_with<MallowsCriterion>(sample, options, draws, unit);
+        default:
+            return grow_with<EntropyCriterion>(sample, options, draws, unit);
+    }
 }
 
 }  // namespace prefero

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/categories.hpp"
 #include "core/forest.hpp"
 #include "core/scan.hpp"
 
@@ -40,6 +41,7 @@ class Grower {
                 ++leaves;
             }
         }
+        if (!tree_.sets.empty()) tree_.sets.resize(tree_.nodes.size(), -1);
         return std::move(tree_);
     }
 
@@ -52,7 +54,11 @@ class Grower {
     struct Choice {
         bool found = false;
         std::uint16_t feature = 0;
+        bool categories = false;
+        bool missing_seen = false;
+        float quality = -std::numeric_limits<float>::infinity();
         Cut cut;
+        BinSet left;
         double decrease = 0;
     };
 
@@ -88,7 +94,8 @@ class Grower {
     }
 
     std::size_t examples(const std::uint32_t* rows, std::size_t count) const {
-        if (stopping_.min_split <= 2 && stopping_.min_leaf <= 1) return std::max<std::size_t>(count, 2);
+        if (stopping_.min_split <= 2 && stopping_.min_leaf <= 1)
+            return std::max<std::size_t>(count, 2);
         std::size_t total = 0;
         for (std::size_t i = 0; i < count; ++i) total += sample_.counts[rows[i]];
         return total;
@@ -114,58 +121,104 @@ class Grower {
         for (std::size_t k = 0; k < m; ++k) {
             if (tried >= search_.max_features && (best.found || !root)) break;
             if (search_.max_features < m || search_.random_cuts)
-                std::swap(features_[k], features_[k + random_.below(static_cast<std::uint32_t>(m - k))]);
+                std::swap(features_[k],
+                          features_[k + random_.below(static_cast<std::uint32_t>(m - k))]);
             const std::uint16_t feature = features_[k];
             if (!bins_.read(node, feature)) continue;
             ++tried;
-            consider(feature, best_cut(criterion_, bins_, node, stopping_.min_leaf,
-                                       search_.random_cuts ? &random_ : nullptr), best);
+            consider(cut_of(feature, node), best);
             // All cuts of two rows are the same one.
             if (node.count == 2 && best.found) break;
         }
         return best;
     }
 
-    void consider(std::uint16_t feature, const Cut& cut, Choice& best) const {
-        if (!(cut.quality > best.cut.quality) || !criterion_.accepts(cut.quality)) return;
-        const double decrease = criterion_.decrease(cut.quality);
+    // The best test on one feature, whose bins are read.
+    Choice cut_of(std::uint16_t feature, NodeRows node) {
+        Choice choice;
+        choice.feature = feature;
+        choice.missing_seen = bins_.missing();
+        choice.categories = sample_.set.categorical[feature];
+        if (choice.categories) {
+            const CategoryCut cut = best_categories(criterion_, bins_, sample_, node,
+                                                    stopping_.min_leaf, search_.category_sets);
+            choice.left = cut.left;
+            choice.quality = cut.quality;
+        } else {
+            choice.cut = best_cut(criterion_, bins_, node, stopping_.min_leaf,
+                                  search_.random_cuts ? &random_ : nullptr);
+            choice.quality = choice.cut.quality;
+        }
+        return choice;
+    }
+
+    void consider(Choice choice, Choice& best) const {
+        if (!(choice.quality > best.quality) || !criterion_.accepts(choice.quality)) return;
+        choice.decrease = criterion_.decrease(choice.quality);
         if (stopping_.min_decrease > 0 &&
-            decrease < stopping_.min_decrease * static_cast<double>(tree_.weight[0]))
+            choice.decrease < stopping_.min_decrease * static_cast<double>(tree_.weight[0]))
             return;
-        best = {true, feature, cut, decrease};
+        choice.found = true;
+        best = choice;
     }
 
     void split(const Open& open) {
         const Span& span = open.span;
-        const Cut& cut = open.choice.cut;
-        const std::size_t middle = partition(span, open.choice.feature, cut);
+        const Choice& choice = open.choice;
+        const Cut& cut = choice.cut;
+        const std::size_t middle =
+            choice.categories
+                ? partition(span, choice.feature,
+                            [&](auto bin) { return choice.left.contains(bin); })
+                : partition(span, choice.feature, [&](auto bin) {
+                      return bin <= cut.left || (cut.missing_left && bin == kMissingBin);
+                  });
         const std::size_t child = tree_.nodes.size();
         add_nodes(2);
-        tree_.decrease[span.node] = static_cast<float>(open.choice.decrease);
-        // Half way between the bins, or behind the last bin if only missing values go right.
-        const int right = cut.right == kMissingBin ? 2 * 254 - cut.left : cut.right;
-        Node& node = tree_.nodes[span.node];
-        node.child = static_cast<std::int32_t>(child);
-        node.feature = open.choice.feature;
-        node.cut = static_cast<std::uint8_t>((cut.left + right) / 2);
-        node.flags = cut.missing_left ? kMissingLeft : 0;
+        tree_.decrease[span.node] = static_cast<float>(choice.decrease);
+        const bool larger_left = middle - span.begin >= span.end - middle;
+        tree_.nodes[span.node] = choice.categories
+                                     ? category_node(choice, child, span.node, larger_left)
+                                     : numeric_node(choice, child, larger_left);
         this->open({middle, span.end, child + 1, span.depth + 1});
         this->open({span.begin, middle, child, span.depth + 1});
     }
 
-    std::size_t partition(const Span& span, std::uint16_t feature, const Cut& cut) {
+    // Values that were never missing here go with the larger child when they are.
+    static Node numeric_node(const Choice& choice, std::size_t child, bool larger_left) {
+        const Cut& cut = choice.cut;
+        // Half way between the bins, or behind the last bin if only missing values go right.
+        const bool alone = cut.right == kMissingBin;
+        const int right = alone ? 2 * (kMissingBin - 1) - cut.left : cut.right;
+        const bool missing_left = choice.missing_seen ? cut.missing_left : larger_left;
+        return {static_cast<std::int32_t>(child), choice.feature,
+                static_cast<std::uint8_t>((cut.left + right) / 2),
+                missing_left ? kMissingLeft : std::uint8_t{0}};
+    }
+
+    Node category_node(const Choice& choice, std::size_t child, std::size_t at, bool larger_left) {
+        tree_.sets.resize(tree_.nodes.size(), -1);
+        tree_.sets[at] = static_cast<std::int32_t>(tree_.categories.size());
+        tree_.categories.push_back(choice.left);
+        const bool missing_left =
+            choice.left.contains(kMissingBin) || (!choice.missing_seen && larger_left);
+        return {static_cast<std::int32_t>(child), choice.feature, 0,
+                static_cast<std::uint8_t>(kCategories | (missing_left ? kMissingLeft : 0))};
+    }
+
+    template <class GoesLeft>
+    std::size_t partition(const Span& span, std::uint16_t feature, GoesLeft goes_left) {
         const std::uint8_t* column = sample_.bins.data() + feature;
         const std::size_t stride = sample_.set.features;
         std::uint32_t* left = rows_.data() + span.begin;
         std::uint32_t* right = buffer_.data();
         for (std::size_t i = span.begin; i < span.end; ++i) {
             const std::uint32_t row = rows_[i];
-            const std::uint8_t bin = column[row * stride];
-            const bool goes_left = bin <= cut.left || (cut.missing_left && bin == kMissingBin);
+            const bool here = goes_left(column[row * stride]);
             *left = row;
             *right = row;
-            left += goes_left;
-            right += !goes_left;
+            left += here;
+            right += !here;
         }
         std::copy(buffer_.data(), right, left);
         return static_cast<std::size_t>(left - rows_.data());

@@ -15,6 +15,10 @@
 
 #if defined(__GNUC__)
 #define PREFERO_INLINE inline __attribute__((always_inline))
+#if !defined(__clang__)
+// Vectors pass between inlined functions only, so their calling convention does not matter.
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
 #else
 #define PREFERO_INLINE inline
 #endif
@@ -32,6 +36,13 @@ typedef float Eight __attribute__((vector_size(32)));
 
 PREFERO_INLINE Eight broadcast(float value) {
     return Eight{value, value, value, value, value, value, value, value};
+}
+
+PREFERO_INLINE Eight magnitude(const Eight& x) { return x < 0 ? -x : x; }
+
+// x where `sign` is positive, -x where it is negative, else 0.
+PREFERO_INLINE Eight with_sign(const Eight& x, const Eight& sign) {
+    return sign > 0 ? x : (sign < 0 ? -x : broadcast(0));
 }
 
 #else
@@ -58,6 +69,17 @@ inline Eight broadcast(float value) {
     Eight all;
     for (float& lane : all.lane) lane = value;
     return all;
+}
+
+inline Eight magnitude(Eight x) {
+    for (float& lane : x.lane) lane = lane < 0 ? -lane : lane;
+    return x;
+}
+
+inline Eight with_sign(Eight x, const Eight& sign) {
+    for (std::size_t i = 0; i < kLanes; ++i)
+        x.lane[i] = sign.lane[i] > 0 ? x.lane[i] : sign.lane[i] < 0 ? -x.lane[i] : 0;
+    return x;
 }
 
 #endif

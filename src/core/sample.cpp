@@ -24,10 +24,10 @@ Sample::Sample(const TrainingSet& training, bool bootstrap, std::uint64_t seed) 
     for (std::size_t r = 0; r < set.rows; ++r) {
         if (drawn[r] == 0) continue;
         origin.push_back(static_cast<std::uint32_t>(r));
-        counts.push_back(drawn[r]);
         bin = std::copy_n(set.bins + r * set.features, set.features, bin);
         const double given = set.weights ? set.weights[r] : 1.0;
         const auto weight = static_cast<float>(drawn[r] * given);
+        counts.push_back(set.whole_weights ? static_cast<std::uint32_t>(weight) : drawn[r]);
         const Block* from = set.lanes + r * set.width;
         for (std::size_t k = 0; k < set.width; ++k)
             store(*lane++, broadcast(weight) * load(from[k]));

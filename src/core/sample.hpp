@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/lanes.hpp"
+#include "core/mallows.hpp"
 
 namespace prefero {
 
@@ -23,6 +24,8 @@ struct TrainingSet {
     const float* evidence;            // rows x labels, or null if every row ranks every label
     const std::int32_t* ids;          // the number of each row's ranking, or null
     const double* weights;            // rows, or null: one each
+    bool whole_weights;               // a weight of 2 is two examples
+    const ThetaTable* thetas;         // for the Mallows criterion, or null
 };
 
 // A small random generator, the same on every machine (SplitMix64).
@@ -59,7 +62,7 @@ class Sample {
     std::vector<std::uint32_t> origin;  // row of the training set
     std::vector<std::uint8_t> bins;     // rows x features
     std::vector<Block> lanes;           // rows x width
-    std::vector<std::uint16_t> counts;  // examples that a row stands for
+    std::vector<std::uint32_t> counts;  // examples that a row stands for
 
     const Block* lane(std::uint32_t row) const { return lanes.data() + row * set.width; }
     float weight(std::uint32_t row) const { return lane(row)->lane[0]; }

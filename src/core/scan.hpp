@@ -51,8 +51,8 @@ class FeatureBins {
         count_ = 0;
         for (std::size_t word = 0; word < kBins / 64; ++word)
             for (std::uint64_t rest = seen.words[word]; rest; rest &= rest - 1)
-                order_[count_++] =
-                    static_cast<std::uint8_t>(word * 64 + static_cast<std::size_t>(lowest_bit(rest)));
+                order_[count_++] = static_cast<std::uint8_t>(
+                    word * 64 + static_cast<std::size_t>(lowest_bit(rest)));
         return count_ > 1;
     }
 

@@ -8,8 +8,9 @@ namespace prefero {
 
 namespace {
 
-constexpr std::size_t kTogether = 16;  // rows walked at once: memory answers one while another waits
-constexpr std::size_t kChunk = 2048;   // rows that pass through all trees before the next ones
+constexpr std::size_t kTogether =
+    16;                               // rows walked at once: memory answers one while another waits
+constexpr std::size_t kChunk = 2048;  // rows that pass through all trees before the next ones
 
 struct TreeView {
     const Node* nodes;
@@ -77,7 +78,7 @@ void leaves_of(const TreeView& tree, BinMatrix bins, bool plain, std::int32_t* l
         leaves[row] = walk(tree, bins.data + row * bins.features);
 }
 
-// Calls visit(tree, first row, rows, leaves) for all trees, chunk of rows by chunk.
+// Calls visit(tree, row, leaf) for every tree and row, chunk of rows by chunk and tree by tree.
 template <class Visit>
 void for_each_leaf(const Forest& forest, BinMatrix bins, Visit visit) {
     std::vector<std::int32_t> leaves(kChunk);
@@ -87,44 +88,140 @@ void for_each_leaf(const Forest& forest, BinMatrix bins, Visit visit) {
         const bool plain = !forest.sets && !any_missing(chunk);
         for (std::size_t tree = 0; tree < forest.trees; ++tree) {
             leaves_of(view(forest, tree), chunk, plain, leaves.data());
-            visit(tree, first, chunk.rows, leaves.data());
+            for (std::size_t i = 0; i < chunk.rows; ++i) visit(tree, first + i, leaves[i]);
         }
     }
 }
 
-bool valid_starts(const std::int64_t* starts, std::size_t trees, std::int64_t end) {
-    if (starts[0] != 0 || starts[trees] != end) return false;
-    return std::is_sorted(starts, starts + trees + 1);
+// Adds what a leaf says to the sums of a row.
+class ScoreSums {
+  public:
+    ScoreSums(const Forest& forest, std::size_t rows, double* scores)
+        : forest_(forest), scores_(scores), seen_(forest.evidence ? rows * forest.labels : 0) {}
+
+    PREFERO_INLINE void add(std::size_t row, std::size_t tree, std::int32_t leaf) {
+        const std::size_t c = forest_.labels;
+        const auto value = static_cast<std::size_t>(forest_.value_starts[tree] + leaf) * c;
+        double* sums = scores_ + row * c;
+        if (!forest_.evidence) {
+            for (std::size_t k = 0; k < c; ++k) sums[k] += forest_.scores[value + k];
+            return;
+        }
+        for (std::size_t k = 0; k < c; ++k) {
+            const double evidence = forest_.evidence[value + k];
+            sums[k] += evidence * forest_.scores[value + k];
+            seen_[row * c + k] += evidence;
+        }
+    }
+
+    // Sums become means; `trees` is how many have been added to the row.
+    void finish(std::size_t row, std::size_t trees) {
+        const std::size_t c = forest_.labels;
+        for (std::size_t k = 0; k < c; ++k) {
+            const double seen = forest_.evidence ? seen_[row * c + k] : static_cast<double>(trees);
+            if (seen > 0) scores_[row * c + k] /= seen;
+        }
+    }
+
+  private:
+    const Forest& forest_;
+    double* scores_;
+    std::vector<double> seen_;
+};
+
+bool valid_starts(const std::int64_t* starts, std::size_t trees) {
+    return starts[0] == 0 && std::is_sorted(starts, starts + trees + 1);
+}
+
+bool valid_node(const Forest& forest, std::size_t tree, std::size_t at, std::size_t features) {
+    const auto length = [&](const std::int64_t* starts) { return starts[tree + 1] - starts[tree]; };
+    const auto index = static_cast<std::size_t>(forest.node_starts[tree]) + at;
+    const Node& node = forest.nodes[index];
+    if (node.flags & kLeaf) return node.child >= 0 && node.child < length(forest.value_starts);
+    // Children behind their parent: every walk ends.
+    if (node.child <= static_cast<std::int64_t>(at) || node.child + 1 >= length(forest.node_starts))
+        return false;
+    if (node.feature >= features) return false;
+    if (!(node.flags & kCategories)) return true;
+    return forest.sets && forest.sets[index] >= 0 && forest.sets[index] < length(forest.set_starts);
 }
 
 }  // namespace
 
+bool valid(const Forest& forest, std::size_t features, std::size_t set_count) {
+    if (!valid_starts(forest.node_starts, forest.trees) ||
+        !valid_starts(forest.value_starts, forest.trees) ||
+        !valid_starts(forest.set_starts, forest.trees) ||
+        forest.set_starts[forest.trees] != static_cast<std::int64_t>(set_count))
+        return false;
+    for (std::size_t tree = 0; tree < forest.trees; ++tree) {
+        const auto nodes =
+            static_cast<std::size_t>(forest.node_starts[tree + 1] - forest.node_starts[tree]);
+        if (nodes == 0) return false;
+        for (std::size_t at = 0; at < nodes; ++at)
+            if (!valid_node(forest, tree, at, features)) return false;
+    }
+    return true;
+}
+
 void apply(const Forest& forest, BinMatrix bins, std::int32_t* leaves) {
-    for_each_leaf(forest, bins,
-                  [&](std::size_t tree, std::size_t first, std::size_t rows, const std::int32_t* at) {
-                      for (std::size_t i = 0; i < rows; ++i)
-                          leaves[(first + i) * forest.trees + tree] = at[i];
-                  });
+    for_each_leaf(forest, bins, [&](std::size_t tree, std::size_t row, std::int32_t leaf) {
+        leaves[row * forest.trees + tree] = leaf;
+    });
 }
 
 void predict_scores(const Forest& forest, BinMatrix bins, double* scores) {
-    const std::size_t c = forest.labels;
-    std::vector<double> weights(forest.evidence ? kChunk * c : 0);
-    for_each_leaf(forest, bins,
-                  [&](std::size_t tree, std::size_t first, std::size_t rows, const std::int32_t* at) {
-        const float* values = forest.scores + forest.value_starts[tree] * static_cast<std::int64_t>(c);
-        for (std::size_t i = 0; i < rows; ++i) {
-            const float* leaf = values + static_cast<std::size_t>(at[i]) * c;
-            double* out = scores + (first + i) * c;
-            for (std::size_t k = 0; k < c; ++k) out[k] += leaf[k];
-        }
+    ScoreSums sums(forest, bins.rows, scores);
+    for_each_leaf(forest, bins, [&](std::size_t tree, std::size_t row, std::int32_t leaf) {
+        sums.add(row, tree, leaf);
     });
-    for (std::size_t i = 0; i < bins.rows * c; ++i) scores[i] /= static_cast<double>(forest.trees);
+    for (std::size_t row = 0; row < bins.rows; ++row) sums.finish(row, forest.trees);
 }
 
-bool valid(const Forest& forest, std::size_t features) {
-    (void)forest; (void)features; (void)valid_starts;
-    return true;
+void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+                        double* scores, std::int64_t* trees) {
+    ScoreSums sums(forest, bins.rows, scores);
+    std::vector<std::int32_t> leaves(bins.rows);
+    std::fill_n(trees, bins.rows, std::int64_t{0});
+    const bool plain = !forest.sets && !any_missing(bins);
+    for (std::size_t tree = 0; tree < forest.trees; ++tree) {
+        const std::vector<std::uint16_t> counts = bootstrap_counts(seeds[tree], bins.rows);
+        leaves_of(view(forest, tree), bins, plain, leaves.data());
+        for (std::size_t row = 0; row < bins.rows; ++row) {
+            if (counts[row] > 0) continue;
+            sums.add(row, tree, leaves[row]);
+            ++trees[row];
+        }
+    }
+    for (std::size_t row = 0; row < bins.rows; ++row)
+        sums.finish(row, static_cast<std::size_t>(trees[row]));
+}
+
+void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares) {
+    const std::size_t c = forest.labels;
+    const auto knows = [&](std::size_t value, std::size_t label) {
+        return !forest.evidence || forest.evidence[value + label] > 0;
+    };
+    for_each_leaf(forest, bins, [&](std::size_t tree, std::size_t row, std::int32_t leaf) {
+        const auto value = static_cast<std::size_t>(forest.value_starts[tree] + leaf) * c;
+        double* out = shares + row * c * c;
+        for (std::size_t i = 0; i < c; ++i)
+            for (std::size_t j = i + 1; j < c; ++j) {
+                if (!knows(value, i) || !knows(value, j)) continue;
+                const float difference = forest.scores[value + i] - forest.scores[value + j];
+                out[i * c + j] += difference > 0 ? 1 : difference < 0 ? 0 : 0.5;
+                out[j * c + i] += difference > 0 ? 0 : difference < 0 ? 1 : 0.5;
+            }
+    });
+    for (std::size_t row = 0; row < bins.rows; ++row)
+        for (std::size_t i = 0; i < c; ++i)
+            for (std::size_t j = i + 1; j < c; ++j) {
+                double &first = shares[(row * c + i) * c + j],
+                       &second = shares[(row * c + j) * c + i];
+                const double votes = first + second;
+                first = votes > 0 ? first / votes : 0.5;
+                second = 1 - first;
+            }
 }
 
 }  // namespace prefero

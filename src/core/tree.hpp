@@ -56,8 +56,9 @@ struct Forest {
 };
 
 // Whether every index in the arrays lies inside them and every walk ends, for rows of so many
-// features. Arrays that come from a file are checked by this before any other function.
-bool valid(const Forest& forest, std::size_t features);
+// features. `set_count` is the number of category sets. Arrays that come from a file are checked
+// by this before any other function.
+bool valid(const Forest& forest, std::size_t features, std::size_t set_count);
 
 // Bins of new rows, row after row.
 struct BinMatrix {
@@ -69,7 +70,17 @@ struct BinMatrix {
 // first.
 void apply(const Forest& forest, BinMatrix bins, std::int32_t* leaves);
 
-// Mean scores over the trees, weighted by evidence where there is some: rows x labels.
+// Mean scores over the trees, weighted by evidence where there is some: rows x labels, zero
+// before the call.
 void predict_scores(const Forest& forest, BinMatrix bins, double* scores);
+
+// The same for training rows over the trees whose bootstrap sample lacks them. `trees` counts
+// these for each row.
+void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+                        double* scores, std::int64_t* trees);
+
+// The share of trees that put label i before label j, ties half: rows x labels x labels, zero
+// before the call. A tree that knows nothing of i or j has no vote; without votes it is 1/2.
+void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares);
 
 }  // namespace prefero

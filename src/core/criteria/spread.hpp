@@ -2,31 +2,11 @@
 // around their own. With signs of pairs it is the gain in mean Kendall correlation, with Borda
 // votes in mean Spearman correlation: the mean correlation of all pairs of rankings in a node
 // of weight w is |S|^2 / w^2 over the squared length of one vector, S their sum.
-//
-// A criterion offers the grower
-//   enter(rows, n)      look at a node; then pure(), weight()
-//   add(row, bin)       put the node's rows into the bins of a feature
-//   start()             nothing is left of the cut
-//   take(left, bin)     move a bin to the left
-//   quality(left)       how good the cut here is; larger is better
-//   note(left)          the cut here is the best of its feature so far
-//   clear(bin)          forget a bin
-//   accepts(quality)    whether the best cut of a feature may be made
-//   decrease(quality)   weight times what the cut gains
 #pragma once
 
-#include <cmath>
-#include <vector>
-
-#include "core/sample.hpp"
-#include "core/stopping.hpp"
+#include "core/criteria/sums.hpp"
 
 namespace prefero {
-
-// What stands in the first lanes of a row, before its vector.
-constexpr std::size_t kWeightLane = 0;
-constexpr std::size_t kLengthLane = 1;  // weight times the squared length, 1 if complete
-constexpr std::size_t kVectorLane = 2;
 
 // Sums of rows while bins move from right to left; in registers where Width is known.
 template <std::size_t Width>
@@ -36,7 +16,7 @@ struct LeftSums {
 
 template <>
 struct LeftSums<0> {
-    std::vector<Block>& blocks;
+    Block* blocks;
 };
 
 // Width is the number of blocks a row if it is known when compiling, else 0.
@@ -69,28 +49,22 @@ class Spread {
     // Signs are pure if no two rankings put a pair of labels in different orders, votes if all
     // are the same.
     PREFERO_INLINE bool pure() const {
-        Eight lengths = broadcast(0);
-        for (std::size_t k = 0; k < width(); ++k) {
-            const Eight x = load(total_[k]);
-            lengths += signs_ ? magnitude(x) : x * x;
-        }
-        const float weight = this->weight(), length = total_[0].lane[kLengthLane];
-        const float heads = signs_ ? weight + length : weight * weight + length * length;
-        const float vector = sum(lengths) - heads;
-        const float most = static_cast<float>(unit_) * length * kAlmost;
-        return vector >= (signs_ ? most : most * weight);
+        if (signs_) return consistent(total_.data(), width(), unit_);
+        Eight squares = broadcast(0);
+        for (std::size_t k = 0; k < width(); ++k) squares += load(total_[k]) * load(total_[k]);
+        const float w = weight(), length = total_[0].lane[kLengthLane];
+        const float square = sum(squares) - w * w - length * length;
+        return square >= static_cast<float>(unit_) * length * w * (1 - 1e-6f);
     }
 
     PREFERO_INLINE void add(std::uint32_t row, std::size_t bin) {
-        const Block* lanes = sample_.lane(row);
-        Block* sums = &bins_[bin * width()];
-        for (std::size_t k = 0; k < width(); ++k) prefero::add(sums[k], lanes[k]);
+        add_all(&bins_[bin * width()], sample_.lane(row), width());
     }
 
     PREFERO_INLINE Left start() {
         if constexpr (Width == 0) {
-            for (Block& block : left_) block = Block{};
-            return {left_};
+            clear_all(left_.data(), width());
+            return {left_.data()};
         } else {
             Left left;
             for (Eight& lanes : left.lanes) lanes = broadcast(0);
@@ -102,24 +76,22 @@ class Spread {
         accumulate(left, &bins_[bin * width()]);
     }
 
-    PREFERO_INLINE void clear(std::size_t bin) {
-        Block* sums = &bins_[bin * width()];
-        for (std::size_t k = 0; k < width(); ++k) store(sums[k], broadcast(0));
-    }
+    PREFERO_INLINE void clear(std::size_t bin) { clear_all(&bins_[bin * width()], width()); }
 
-    // Squared distance between the children's means, times the harmonic mean of their weights:
-    // no difference of large numbers, so floats are exact enough.
+    // Squared distance between the children's means, times the harmonic mean of their weights.
+    // No difference of large numbers, so floats are exact enough; and whole numbers while nodes
+    // are small, so that equal cuts are found equal in whatever order lanes are summed.
     PREFERO_INLINE float quality(const Left& left) const {
         const Eight head = sum_of(left, 0);
-        const float w = weight(), here = head[kWeightLane], share = here / w;
-        const float length = head[kLengthLane] - share * total_[0].lane[kLengthLane];
-        const Eight shares = broadcast(share);
+        const float w = weight(), here = head[kWeightLane];
+        const float length = w * head[kLengthLane] - here * total_[0].lane[kLengthLane];
+        const Eight all = broadcast(w), part = broadcast(here);
         Eight squares = broadcast(0);
         for (std::size_t k = 0; k < width(); ++k) {
-            const Eight difference = sum_of(left, k) - shares * load(total_[k]);
+            const Eight difference = all * sum_of(left, k) - part * load(total_[k]);
             squares += difference * difference;
         }
-        return (sum(squares) - length * length) / (here * (1 - share));
+        return (sum(squares) - length * length) / (w * here * (w - here));
     }
 
     PREFERO_INLINE void note(const Left&) {}
@@ -133,13 +105,6 @@ class Spread {
     double decrease(float gain) const { return gain / unit_; }
 
   private:
-    static constexpr float kAlmost = 1 - 1e-6f;
-
-    PREFERO_INLINE static Eight magnitude(Eight x) {
-        for (std::size_t k = 0; k < kLanes; ++k) x[k] = std::fabs(x[k]);
-        return x;
-    }
-
     PREFERO_INLINE void accumulate(Left& left, const Block* lanes) const {
         for (std::size_t k = 0; k < width(); ++k) {
             if constexpr (Width == 0)
@@ -172,7 +137,7 @@ class Spread {
     double gamma_, unit_;
     bool signs_;
     double similarity_ = 0, apart_ = 0;
-    std::vector<Block> total_, left_, bins_;
+    Blocks total_, left_, bins_;
 };
 
 }  // namespace prefero

@@ -2,14 +2,18 @@
 
 from prefero.label_ranking.baseline import ConsensusLabelRanker
 from prefero.label_ranking.constraint import ConstraintLabelRanker
+from prefero.label_ranking.forest import ForestLabelRanker
 from prefero.label_ranking.loglinear import LogLinearLabelRanker
 from prefero.label_ranking.neighbors import NeighborsLabelRanker
 from prefero.label_ranking.pairwise import PairwiseLabelRanker
+from prefero.label_ranking.tree import TreeLabelRanker
 
 __all__ = [
     "ConsensusLabelRanker",
     "ConstraintLabelRanker",
+    "ForestLabelRanker",
     "LogLinearLabelRanker",
     "NeighborsLabelRanker",
     "PairwiseLabelRanker",
+    "TreeLabelRanker",
 ]

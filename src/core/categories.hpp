@@ -1,0 +1,95 @@
+// The best test on the categories of a nominal feature in one node.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/criteria/sums.hpp"
+#include "core/scan.hpp"
+
+namespace prefero {
+
+// Categories that go left, and how good that is.
+struct CategoryCut {
+    float quality = -std::numeric_limits<float>::infinity();
+    BinSet left;
+};
+
+// Places of the node's categories on the line along which their mean vectors differ most, the
+// first principal axis (by power iteration). Sets of categories that are neighbours there are
+// the only ones worth trying: exact for two labels, close for more.
+inline std::vector<std::size_t> order_categories(const Sample& sample, const FeatureBins& bins,
+                                                 NodeRows node) {
+    const std::size_t width = sample.set.width, count = bins.count(), lanes = width * kLanes;
+    std::vector<std::size_t> place(kBins), order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t k = 0; k < count; ++k) place[bins[k]] = k;
+    Blocks sums(count * width), mean(width);
+    for (std::size_t i = 0; i < node.count; ++i) {
+        add_all(&sums[place[bins.of(i)] * width], sample.lane(node.rows[i]), width);
+        add_all(mean.data(), sample.lane(node.rows[i]), width);
+    }
+    const float* all = mean.data()->lane;
+    const auto difference = [&](std::size_t k, std::size_t lane) {
+        const float* sum = sums[k * width].lane;
+        return sum[lane] / sum[kWeightLane] - all[lane] / all[kWeightLane];
+    };
+    std::vector<double> axis(lanes), keys(count), next(lanes);
+    for (std::size_t lane = kVectorLane; lane < lanes; ++lane) axis[lane] = difference(0, lane);
+    for (int round = 0; round < 8; ++round) {
+        std::fill(next.begin(), next.end(), 0.0);
+        for (std::size_t k = 0; k < count; ++k) {
+            keys[k] = 0;
+            for (std::size_t lane = kVectorLane; lane < lanes; ++lane)
+                keys[k] += axis[lane] * difference(k, lane);
+            const double pull = keys[k] * sums[k * width].lane[kWeightLane];
+            for (std::size_t lane = kVectorLane; lane < lanes; ++lane)
+                next[lane] += pull * difference(k, lane);
+        }
+        const double most =
+            std::fabs(*std::max_element(next.begin(), next.end(), [](double a, double b) {
+                return std::fabs(a) < std::fabs(b);
+            }));
+        if (most == 0) break;
+        for (std::size_t lane = 0; lane < lanes; ++lane) axis[lane] = next[lane] / most;
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+    return order;
+}
+
+// Each category against the rest or, with `sets`, each set of neighbours in the order above.
+template <class Criterion>
+CategoryCut best_categories(Criterion& criterion, FeatureBins& bins, const Sample& sample,
+                            NodeRows node, std::size_t min_leaf, bool sets) {
+    for (std::size_t i = 0; i < node.count; ++i) criterion.add(node.rows[i], bins.of(i));
+    bins.count_examples(node);
+    std::vector<std::size_t> order(bins.count());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (sets && bins.count() > 2) order = order_categories(sample, bins, node);
+    CategoryCut best;
+    BinSet chosen;
+    auto left = criterion.start();
+    std::size_t size = 0;
+    for (std::size_t k = 0; k + (sets ? 1 : 0) < order.size(); ++k) {
+        if (!sets) {
+            left = criterion.start();
+            size = 0;
+            chosen = BinSet{};
+        }
+        criterion.take(left, bins[order[k]]);
+        chosen.insert(bins[order[k]]);
+        size += bins.examples(order[k]);
+        if (min_leaf > 1 && (size < min_leaf || node.examples < size + min_leaf)) continue;
+        const float quality = criterion.quality(left);
+        if (quality > best.quality) {
+            best = {quality, chosen};
+            criterion.note(left);
+        }
+    }
+    for (std::size_t k = 0; k < bins.count(); ++k) criterion.clear(bins[k]);
+    return best;
+}
+
+}  // namespace prefero

@@ -1,0 +1,194 @@
+// The criterion of entropy ranking trees (de Sá et al. 2017): the entropy of rankings,
+//   H = (sum of p ln p over the distinct rankings) ln k,
+// k the mean of (tau + 1) / 2 of every distinct ranking with every ranking. With U the sum of
+// the signs of the K distinct ones and S of all, k = (1 + U.S / (pairs K w)) / 2.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/criteria/sums.hpp"
+
+namespace prefero {
+
+class EntropyCriterion {
+  public:
+    struct Left {};  // lives in the criterion: rows move one by one
+
+    EntropyCriterion(const Sample& sample, const Stopping& stopping, double unit)
+        : sample_(sample),
+          unit_(unit),
+          description_length_(stopping.description_length),
+          width_(sample.set.width),
+          heads_(kBins, kNobody),
+          next_(sample.rows),
+          node_(width_),
+          left_(width_),
+          right_(width_) {
+        const std::int32_t* ids = sample.set.ids;
+        counts_.resize(1 + static_cast<std::size_t>(*std::max_element(ids, ids + sample.set.rows)));
+        for (std::size_t x = 1; x < kTabulated; ++x) table_[x] = xlogx(static_cast<double>(x));
+    }
+
+    PREFERO_INLINE void enter(const std::uint32_t* rows, std::size_t n) {
+        for (std::int32_t id : distinct_) counts_[static_cast<std::size_t>(id)] = Count{};
+        distinct_.clear();
+        node_.reset();
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::int32_t id = id_of(rows[i]);
+            Count& count = counts_[static_cast<std::size_t>(id)];
+            if (count.rows == 0) distinct_.push_back(id);
+            node_.push(count.rows, count.weight, sample_, rows[i], *this);
+            ++count.rows;
+            count.weight += sample_.weight(rows[i]);
+        }
+        entropy_ = entropy(node_, node_.all.data());
+    }
+
+    PREFERO_INLINE float weight() const { return node_.all[0].lane[kWeightLane]; }
+
+    PREFERO_INLINE bool pure() const { return consistent(node_.all.data(), width_, unit_); }
+
+    PREFERO_INLINE void add(std::uint32_t row, std::size_t bin) {
+        next_[row] = heads_[bin];
+        heads_[bin] = row;
+    }
+
+    PREFERO_INLINE Left start() {
+        left_.reset();
+        right_ = node_;
+        for (std::int32_t id : distinct_) {
+            Count& count = counts_[static_cast<std::size_t>(id)];
+            count.left_rows = 0;
+            count.left_weight = 0;
+        }
+        return {};
+    }
+
+    PREFERO_INLINE void take(Left&, std::size_t bin) {
+        for (std::uint32_t row = heads_[bin]; row != kNobody; row = next_[row]) {
+            Count& count = counts_[static_cast<std::size_t>(id_of(row))];
+            left_.push(count.left_rows, count.left_weight, sample_, row, *this);
+            const float w = sample_.weight(row);
+            ++count.left_rows;
+            count.left_weight += w;
+            right_.pull(count.rows - count.left_rows, count.weight - count.left_weight, sample_,
+                        row, *this);
+        }
+    }
+
+    PREFERO_INLINE void clear(std::size_t bin) { heads_[bin] = kNobody; }
+
+    PREFERO_INLINE float quality(const Left&) {
+        const double w = weight(), here = left_.all[0].lane[kWeightLane];
+        left_entropy_ = entropy(left_, left_.all.data());
+        right_entropy_ = entropy(right_, right_.all.data());
+        return static_cast<float>(-(here * left_entropy_ + (w - here) * right_entropy_) / w);
+    }
+
+    // Delta of the MDLPC: how many bits, here nats, naming the rankings of the children saves.
+    PREFERO_INLINE void note(const Left&) {
+        const double k = node_.kinds;
+        const double choices = k < 30 ? std::log(std::pow(3.0, k) - 2) : k * std::log(3.0);
+        delta_ =
+            choices - (k * entropy_ - left_.kinds * left_entropy_ - right_.kinds * right_entropy_);
+    }
+
+    bool accepts(float quality) const {
+        const double gain = entropy_ + quality, w = weight();
+        if (!(gain > 1e-7)) return false;
+        return !description_length_ || gain > (std::log(std::max(w - 1, 1.0)) + delta_) / w;
+    }
+
+    double decrease(float quality) const { return weight() * std::max(0.0, entropy_ + quality); }
+
+  private:
+    static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+    static constexpr std::size_t kTabulated = 1024;
+
+    struct Count {
+        std::int32_t rows = 0, left_rows = 0;
+        float weight = 0, left_weight = 0;
+    };
+
+    static double xlogx(double x) { return x > 0 ? x * std::log(x) : 0; }
+
+    // Whole numbers, which unweighted rows give, need no logarithm.
+    PREFERO_INLINE double count_entropy(float x) const {
+        const auto whole = static_cast<std::size_t>(x);
+        return whole < kTabulated && static_cast<float>(whole) == x ? table_[whole] : xlogx(x);
+    }
+
+    // Sums over a set of rows: of all, of one row a distinct ranking, of n ln n over these.
+    struct Sums {
+        explicit Sums(std::size_t width) : all(width), once(width) {}
+
+        void reset() {
+            clear_all(all.data(), all.size());
+            clear_all(once.data(), once.size());
+            kinds = 0;
+            count_entropies = 0;
+        }
+
+        // Takes a row in whose ranking already has so many rows of this weight.
+        PREFERO_INLINE void push(std::int32_t rows, float weight, const Sample& sample,
+                                 std::uint32_t row, const EntropyCriterion& own) {
+            const Block* lanes = sample.lane(row);
+            add_all(all.data(), lanes, all.size());
+            count_entropies +=
+                own.count_entropy(weight + sample.weight(row)) - own.count_entropy(weight);
+            if (rows == 0) change_kinds(sample, row, 1);
+        }
+
+        // Gives a row up; so many rows of this weight remain of its ranking.
+        PREFERO_INLINE void pull(std::int32_t rows, float weight, const Sample& sample,
+                                 std::uint32_t row, const EntropyCriterion& own) {
+            const Block* lanes = sample.lane(row);
+            for (std::size_t k = 0; k < all.size(); ++k)
+                store(all[k], load(all[k]) - load(lanes[k]));
+            count_entropies -=
+                own.count_entropy(weight + sample.weight(row)) - own.count_entropy(weight);
+            if (rows == 0) change_kinds(sample, row, -1);
+        }
+
+        PREFERO_INLINE void change_kinds(const Sample& sample, std::uint32_t row, int change) {
+            const Block* lanes = sample.set.lanes + sample.origin[row] * all.size();
+            const Eight sign = broadcast(static_cast<float>(change));
+            for (std::size_t k = 0; k < all.size(); ++k)
+                store(once[k], load(once[k]) + sign * load(lanes[k]));
+            kinds += change;
+        }
+
+        Blocks all, once;
+        int kinds = 0;
+        double count_entropies = 0;
+    };
+
+    PREFERO_INLINE double entropy(const Sums& sums, const Block* all) const {
+        if (sums.kinds < 2) return 0;
+        Eight products = broadcast(0);
+        for (std::size_t k = 0; k < width_; ++k) products += load(all[k]) * load(sums.once[k]);
+        const double w = all->lane[kWeightLane];
+        const double heads = w * sums.once[0].lane[kWeightLane] +
+                             all->lane[kLengthLane] * sums.once[0].lane[kLengthLane];
+        const double similarity = (sum(products) - heads) / (unit_ * sums.kinds * w);
+        const double closeness = std::min(1.0, (1 + similarity) / 2);
+        return closeness > 1e-10 ? (sums.count_entropies / w - std::log(w)) * std::log(closeness)
+                                 : 0;
+    }
+
+    std::int32_t id_of(std::uint32_t row) const { return sample_.set.ids[sample_.origin[row]]; }
+
+    const Sample& sample_;
+    double unit_;
+    bool description_length_;
+    std::size_t width_;
+    std::vector<std::uint32_t> heads_, next_;  // the rows of a bin as a linked list
+    std::vector<Count> counts_;
+    std::vector<std::int32_t> distinct_;
+    Sums node_, left_, right_;
+    double table_[kTabulated] = {};
+    double entropy_ = 0, left_entropy_ = 0, right_entropy_ = 0, delta_ = 0;
+};
+
+}  // namespace prefero

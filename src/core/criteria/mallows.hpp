@@ -1,0 +1,94 @@
+// The criterion of label ranking trees (Cheng et al. 2009, equation 6): the mean spread theta of
+// the Mallows models of two children, weighted by their size.
+//
+// A row holds the signs of its pairs and, in as many lanes again, the difference of the two
+// labels' Borda votes. The signs of the summed differences are the order of the center, so the
+// rankings' agreement with the center is one pass over the sums. Unknown pairs count nowhere, and
+// labels with equal votes agree with half of the rankings.
+#pragma once
+
+#include "core/criteria/sums.hpp"
+
+namespace prefero {
+
+class MallowsCriterion {
+  public:
+    struct Left {
+        Block* sums;
+    };
+
+    MallowsCriterion(const Sample& sample, const Stopping&, double unit)
+        : sample_(sample),
+          unit_(unit),
+          pairs_(static_cast<double>(pair_count(sample.set.labels))),
+          width_(sample.set.width),
+          thetas_(*sample.set.thetas),
+          total_(width_),
+          left_(width_),
+          right_(width_),
+          bins_(kBins * width_) {}
+
+    PREFERO_INLINE void enter(const std::uint32_t* rows, std::size_t n) {
+        clear_all(total_.data(), width_);
+        for (std::size_t i = 0; i < n; ++i) add_all(total_.data(), sample_.lane(rows[i]), width_);
+        theta_ = theta(total_.data());
+    }
+
+    PREFERO_INLINE float weight() const { return total_[0].lane[kWeightLane]; }
+
+    PREFERO_INLINE bool pure() const { return consistent(total_.data(), width_ / 2, unit_); }
+
+    PREFERO_INLINE void add(std::uint32_t row, std::size_t bin) {
+        add_all(&bins_[bin * width_], sample_.lane(row), width_);
+    }
+
+    PREFERO_INLINE Left start() {
+        clear_all(left_.data(), width_);
+        return {left_.data()};
+    }
+
+    PREFERO_INLINE void take(Left& left, std::size_t bin) {
+        add_all(left.sums, &bins_[bin * width_], width_);
+    }
+
+    PREFERO_INLINE void clear(std::size_t bin) { clear_all(&bins_[bin * width_], width_); }
+
+    PREFERO_INLINE float quality(const Left& left) {
+        for (std::size_t k = 0; k < width_; ++k)
+            store(right_[k], load(total_[k]) - load(left.sums[k]));
+        const double here = left.sums->lane[kWeightLane], there = right_[0].lane[kWeightLane];
+        return static_cast<float>((here * theta(left.sums) + there * theta(right_.data())) /
+                                  (here + there));
+    }
+
+    PREFERO_INLINE void note(const Left&) {}
+
+    bool accepts(float) const { return true; }
+
+    double decrease(float quality) const {
+        return quality > theta_ ? weight() * (quality - theta_) : 0;
+    }
+
+  private:
+    // A pure set has an infinite theta. It gets the one of half a discordant pair in all its
+    // rankings: less than any set that is not pure can have, and the larger the set the less.
+    PREFERO_INLINE double theta(const Block* sums) const {
+        const std::size_t half = width_ / 2;
+        Eight agreement = broadcast(0);
+        for (std::size_t k = 0; k < half; ++k)
+            agreement += with_sign(load(sums[k]), load(sums[half + k]));
+        const double seen = unit_ * sums->lane[kLengthLane];
+        if (!(seen > 0)) return 0;
+        const double discordant = (seen - sum(agreement)) / 2;
+        return thetas_(pairs_ / seen * (discordant > 0.5 ? discordant : 0.5));
+    }
+
+    const Sample& sample_;
+    double unit_, pairs_;
+    std::size_t width_;  // the second half of the blocks holds the differences
+    const ThetaTable& thetas_;
+    double theta_ = 0;
+    Blocks total_, left_, right_, bins_;
+};
+
+}  // namespace prefero

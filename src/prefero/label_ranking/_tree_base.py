@@ -1,0 +1,194 @@
+"""What a tree and a forest share: parameters, growing, walking, saving."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from prefero import _core
+from prefero.base import BaseLabelRanker
+from prefero.label_ranking._tree_arrays import Arrays, importances, joined, walker
+from prefero.label_ranking._tree_features import CategoryEncoder, FeatureBins, find_bins
+
+CRITERIA = {"mallows", "kendall", "spearman", "entropy"}
+NO_BOUND = 2**31 - 1
+
+
+class BaseTreeRanker(BaseLabelRanker):
+    """Base of the rankers that grow trees."""
+
+    criterion: str
+    splitter: str
+    max_depth: int | None
+    min_samples_split: int | float | None
+    min_samples_leaf: int | float
+    max_features: int | float | str | None
+    max_leaf_nodes: int | None
+    min_impurity_decrease: float
+    gamma: float | None
+    mdlpc: bool
+    categorical_features: Any
+    category_splits: str
+    random_state: Any
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "criterion": [StrOptions(CRITERIA)],
+        "splitter": [StrOptions({"best", "random"})],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "min_samples_split": [
+            Interval(Integral, 2, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+            None,
+        ],
+        "min_samples_leaf": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+        ],
+        "max_features": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+        "min_impurity_decrease": [Interval(Real, 0, None, closed="left")],
+        "gamma": [Interval(Real, 0, 1, closed="right"), None],
+        "mdlpc": ["boolean"],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+        "category_splits": [StrOptions({"sets", "one"})],
+        "random_state": ["random_state"],
+    }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # Features
+
+    def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        if reset:
+            encoder = CategoryEncoder.learn(X, self.categorical_features)
+            self.nominal_features_ = encoder.nominal
+            self.categories_ = encoder.categories
+        encoder = CategoryEncoder(self.nominal_features_, self.categories_)
+        checked = super()._validate_X(encoder.encode(X), reset=reset)
+        if reset and not self.categories_:
+            self.nominal_features_ = np.zeros(checked.shape[1], dtype=bool)
+        return checked
+
+    @property
+    def _feature_bins(self) -> FeatureBins:
+        return FeatureBins(self.bin_edges_, self.bin_starts_, self.nominal_features_)
+
+    def _bins(self, X: Any) -> NDArray[np.uint8]:
+        """Validate new instances and return their bins."""
+        check_is_fitted(self)
+        return self._feature_bins.apply(self._validate_X(X, reset=False))
+
+    # Growing
+
+    def _learn_bins(self, X: NDArray[np.float64]) -> NDArray[np.uint8]:
+        bins = find_bins(X, self.nominal_features_)
+        self.bin_edges_, self.bin_starts_ = bins.edges, bins.starts
+        return bins.apply(X)
+
+    def _grower(
+        self,
+        bins: NDArray[np.uint8],
+        ranks: NDArray[np.float64],
+        weight: NDArray[np.float64],
+    ) -> _core.TreeGrower:
+        weights = None if (weight == 1).all() else weight
+        return _core.TreeGrower(bins, self.nominal_features_, ranks, weights, self.criterion)
+
+    def _grow_options(self, n_samples: int, n_labels: int) -> dict[str, Any]:
+        return {
+            "random_cuts": self.splitter == "random",
+            "category_sets": self.category_splits == "sets",
+            "max_features": self._n_features_to_try(),
+            "max_depth": NO_BOUND if self.max_depth is None else self.max_depth,
+            "min_split": self._examples(self.min_samples_split, n_samples, 2 * n_labels),
+            "min_leaf": self._examples(self.min_samples_leaf, n_samples, 1),
+            "max_leaves": self.max_leaf_nodes or 0,
+            "min_decrease": float(self.min_impurity_decrease),
+            "gamma": float(self.gamma or 0),
+            "description_length": self.mdlpc,
+        }
+
+    @staticmethod
+    def _examples(bound: int | float | None, n_samples: int, default: int) -> int:
+        if bound is None:
+            return default
+        return int(bound) if isinstance(bound, Integral) else int(np.ceil(bound * n_samples))
+
+    def _n_features_to_try(self) -> int:
+        m = self.n_features_in_
+        if self.max_features is None:
+            return m
+        if self.max_features == "sqrt":
+            return max(1, int(np.sqrt(m)))
+        if self.max_features == "log2":
+            return max(1, int(np.log2(m)))
+        if isinstance(self.max_features, Integral):
+            return min(int(self.max_features), m)
+        return max(1, int(self.max_features * m))
+
+    def _grow(
+        self,
+        grower: _core.TreeGrower,
+        seeds: NDArray[np.uint64],
+        options: dict[str, Any],
+        n_jobs: int | None,
+    ) -> Arrays:
+        """Grow a tree a seed; the result does not depend on the number of jobs."""
+        jobs = min(effective_n_jobs(n_jobs), len(seeds))
+        if jobs <= 1:
+            return grower.grow(seeds, **options)
+        parts = Parallel(n_jobs=jobs, prefer="threads")(
+            delayed(grower.grow)(part, **options) for part in np.array_split(seeds, 4 * jobs)
+        )
+        return joined(parts)
+
+    def _draw_seeds(self, count: int) -> NDArray[np.uint64]:
+        random = check_random_state(self.random_state)
+        return random.randint(0, 2**63 - 1, size=count, dtype=np.int64).astype(np.uint64)
+
+    def _set_trees(self, arrays: Arrays) -> None:
+        self.trees_ = arrays
+        self._walker = walker(arrays, self.n_features_in_, len(self.labels_))
+
+    # Reading
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much the tests on each feature improve the criterion; they sum to 1.
+
+        For importances that training cannot inflate use
+        :func:`sklearn.inspection.permutation_importance`.
+        """
+        check_is_fitted(self)
+        return importances(self.trees_, self.n_features_in_)
+
+    # Saving
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__().copy()
+        state.pop("_walker", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "trees_" in state:
+            self._set_trees(self.trees_)
+            self._check_restored()
+
+    def _check_restored(self) -> None:
+        """Refuse arrays that the core must not read."""
+        if len(self.bin_starts_) != self.n_features_in_ + 1:
+            raise ValueError("The bins do not fit the number of features: the model is damaged.")

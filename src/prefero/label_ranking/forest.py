@@ -1,0 +1,298 @@
+"""Label ranking forests: the mean of many trees."""
+
+from numbers import Integral
+from typing import Any, Self
+from warnings import warn
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import gen_even_slices
+from sklearn.utils._param_validation import Interval
+
+from prefero.label_ranking._tree_arrays import joined
+from prefero.label_ranking._tree_base import BaseTreeRanker
+from prefero.metrics import kendall_tau
+from prefero.rankings import strict_ranks
+
+
+class ForestLabelRanker(BaseTreeRanker):
+    """Label ranking forest (LRF): trees on bootstrap samples and random features.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        The number of trees.
+    criterion : {"kendall", "spearman", "mallows", "entropy"}, default="kendall"
+        What a split improves, as in :class:`TreeLabelRanker`. ``"spearman"`` is fastest, above
+        all with many labels.
+    splitter : {"best", "random"}, default="best"
+        The best cut of each feature, or one at random (extra-trees).
+    max_depth : int, optional
+        The longest path.
+    min_samples_split : int or float, default=2
+        Examples a node must have to be split, or their share. None means twice the number of
+        labels.
+    min_samples_leaf : int or float, default=1
+        Examples a leaf must have, or their share.
+    max_features : int, float, "sqrt", "log2" or None, default="sqrt"
+        How many features to try at a node. If none of those drawn for the root can be split,
+        the others are tried too.
+    max_leaf_nodes : int, optional
+        The most leaves of a tree; the best nodes are then split first.
+    min_impurity_decrease : float, default=0
+        What a split must improve, weighted by the share of the examples in its node.
+    gamma : float, optional
+        Split only if gamma (1 + similarity in the children) > 1 + similarity in the node.
+    mdlpc : bool, default=False
+        With the entropy criterion: split only if the description length gets shorter.
+    bootstrap : bool, default=True
+        Whether each tree sees a sample drawn with replacement, or all rows.
+    oob_score : bool, default=False
+        Whether to predict each training row by the trees that have not seen it.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Nominal features: columns of pandas' category dtype; or their indices, names or mask.
+    category_splits : {"sets", "one"}, default="sets"
+        Tests on sets of categories, or on one against the rest.
+    warm_start : bool, default=False
+        Whether a further fit keeps the trees and adds new ones up to ``n_estimators``.
+    n_jobs : int, optional
+        Threads. Results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Where bootstrap samples and features are drawn from.
+
+    Attributes
+    ----------
+    trees_ : dict of str to ndarray
+        The trees as plain arrays.
+    seeds_ : ndarray of shape (n_estimators,)
+        What each tree's random choices were made from.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much the tests on each feature improve the criterion.
+    oob_score_ : float
+        With ``oob_score``: mean Kendall tau of the out-of-bag predictions.
+    oob_decision_function_ : ndarray of shape (n_samples, n_labels)
+        With ``oob_score``: their scores; NaN for a row that every tree has seen.
+
+    Notes
+    -----
+    A leaf holds the mean votes of its rankings: how many labels each label beats, minus how
+    many beat it. The forest's scores are their mean over the trees. With incomplete rankings
+    a vote is the share of the comparisons that were seen, and counts by their number.
+
+    References
+    ----------
+    de Sá, Soares, Knobbe & Cortez (2017), Label Ranking Forests, Expert Systems.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 1, 50)[:, None]
+    >>> Y = np.where(X < 0.5, [[1, 2, 3]], [[3, 1, 2]])
+    >>> forest = ForestLabelRanker(20, random_state=0).fit(X, Y)
+    >>> forest.predict([[0.1], [0.9]])
+    array([[1, 2, 3],
+           [3, 1, 2]])
+    """
+
+    seeds_: NDArray[np.uint64]
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        **BaseTreeRanker._parameter_constraints,
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "bootstrap": ["boolean"],
+        "oob_score": ["boolean"],
+        "warm_start": ["boolean"],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "kendall",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float | None = 2,
+        min_samples_leaf: int | float = 1,
+        max_features: int | float | str | None = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        gamma: float | None = None,
+        mdlpc: bool = False,
+        bootstrap: bool = True,
+        oob_score: bool = False,
+        categorical_features: Any = "from_dtype",
+        category_splits: str = "sets",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.gamma = gamma
+        self.mdlpc = mdlpc
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.categorical_features = categorical_features
+        self.category_splits = category_splits
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances; NaN where a feature is missing.
+        y : array-like of shape (n_samples, n_labels)
+            Ranks, possibly incomplete or tied.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+            The fitted forest.
+        """
+        self._validate_params()
+        self._refuse_oob_without_bootstrap()
+        grown = len(self.seeds_) if self.warm_start and hasattr(self, "trees_") else 0
+        X, ranks, weight = self._validate_fit(X, y, sample_weight)
+        bins = self._feature_bins.apply(X) if grown else self._learn_bins(X)
+        seeds = self._next_seeds(grown)
+        if len(seeds):
+            grower = self._grower(bins, ranks, weight)
+            options = self._grow_options(len(X), ranks.shape[1])
+            arrays = self._grow(
+                grower, seeds, {"bootstrap": self.bootstrap, **options}, self.n_jobs
+            )
+            self._set_trees(joined([self.trees_, arrays]) if grown else arrays)
+            self.seeds_ = np.concatenate([self.seeds_, seeds]) if grown else seeds
+        if self.oob_score:
+            self._predict_out_of_bag(bins, ranks)
+        return self
+
+    def _refuse_oob_without_bootstrap(self) -> None:
+        if self.oob_score and not self.bootstrap:
+            raise ValueError("oob_score=True needs bootstrap=True: without it no row is left out.")
+
+    def _next_seeds(self, grown: int) -> NDArray[np.uint64]:
+        if self.n_estimators < grown:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is less than the {grown} trees already grown: "
+                "with warm_start=True it must not shrink."
+            )
+        if grown and self.n_estimators == grown:
+            warn("Warm-start fitting without increasing n_estimators adds no trees.", stacklevel=3)
+        return self._draw_seeds(self.n_estimators)[grown:]
+
+    def _predict_out_of_bag(self, bins: NDArray[np.uint8], ranks: NDArray[np.float64]) -> None:
+        scores, trees = self._walker.out_of_bag(bins, self.seeds_)
+        left_out = trees > 0
+        if not left_out.all():
+            warn(
+                f"{np.count_nonzero(~left_out)} of {len(trees)} rows were in the sample of every "
+                "tree and have no out-of-bag prediction: grow more trees.",
+                stacklevel=3,
+            )
+        self.oob_decision_function_ = np.where(left_out[:, None], scores, np.nan)
+        self.oob_score_ = float(
+            kendall_tau(ranks[left_out], strict_ranks(scores[left_out]))
+            if left_out.any()
+            else np.nan
+        )
+
+    def _over_rows(self, method: str, bins: NDArray[np.uint8]) -> NDArray[Any]:
+        """Call a method of the walker on slices of rows; each row passes all trees in order."""
+        call = getattr(self._walker, method)
+        jobs = min(effective_n_jobs(self.n_jobs), -(-len(bins) // 1000))
+        if jobs <= 1:
+            return call(bins)
+        slices = gen_even_slices(len(bins), jobs)
+        return np.concatenate(
+            Parallel(n_jobs=jobs, prefer="threads")(delayed(call)(bins[part]) for part in slices)
+        )
+
+    def _decision(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        return self._over_rows("scores", self._feature_bins.apply(X))
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the leaf that each instance reaches in each tree.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_estimators)
+            Numbers of leaves, counted in each tree from 0.
+        """
+        return self._over_rows("apply", self._bins(X))
+
+    def proximity(self, X: Any, X_train: Any) -> NDArray[np.float64]:
+        """Return the share of trees in which two instances reach the same leaf.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        X_train : array-like of shape (n_others, n_features)
+            The instances to compare them with, for instance the training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_others)
+            In [0, 1].
+        """
+        here, there = self.apply(X), self.apply(X_train)
+        shares = np.zeros((len(here), len(there)))
+        for tree in range(here.shape[1]):
+            shares += here[:, tree, None] == there[None, :, tree]
+        return shares / here.shape[1]
+
+    def predict_pairwise(self, X: Any) -> NDArray[np.float64]:
+        """Return the share of trees that put one label before another.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels, n_labels)
+            ``[n, i, j]`` is the share for label i before label j; 0.5 on the diagonal.
+        """
+        shares = self._over_rows("pair_shares", self._bins(X))
+        diagonal = np.arange(shares.shape[1])
+        shares[:, diagonal, diagonal] = 0.5
+        return shares
+
+    def predict_reliability(self, X: Any) -> NDArray[np.float64]:
+        """Return how far the trees agree on the order, the mean of abs(2p - 1) over all pairs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            In [0, 1], larger is more reliable.
+        """
+        shares = self.predict_pairwise(X)
+        c = shares.shape[1]
+        return np.abs(2 * shares - 1).sum(axis=(1, 2)) / max(1, c * (c - 1))

@@ -1,0 +1,131 @@
+#include <limits>
+#include <vector>
+
+#include "check.hpp"
+#include "core/binning.hpp"
+#include "core/forest.hpp"
+#include "core/targets.hpp"
+#include "core/tree.hpp"
+
+using namespace prefero;
+
+namespace {
+
+// Rankings that turn around half way along the only feature.
+struct Problem {
+    std::size_t rows;
+    std::vector<double> ranks;
+    std::vector<std::uint8_t> bins, categorical;
+    std::vector<Block> lanes;
+    std::vector<float> votes;
+    std::vector<std::int32_t> ids;
+    ThetaTable thetas;
+    CriterionKind kind;
+
+    Problem(CriterionKind criterion, std::size_t n, std::size_t labels)
+        : rows(n), categorical{0}, thetas(labels), kind(criterion) {
+        for (std::size_t r = 0; r < n; ++r) {
+            bins.push_back(static_cast<std::uint8_t>(r * 200 / n));
+            for (std::size_t k = 0; k < labels; ++k)
+                ranks.push_back(static_cast<double>(r < n / 2 ? k + 1 : labels - k));
+        }
+        const RankMatrix matrix{ranks.data(), n, labels};
+        lanes.resize(n * lane_width(kind, labels));
+        write_lanes(kind, matrix, lanes.data());
+        votes.resize(n * labels);
+        write_votes(matrix, votes.data(), nullptr);
+        ids.resize(n);
+        write_ids(matrix, ids.data());
+    }
+
+    Tree grow(bool bootstrap, std::uint64_t seed) const {
+        const std::size_t labels = ranks.size() / rows;
+        const TrainingSet set{rows,
+                              1,
+                              labels,
+                              bins.data(),
+                              categorical.data(),
+                              lane_width(kind, labels),
+                              lanes.data(),
+                              votes.data(),
+                              nullptr,
+                              ids.data(),
+                              nullptr,
+                              false,
+                              &thetas};
+        const Stopping stopping{100, 2, 1, 0, 0, 0, false};
+        return grow_tree(set, {kind, bootstrap, {1, false, false}, stopping}, seed);
+    }
+};
+
+const CriterionKind kAll[] = {CriterionKind::kKendall, CriterionKind::kSpearman,
+                              CriterionKind::kMallows, CriterionKind::kEntropy};
+
+}  // namespace
+
+TEST(every_criterion_finds_the_turning_point) {
+    for (CriterionKind kind : kAll)
+        for (std::size_t labels : {2u, 5u, 12u, 70u}) {
+            const Tree tree = Problem(kind, 40, labels).grow(false, 1);
+            CHECK(tree.nodes.size() == 3);
+            CHECK(tree.nodes[0].cut >= 95 && tree.nodes[0].cut < 100);
+            CHECK(check::near(tree.scores[0], -tree.scores[labels], 1e-6));
+        }
+}
+
+TEST(the_same_seed_grows_the_same_tree) {
+    const Problem problem(CriterionKind::kKendall, 60, 4);
+    const Tree first = problem.grow(true, 7), second = problem.grow(true, 7);
+    CHECK(first.scores == second.scores);
+    CHECK(first.weight == second.weight);
+    CHECK(first.weight[0] == 60);
+}
+
+TEST(values_fall_into_bins_by_edges) {
+    const double edges[] = {1, 2, 2.5};
+    const std::int64_t starts[] = {0, 3, 3};
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const double values[] = {0, 7, 1, 7, 1.5, nan, 9, -1, nan, 0};
+    std::uint8_t bins[10];
+    bin_values(values, 5, {edges, starts, 2}, bins);
+    const std::uint8_t expected[] = {0, 0, 0, 0, 1, kMissingBin, 3, 0, kMissingBin, 0};
+    for (int i = 0; i < 10; ++i) CHECK(bins[i] == expected[i]);
+}
+
+TEST(equal_orders_have_equal_numbers) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const double ranks[] = {1, 2, nan, 1, 3, nan, 1, 2, 3, 2, 1, nan};
+    std::int32_t ids[4];
+    CHECK(write_ids({ranks, 4, 3}, ids) == 3);
+    CHECK(ids[0] == 0 && ids[1] == 0 && ids[2] == 1 && ids[3] == 2);
+}
+
+TEST(spread_pairs_meet_every_label_equally) {
+    std::vector<int> met(500);
+    for (const LabelPair& pair : sign_pairs(500)) {
+        ++met[pair.first];
+        ++met[pair.second];
+    }
+    for (int count : met) CHECK(count == met[0] && count > 0);
+    CHECK(sign_pairs(10).size() == 45);
+}
+
+TEST(contradicting_arrays_are_refused) {
+    const Tree tree = Problem(CriterionKind::kKendall, 40, 3).grow(false, 1);
+    const std::int64_t nodes[] = {0, 3}, values[] = {0, 2}, sets[] = {0, 0};
+    std::vector<Node> changed = tree.nodes;
+    const Forest forest{
+        1, 3, nodes, values, sets, changed.data(), nullptr, nullptr, tree.scores.data(), nullptr};
+    CHECK(valid(forest, 1, 0));
+    CHECK(!valid(forest, 0, 0));
+    changed[0].child = 0;
+    CHECK(!valid(forest, 1, 0));
+    changed[0].child = 2;
+    CHECK(!valid(forest, 1, 0));
+    changed[0] = tree.nodes[0];
+    changed[1].child = 2;
+    CHECK(!valid(forest, 1, 0));
+    changed[1] = tree.nodes[1];
+    changed[0].flags = kCategories;
+    CHECK(!valid(forest, 1, 0));
+}
