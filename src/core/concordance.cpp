@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "core/rank_row.hpp"
+#include "core/wide.hpp"
 
 namespace prefero {
 
 namespace {
 
 // Up to this many objects, comparing all pairs for many columns at once beats sorting each.
-constexpr std::size_t kPairLimit = 64;
+constexpr std::size_t kPairLimit = 128;
 
 // Spearman's rho is, up to its scale, the sum over pairs of the difference of positions times
 // the sign of the difference of values; Kendall's tau has the sign of the former instead.
@@ -25,28 +26,54 @@ double scale(std::size_t size, Correlation correlation) {
                                                 : 6 / (length * (length * length - 1));
 }
 
-void add_pair(const double* first, const double* second, std::size_t columns,
-              const double* tolerance, double weight, double* sums) {
-    for (std::size_t k = 0; k < columns; ++k) {
-        const double difference = first[k] - second[k];
-        const double above = difference > tolerance[k] ? weight : 0.0;
-        const double below = difference < -tolerance[k] ? weight : 0.0;
-        sums[k] += above - below;
+// How many columns are compared at once: few enough for their sums to stay in registers.
+constexpr std::size_t kTile = 32;
+
+// Adds weight times the sign of the difference, over all pairs of rows of a tile of columns.
+PREFERO_WIDE void add_signs(const double* tile, const double* weights, std::size_t size,
+                            const double* tolerance, double* sums) {
+    double total[kTile] = {};
+    for (std::size_t i = 0; i < size; ++i) {
+        const double* first = tile + i * kTile;
+        for (std::size_t j = i + 1; j < size; ++j) {
+            const double* second = tile + j * kTile;
+            const double weight = *weights++;
+            for (std::size_t k = 0; k < kTile; ++k) {
+                const double difference = first[k] - second[k];
+                total[k] += (difference > tolerance[k] ? weight : 0.0) -
+                            (difference < -tolerance[k] ? weight : 0.0);
+            }
+        }
     }
+    for (std::size_t k = 0; k < kTile; ++k) sums[k] += total[k];
 }
 
-void add_all_pairs(const double* values, std::size_t columns, const double* positions,
-                   std::size_t size, const double* tolerance, Correlation correlation,
-                   double* sums) {
-    const double unit = scale(size, correlation);
-    for (std::size_t i = 0; i < size; ++i)
-        for (std::size_t j = i + 1; j < size; ++j) {
-            const double weight = unit * pair_weight(positions[i], positions[j], correlation);
-            if (weight != 0)
-                add_pair(values + i * columns, values + j * columns, columns, tolerance, weight,
-                         sums);
+// Both correlations of a group by comparing all pairs, a tile of columns at a time.
+class AllPairs {
+  public:
+    void operator()(const double* values, std::size_t columns, const double* positions,
+                    std::size_t size, const double* tolerance, Correlation correlation,
+                    double* sums) {
+        weights_.clear();
+        const double unit = scale(size, correlation);
+        for (std::size_t i = 0; i < size; ++i)
+            for (std::size_t j = i + 1; j < size; ++j)
+                weights_.push_back(unit * pair_weight(positions[i], positions[j], correlation));
+        tile_.assign(size * kTile, 0.0);
+        for (std::size_t begin = 0; begin < columns; begin += kTile) {
+            const std::size_t width = std::min(kTile, columns - begin);
+            double tolerances[kTile] = {}, totals[kTile] = {};
+            std::copy_n(tolerance + begin, width, tolerances);
+            for (std::size_t i = 0; i < size; ++i)
+                std::copy_n(values + i * columns + begin, width, tile_.data() + i * kTile);
+            add_signs(tile_.data(), weights_.data(), size, tolerances, totals);
+            for (std::size_t k = 0; k < width; ++k) sums[begin + k] += totals[k];
         }
-}
+    }
+
+  private:
+    std::vector<double> weights_, tile_;
+};
 
 // Spearman's rho of one column in O(L log L): the covariance of mean bucket positions.
 class SortedColumn {
@@ -79,6 +106,7 @@ class SortedColumn {
 void add_concordance(const double* values, std::size_t columns, const double* positions,
                      Groups groups, const double* tolerance, Correlation correlation,
                      double* sums) {
+    AllPairs all_pairs;
     SortedColumn spearman;
     for (std::size_t g = 0; g < groups.count; ++g) {
         const std::size_t size = groups.size(g);
@@ -86,7 +114,7 @@ void add_concordance(const double* values, std::size_t columns, const double* po
         const double* block = values + groups.begin(g) * columns;
         const double* order = positions + groups.begin(g);
         if (correlation == Correlation::kKendall || size <= kPairLimit)
-            add_all_pairs(block, columns, order, size, tolerance, correlation, sums);
+            all_pairs(block, columns, order, size, tolerance, correlation, sums);
         else
             for (std::size_t k = 0; k < columns; ++k)
                 sums[k] += spearman(block + k, columns, order, size, tolerance[k]);

@@ -20,7 +20,7 @@ class BoostingOrderer(BaseOrderer):
 
     Parameters
     ----------
-    n_estimators : int, default=200
+    n_estimators : int, default=100
         Trees.
     learning_rate : float, default=0.1
         Shrinks every tree.
@@ -54,7 +54,7 @@ class BoostingOrderer(BaseOrderer):
 
     def __init__(
         self,
-        n_estimators: int = 200,
+        n_estimators: int = 100,
         *,
         learning_rate: float = 0.1,
         max_leaf_nodes: int = 16,

@@ -5,12 +5,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import get_tags
 
 from prefero.base import BaseOrderer, check_sample_orders
+
+_PENALTIES = tuple(10.0**power for power in range(-2, 5))
 
 
 class ExpectedRankOrderer(BaseOrderer):
@@ -22,7 +24,8 @@ class ExpectedRankOrderer(BaseOrderer):
     Parameters
     ----------
     regressor : regressor, default=None
-        What learns the expected ranks; ``Ridge()`` by default.
+        What learns the expected ranks; by default ridge regression whose penalty is chosen by
+        leave-one-out, ``RidgeCV`` over seven powers of ten from 0.01.
     degree : int, default=1
         Degree of the polynomial features the regressor gets; 1 for the features themselves,
         2 for the second-order model of the literature.
@@ -56,7 +59,7 @@ class ExpectedRankOrderer(BaseOrderer):
         return tags
 
     def _unfitted_regressor(self) -> Any:
-        return Ridge() if self.regressor is None else self.regressor
+        return RidgeCV(_PENALTIES) if self.regressor is None else self.regressor
 
     def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
         """Learn from sample orders.

@@ -19,7 +19,7 @@ class OrderSVMOrderer(BaseOrderer):
 
     Parameters
     ----------
-    C : float, default=0.1
+    C : float, default=0.01
         Weight of the losses against the norms.
     deviation : float, default=1.0
         Price of a cut's deviation from the shared direction.
@@ -57,7 +57,7 @@ class OrderSVMOrderer(BaseOrderer):
 
     def __init__(
         self,
-        C: float = 0.1,
+        C: float = 0.01,
         *,
         deviation: float = 1.0,
         max_cuts: int = 20,

@@ -24,8 +24,9 @@ class RankBoostOrderer(BaseOrderer):
     ----------
     n_estimators : int, default=300
         Rounds at most.
-    learning_rate : float, default=1.0
-        Shrinks every weak ranker's weight; 1 is the published method.
+    learning_rate : float, default=0.1
+        Shrinks every weak ranker's weight; 1 is the published method, which needs fewer rounds
+        and overfits small samples.
     max_bins : int or None, default=255
         Thresholds are sought between at most this many quantiles of an attribute, up to 255;
         None tries every value.
@@ -63,7 +64,7 @@ class RankBoostOrderer(BaseOrderer):
         self,
         n_estimators: int = 300,
         *,
-        learning_rate: float = 1.0,
+        learning_rate: float = 0.1,
         max_bins: int | None = 255,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,

@@ -20,8 +20,9 @@ class RankSVMOrderer(BaseOrderer):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the pairs against the norm of the model.
+    C : float, default=0.01
+        Weight of the pairs against the norm of the model. Pairs are many: n objects in one
+        group make up to n (n - 1) / 2.
     kernel : {"linear", "rbf", "poly", "sigmoid", "cosine", "laplacian"}, default="linear"
         Kernels other than the linear one are approximated by Nyström's method.
     gamma, degree, coef0 : float, optional
@@ -58,7 +59,7 @@ class RankSVMOrderer(BaseOrderer):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: float = 0.01,
         *,
         kernel: Literal["linear", "rbf", "poly", "sigmoid", "cosine", "laplacian"] = "linear",
         gamma: float | None = None,

@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from prefero import _core
 from prefero.base import SampleOrders, check_features, check_sample_orders
 
 # Dense blocks of residuals hold about this many numbers: they stay in the cache.
-_BLOCK = 1 << 17
+_BLOCK = 1 << 18
 
 
 class AttributeWeight(NamedTuple):
@@ -219,8 +220,7 @@ class _Residuals:
         self._n_jobs = n_jobs
         self._coordinates = np.empty((n_objects, 0))
         # What remains of equal values after projection may differ by rounding.
-        squares = orders.X.multiply(orders.X) if issparse(orders.X) else orders.X**2
-        self._rounding = 64 * np.finfo(float).eps * float(np.sqrt(squares.sum(axis=1).max()))
+        self._rounding = 64 * np.finfo(float).eps * float(row_norms(orders.X).max())
         self.components = np.empty((0, n_features))
 
     def correlation_sums(self, positions: NDArray[np.float64]) -> NDArray[np.float64]:
