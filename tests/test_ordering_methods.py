@@ -80,7 +80,9 @@ def test_a_kernel_orders_what_no_line_can():
         [1 + sum(distance[groups == g] < d) for g, d in zip(groups, distance, strict=True)]
     )
     linear = RankSVMOrderer().fit(X, y, groups).score(X, y, groups)
-    kernel = RankSVMOrderer(C=1.0, kernel="rbf", random_state=0).fit(X, y, groups).score(X, y, groups)
+    kernel = (
+        RankSVMOrderer(C=1.0, kernel="rbf", random_state=0).fit(X, y, groups).score(X, y, groups)
+    )
     assert kernel > 0.9 > 0.5 > linear
 
 
@@ -142,7 +144,9 @@ def test_rank_boost_learns_where_undefined_attributes_belong():
 
 def test_early_stopping_keeps_fewer_rounds_and_needs_groups():
     X, y, groups = sample_orders(noise=3.0)
-    stopped = RankBoostOrderer(500, learning_rate=1.0, early_stopping=True, random_state=0).fit(X, y, groups)
+    stopped = RankBoostOrderer(500, learning_rate=1.0, early_stopping=True, random_state=0).fit(
+        X, y, groups
+    )
     assert stopped.n_iter_ < 100
     with pytest.raises(ValueError, match="pass groups"):
         RankBoostOrderer(early_stopping=True).fit(X, y)
