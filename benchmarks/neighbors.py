@@ -10,9 +10,7 @@ largest memory the process used::
 """
 
 import argparse
-import os
 import resource
-import sys
 import time
 from collections.abc import Callable
 from datetime import date
@@ -25,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 import prefero
 from prefero import NeighborsLabelRanker
+from prefero.datasets import benchmark_path, read_kebi
 from prefero.rankings import drop_labels, ranks_from_scores
 
 K = 5
@@ -33,13 +32,8 @@ ALGORITHM_1 = {"aggregation": "mallows", "feature_weights": "equal"}
 
 def read_set(name: str) -> tuple[Any, Any]:
     """Return the instances and the ranks of one set."""
-    folder = Path(os.environ.get("PREFERO_DATA", "../shared/data"))
-    if not folder.is_dir():
-        sys.exit(f"There is no folder {folder}: set PREFERO_DATA to the folder that holds kebi/.")
-    with (folder / "kebi" / f"{name}.csv").open() as file:
-        _, n_features, _ = (int(number) for number in file.readline().split(","))
-        values = np.loadtxt(file, delimiter=",")
-    return values[:, :n_features], values[:, n_features:]
+    data = read_kebi(benchmark_path(f"kebi/{name}.csv"))
+    return data.data, data.target
 
 
 def seconds(function: Callable[[], Any], runs: int) -> float:

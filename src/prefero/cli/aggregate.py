@@ -37,8 +37,8 @@ def aggregate(
             help="borda: by mean votes. kemeny: with the fewest disagreeing pairs, proven."
         ),
     ] = Method.BORDA,
-    format: FormatOption = Format.RANKS,
     labels: LabelsOption = None,
+    format: FormatOption = Format.RANKS,
     higher_is_better: DirectionOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,

@@ -60,8 +60,8 @@ class Report:
 
 def check(
     data: DataFile,
-    format: FormatOption = Format.RANKS,
     labels: LabelsOption = None,
+    format: FormatOption = Format.RANKS,
     higher_is_better: DirectionOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,

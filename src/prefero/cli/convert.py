@@ -46,12 +46,13 @@ def convert(
         Target,
         typer.Option(
             "--to",
-            help="ranks or scores (larger is better), a column a label; orders, one column of "
-            "text; pairs, one line a pair.",
+            metavar="FORM",
+            help="ranks or scores, a column a label; orders, one column of text; pairs, one line "
+            "a pair.",
         ),
     ],
-    format: FormatOption = Format.RANKS,
     labels: LabelsOption = None,
+    format: FormatOption = Format.RANKS,
     higher_is_better: DirectionOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,

@@ -51,18 +51,20 @@ DataFile = Annotated[
         help="A .csv, .tsv, .parquet or .xarff file; - reads csv from stdin.",
     ),
 ]
+LabelsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--labels", metavar="COLUMNS", help="The columns that hold rankings: 'y_*' or a,b,c."
+    ),
+]
 FormatOption = Annotated[
     Format,
     typer.Option(
         "--format",
-        help="What the label columns hold: a rank or score for each label; orders (one column of "
-        "text 'b > a ~ c', or names by position); pairs (preferred, other); best-worst (what was "
-        "shown, the best, the worst); long (label, value).",
+        metavar="FORMAT",
+        help="What they hold: ranks or scores, a column a label; orders, as text 'b > a ~ c' or "
+        "names by position; pairs; best-worst; long.",
     ),
-]
-LabelsOption = Annotated[
-    str | None,
-    typer.Option("--labels", metavar="COLUMNS", help="Their columns: 'y_*' or 'a,b,c'."),
 ]
 DirectionOption = Annotated[
     bool | None,
