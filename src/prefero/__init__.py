@@ -40,6 +40,7 @@ _ROOMS = (
     "preferences",
     "rankings",
     "study",
+    "text",
 )
 
 __all__ = [*sorted(_PUBLIC), *_ROOMS]

@@ -81,16 +81,18 @@ class Objective:
 def solve_lbfgs(objective: Objective, start: Values, tol: float, max_iter: int) -> Solution:
     """Minimise by L-BFGS until no derivative exceeds tol times the largest at zero."""
     value, gradient = objective.value_and_gradient(start)
-    goal = tol * _largest_slope_at_zero(objective, start, gradient)
+    goal = tol * _largest_slope_at_zero(objective, start, gradient, objective.functions.unit)
     curve = [value]
 
-    def flat(parameters: Values) -> tuple[float, Values]:
-        value, gradient = objective.value_and_gradient(parameters.reshape(start.shape))
-        return value, gradient.ravel()
+    unit = objective.functions.unit
+
+    def flat(scaled: Values) -> tuple[float, Values]:
+        value, gradient = objective.value_and_gradient(scaled.reshape(start.shape) * unit)
+        return value, (gradient * unit).ravel()
 
     result = minimize(
         flat,
-        start.ravel(),
+        (start / unit).ravel(),
         jac=True,
         method="L-BFGS-B",
         callback=lambda intermediate_result: curve.append(float(intermediate_result.fun)),
@@ -102,7 +104,7 @@ def solve_lbfgs(objective: Objective, start: Values, tol: float, max_iter: int) 
         },
     )
     stopped_early = result.status == 1
-    return Solution(result.x.reshape(start.shape), curve, not stopped_early)
+    return Solution(result.x.reshape(start.shape) * unit, curve, not stopped_early)
 
 
 def solve_boosting(
@@ -110,16 +112,17 @@ def solve_boosting(
 ) -> Solution:
     """Minimise by the parallel updates of Figure 3, to the same tolerance."""
     rho = boosting_rho(objective, alpha)
-    parameters, curve = start.copy(), [objective.value(start)]
-    plus, minus = boosting_sums(objective, alpha, parameters)
-    goal = tol * _largest_slope_at_zero(objective, start, plus - minus)
-    for _ in range(max_iter):
-        if np.abs(plus - minus).max(initial=0) <= goal:
-            return Solution(parameters, curve, True)
+    parameters = start.copy()
+    value, plus, minus = boosting_sums(objective, alpha, parameters)
+    goal = tol * _largest_slope_at_zero(objective, start, plus - minus, 1.0)
+    curve = [value]
+    while np.abs(plus - minus).max(initial=0) > goal:
+        if len(curve) > max_iter:
+            return Solution(parameters, curve, False)
         parameters = parameters - boosting_step(plus, minus, alpha) / rho
-        curve.append(objective.value(parameters))
-        plus, minus = boosting_sums(objective, alpha, parameters)
-    return Solution(parameters, curve, bool(np.abs(plus - minus).max(initial=0) <= goal))
+        value, plus, minus = boosting_sums(objective, alpha, parameters)
+        curve.append(value)
+    return Solution(parameters, curve, True)
 
 
 def boosting_rho(objective: Objective, alpha: float) -> float:
@@ -128,12 +131,15 @@ def boosting_rho(objective: Objective, alpha: float) -> float:
     return max(rho, 1.0) if alpha > 0 or rho == 0 else rho
 
 
-def boosting_sums(objective: Objective, alpha: float, parameters: Values) -> tuple[Values, Values]:
-    """W+ and W- of Figure 3, with the share of the penalty."""
+def boosting_sums(
+    objective: Objective, alpha: float, parameters: Values
+) -> tuple[float, Values, Values]:
+    """The objective, and W+ and W- of Figure 3 with the share of the penalty."""
     scores = objective.functions.scores(parameters)
-    plus, minus = objective.functions.boosting_sums(objective.cut, scores, objective.weight)
+    loss, plus, minus = objective.functions.boosting_sums(objective.cut, scores, objective.weight)
+    value = float(objective.weight @ loss) + objective.penalty.value(parameters)
     share = np.exp(-np.logaddexp(0, -parameters))
-    return plus + alpha * share, minus + alpha * (1 - share)
+    return value, plus + alpha * share, minus + alpha * (1 - share)
 
 
 def boosting_step(plus: Values, minus: Values, alpha: float) -> Values:
@@ -142,8 +148,10 @@ def boosting_step(plus: Values, minus: Values, alpha: float) -> Values:
     return np.log((plus + smoothing) / (minus + smoothing)) / 2
 
 
-def _largest_slope_at_zero(objective: Objective, start: Values, gradient: Values) -> float:
+def _largest_slope_at_zero(
+    objective: Objective, start: Values, gradient: Values, unit: Values | float
+) -> float:
     """The scale of the gradient, the same whether the solver starts cold or warm."""
     if start.any():
         gradient = objective.value_and_gradient(np.zeros_like(start))[1]
-    return float(np.abs(gradient).max(initial=0))
+    return float(np.abs(gradient * unit).max(initial=0))

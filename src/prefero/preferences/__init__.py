@@ -11,5 +11,13 @@ from prefero.preferences._decomposition import (
     decompose,
 )
 from prefero.preferences._graphs import PreferenceGraphs
+from prefero.preferences._linear import linear_boosting_sums
 
-__all__ = ["DECOMPOSITIONS", "Decomposition", "PreferenceGraphs", "Subgraphs", "decompose"]
+__all__ = [
+    "DECOMPOSITIONS",
+    "Decomposition",
+    "PreferenceGraphs",
+    "Subgraphs",
+    "decompose",
+    "linear_boosting_sums",
+]

@@ -78,9 +78,10 @@ class Subgraphs:
         """Mean loss of the subgraphs of each row, and its edge weights by label."""
         return EdgeSums(*_core.subgraph_loss(scores, *self._arrays())[:3])
 
-    def edge_weights(self, scores: Values) -> Values:
-        """The weight of every edge in the gradient of its row's loss."""
-        return _core.subgraph_loss(scores, *self._arrays())[3]
+    def edge_weights(self, scores: Values) -> tuple[Values, Values]:
+        """Mean loss of the subgraphs of each row, and the weight of every edge in its gradient."""
+        loss, _, _, weights = _core.subgraph_loss(scores, *self._arrays())
+        return loss, weights
 
     def boosting_sums(self, values: Values, edge_weight: Values) -> tuple[Values, Values]:
         """W+ and W- of base functions whose values are given for all rows and labels."""
