@@ -51,21 +51,25 @@ def rankers(columns: Sequence[str]) -> dict[str, BaseEstimator]:
     }
 
 
-def reliability_row(name: str, n_folds: int) -> dict[str, object]:
-    """Return the rank correlation of reliability and tau over test instances, rate by rate."""
+def reliability_row(name: str) -> dict[str, object]:
+    """Return the mean rank correlation of reliability and tau over the tests of some folds.
+
+    Some are all ten for the smallest sets, three below 3000 rows, else one.
+    """
     X, Y = read_set(name)
+    n_folds = 10 if len(X) <= 300 else 3 if len(X) <= 3000 else 1
     folds = list(KFold(10, shuffle=True, random_state=0).split(X))[:n_folds]
     row: dict[str, object] = {"dataset": name}
     for rate in RATES:
-        reliability, tau = [], []
+        correlations = []
         for fold, (train, test) in enumerate(folds):
             ranks = drop_labels(Y[train], rate, random_state=fold)
             some = ~np.isnan(ranks).all(axis=1)
             ranker = label_ranking.NeighborsLabelRanker().fit(X[train][some], ranks[some])
-            reliability.append(ranker.predict_reliability(X[test]))
-            tau.append(kendall_tau(Y[test], ranker.predict(X[test]), average=False))
-        correlation = spearmanr(np.concatenate(reliability), np.concatenate(tau)).statistic
-        row[f"{rate:.0%} missing"] = float(correlation)
+            tau = kendall_tau(Y[test], ranker.predict(X[test]), average=False)
+            if np.ptp(tau) > 0:
+                correlations.append(spearmanr(ranker.predict_reliability(X[test]), tau).statistic)
+        row[f"{rate:.0%} missing"] = float(np.mean(correlations))
     return row
 
 
@@ -122,7 +126,7 @@ def main() -> None:
     }
     sets = SMALL_SETS if options.quick else ALL_SETS
     tables["Spearman correlation of the reliability and tau of IBLR over test instances"] = Table(
-        [reliability_row(name, 10 if name in SMALL_SETS else 2) for name in sets]
+        [reliability_row(name) for name in sets]
     )
     curve = learning_curve(methods, options.jobs, options.folder)
     tables["Kendall's tau on housing against the missing rate (Figure 1)"] = curve

@@ -11,15 +11,50 @@ from prefero.rankings import pair_signs
 
 Values = NDArray[np.float64]
 
-# Learning looks at no more cases and pairs than this: kernels between all of them are built.
+# Learning looks at no more cases and pairs than these; kernels between all of MAX_CASES are
+# built, a regression is made of the others.
 MAX_CASES = 800
-MAX_PAIRS = 120
 MAX_REGRESSION_CASES = 20_000
+MAX_PAIRS = 120
 
+# Chosen by validation inside training folds: the ridge of the regression, relative to the
+# variance of a feature; the pull between the logarithms of the weights, relative to one case;
+# and the share of weight that leaves a pair open.
 RIDGE = 0.03
 PENALTY = 0.5
 SHRINKAGE = 1e-2
 TINY = 1e-300
+
+
+def learned_space(
+    points: Values, ranks: Values, weight: Values, n_directions: int
+) -> tuple[Values, Values]:
+    """Learn from rankings what near means: directions to add, and factors of all features.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_cases, n_features)
+        Centred and scaled cases.
+    ranks : ndarray of shape (n_cases, n_labels)
+        Their rankings.
+    weight : ndarray of shape (n_cases,)
+        Their weights.
+    n_directions : int
+        How many directions to add, at most.
+
+    Returns
+    -------
+    directions : ndarray of shape (n_features, at most n_directions)
+        Linear directions along which the rankings change most.
+    factors : ndarray of shape (n_features + number of directions,)
+        What each feature, then each direction, counts.
+    """
+    rows = spread(len(points), MAX_REGRESSION_CASES)
+    points, weight = points[rows], weight[rows]
+    targets = preference_targets(ranks[rows])
+    directions = ranking_directions(points, targets, weight, n_directions)
+    factors = learned_feature_weights(np.hstack([points, points @ directions]), targets, weight)
+    return directions, factors
 
 
 def preference_targets(ranks: Values) -> Values:
@@ -56,8 +91,7 @@ def ranking_directions(points: Values, targets: Values, weight: Values, count: i
     ndarray of shape (n_features, at most count)
         The directions.
     """
-    rows = spread(len(points), MAX_REGRESSION_CASES)
-    points, targets, weight = points[rows], targets[rows], weight[rows] / weight[rows].sum()
+    weight = weight / weight.sum()
     covariance = (points.T * weight) @ points
     target_mean = weight @ targets
     slopes = np.linalg.solve(

@@ -28,10 +28,8 @@ from prefero.base import BaseLabelRanker, unseen_labels
 from prefero.consensus import borda_votes
 from prefero.label_ranking._aggregation import AGGREGATIONS
 from prefero.label_ranking._case_space import (
-    learned_feature_weights,
+    learned_space,
     nearest_in_local_metric,
-    preference_targets,
-    ranking_directions,
     selected_cases,
 )
 from prefero.mallows import pairwise_batch
@@ -113,7 +111,7 @@ default="auto"
     n_neighbors_ : int
         The size of the neighbourhood.
     feature_weights_ : ndarray of shape (n_features,)
-        What the features count; 1 on (quadratic) average.
+        By what the scaled features are multiplied.
     rankings_ : ndarray of shape (n_cases, n_labels)
         The rankings of the case base.
     points_ : ndarray of shape (n_cases, n_coordinates)
@@ -268,10 +266,8 @@ default="auto"
         if not isinstance(kind, str):
             factors = self._given_weights(kind)
         elif kind == "learned" or (kind == "auto" and self.scale):
-            points, targets = (X - self.center_) / scales, preference_targets(ranks)
-            directions = ranking_directions(points, targets, weight, self.n_directions)
-            factors = learned_feature_weights(
-                np.hstack([points, points @ directions]), targets, weight
+            directions, factors = learned_space(
+                (X - self.center_) / scales, ranks, weight, self.n_directions
             )
         self.feature_weights_ = factors[:d]
         self.feature_scale_ = factors[:d] / scales
