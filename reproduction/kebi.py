@@ -50,6 +50,7 @@ def run_kebi(
     sets: Sequence[str] = ALL_SETS,
     missing: Sequence[float] = (0.0,),
     quick: bool = False,
+    n_repeats: int = 5,
     n_jobs: int | None = None,
     folder: Path | None = None,
     details: Details | None = None,
@@ -73,7 +74,7 @@ def run_kebi(
             details=details,
         )
 
-    return run(SMALL_SETS, 1) if quick else run(SMALL_SETS, 5) + run(LARGE_SETS, 1)
+    return run(SMALL_SETS, 1) if quick else run(SMALL_SETS, n_repeats) + run(LARGE_SETS, 1)
 
 
 def published(file: str, *, column: str = "tau", **where: str) -> Published:

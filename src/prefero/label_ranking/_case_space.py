@@ -65,8 +65,7 @@ def preference_targets(ranks: Values) -> Values:
     n_labels = ranks.shape[1]
     if n_labels * (n_labels - 1) // 2 <= MAX_PAIRS:
         return pair_signs(ranks).astype(np.float64)
-    votes = borda_votes(ranks)
-    return votes - votes.mean(axis=1, keepdims=True)
+    return (borda_votes(ranks) - (n_labels + 1) / 2) / ((n_labels - 1) / 2)
 
 
 def ranking_directions(points: Values, targets: Values, weight: Values, count: int) -> Values:
@@ -144,7 +143,7 @@ class _KernelLoss:
 
     def __init__(self, points: Values, targets: Values, weight: Values) -> None:
         self.points, self.targets, self.weight = points, targets, weight
-        self.observed = np.abs(targets)
+        self.observed = (targets != 0).astype(np.float64)
         # A little of every weight says that the order is open.
         self.judging = self.observed + SHRINKAGE
         self.total = float(weight @ self.observed.sum(axis=1)) or 1.0
