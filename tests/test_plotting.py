@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from prefero import ConsensusLabelRanker, PairwiseLabelRanker
+from prefero import ConsensusLabelRanker, PairwiseLabelRanker, TreeLabelRanker
 from prefero.rankings import strict_ranks
 from prefero.study import Table, compare
 from prefero.study.plotting import (
@@ -19,6 +19,7 @@ from prefero.study.plotting import (
     PairMatrixDisplay,
     RankHeatmapDisplay,
     ReliabilityDisplay,
+    TreeDisplay,
 )
 from prefero.study.plotting.pair_matrix import pair_shares
 from prefero.study.plotting.rank_heatmap import rank_shares
@@ -208,6 +209,41 @@ def test_reliability_of_an_estimator():
     X, Y = problem()
     display = ReliabilityDisplay.from_estimator(Sure().fit(X, Y), X, Y)
     assert display.tau[-1] == pytest.approx(Sure().fit(X, Y).score(X, Y))
+
+
+def small_tree(**parameters):
+    X = pd.DataFrame({"rain": [0.0, 1, 2, 3, 4, 5], "sun": [0.0] * 6})
+    Y = pd.DataFrame([[1, 2, 3]] * 3 + [[3, 2, 1]] * 3, columns=["oats", "rye", "wheat"])
+    return TreeLabelRanker(min_samples_split=2, **parameters).fit(X, Y)
+
+
+def test_a_tree_shows_its_test_and_the_orders_of_its_leaves():
+    root = TreeDisplay.from_estimator(small_tree()).root
+    assert root.text.startswith("rain ≤ 2")
+    assert [box.text for box in root.children] == ["oats > rye > wheat", "wheat > rye > oats"]
+    assert [box.share for box in root.children] == [0.5, 0.5]
+
+
+def test_a_tree_is_drawn_to_the_depth_asked_for_and_says_so():
+    X, Y = problem(n=200)
+    tree = TreeLabelRanker(min_samples_split=2).fit(X, Y)
+    whole = TreeDisplay.from_estimator(tree, max_depth=None, top=2)
+    assert whole.root.leaves == tree.get_n_leaves()
+    assert whole.root.depth == tree.get_depth()
+    cut = TreeDisplay.from_estimator(tree, max_depth=2)
+    assert cut.root.depth == 2
+    assert any(box.collapsed for box in cut.root.boxes())
+    assert any("more below" in text for text in texts(cut.ax_))
+    assert len(texts(cut.ax_)) == 2 * sum(1 for _ in cut.root.boxes()) - 1
+    for box in cut.root.boxes():
+        if box.children:
+            assert sum(child.share for child in box.children) == pytest.approx(box.share)
+
+
+def test_a_tree_without_a_test_is_one_box():
+    display = TreeDisplay.from_estimator(TreeLabelRanker().fit([[0.0], [1.0]], [[1, 2], [1, 2]]))
+    assert display.root.text == "0 > 1"
+    assert display.root.leaves == 1
 
 
 def test_displays_draw_on_given_axes_beside_others():

@@ -11,6 +11,7 @@ from prefero.study.plotting.missing_labels import MissingLabelsDisplay
 from prefero.study.plotting.pair_matrix import PairMatrixDisplay
 from prefero.study.plotting.rank_heatmap import RankHeatmapDisplay
 from prefero.study.plotting.reliability import ReliabilityDisplay
+from prefero.study.plotting.tree import TreeDisplay
 
 __all__ = [
     "CriticalDifferenceDisplay",
@@ -19,4 +20,5 @@ __all__ = [
     "PairMatrixDisplay",
     "RankHeatmapDisplay",
     "ReliabilityDisplay",
+    "TreeDisplay",
 ]
