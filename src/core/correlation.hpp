@@ -21,13 +21,18 @@ struct PairCounts {
 class PairCounter {
   public:
     explicit PairCounter(std::size_t labels)
-        : first_(labels), second_(labels), first_halves_(labels), second_halves_(labels) {}
+        : first_(labels),
+          second_(labels),
+          first_halves_(labels),
+          second_halves_(labels),
+          histogram_(1 << 15) {}
 
     PairCounts operator()(const double* first, const double* second, std::size_t labels);
 
   private:
-    std::vector<double> first_, second_;  // the labels that both rows rank
-    std::vector<std::int16_t> first_halves_, second_halves_;
+    std::vector<double> first_, second_;                      // the labels that both rows rank
+    std::vector<std::int16_t> first_halves_, second_halves_;  // twice their ranks
+    std::vector<std::int16_t> histogram_;                     // of halves; zero between calls
 };
 
 // One PairCounts a row, written as five integers in the order of the struct's members.
