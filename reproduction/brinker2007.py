@@ -263,9 +263,8 @@ def rivals() -> dict[str, BaseEstimator]:
         return NeighborsMultilabelRanker("auto", gap="auto", weights="distance", loss=loss)
 
     return {
-        "NeighborsMultilabelRanker, hamming": ours("hamming"),
-        "NeighborsMultilabelRanker, ranking": ours("ranking"),
-        "NeighborsMultilabelRanker, average precision": ours("average_precision"),
+        "NeighborsMultilabelRanker for the Hamming loss": ours("hamming"),
+        "NeighborsMultilabelRanker for the ranking loss": ours("ranking"),
         "ML-kNN, our code, k = 10": MLkNN(),
         "KNeighborsClassifier, k = 10": KNeighborsClassifier(10),
         "ClassifierChain, logistic": ClassifierChain(LogisticRegression(max_iter=2000)),

@@ -1,0 +1,82 @@
+"""What ranking labels around a zero point costs beside the neighbour search it stands on.
+
+Run: python benchmarks/multilabel.py [--quick] [--queries 100000]
+
+One hundred thousand cases of a hundred labels. The search is timed alone, then what follows it,
+then the whole prediction, then scikit-learn's multi-output KNeighborsClassifier, which predicts
+label sets only, on part of the queries and scaled up. Memory is the largest the process ever had.
+"""
+
+import argparse
+import resource
+import time
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import numpy as np
+from sklearn.neighbors import KNeighborsClassifier
+
+import prefero
+from prefero._neighbors import Neighbors, in_chunks
+from prefero.multilabel import NeighborsMultilabelRanker
+from prefero.rankings import strict_calibrated
+
+
+def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return how long a call takes, and its result."""
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def gigabytes() -> float:
+    """Return the peak memory of this process."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of cases and queries")
+    parser.add_argument("--queries", type=int, default=100_000)
+    parser.add_argument("--labels", type=int, default=100)
+    parser.add_argument("--features", type=int, default=20)
+    parser.add_argument("--jobs", type=int, help="as in joblib")
+    options = parser.parse_args()
+    cases, queries = (10_000, 10_000) if options.quick else (100_000, options.queries)
+
+    rng = np.random.default_rng(0)
+    X, X_new = (rng.normal(size=(n, options.features)) for n in (cases, queries))
+    utilities = X @ rng.normal(size=(options.features, options.labels))
+    relevance = (utilities > 1).astype(float)
+    ranker = NeighborsMultilabelRanker(20, algorithm="brute", n_jobs=options.jobs)
+    fitting, _ = seconds(lambda: ranker.fit(X, relevance))
+
+    def search(rows: Any) -> tuple[Any, ...]:
+        return tuple(ranker._nearest(rows))
+
+    searching, found = seconds(lambda: in_chunks(search, X_new, options.jobs))
+    aggregating, _ = seconds(lambda: strict_calibrated(ranker._scores(Neighbors(*found), (1,))[0]))
+    predicting, _ = seconds(lambda: ranker.predict_calibrated(X_new))
+    peak = gigabytes()
+    part = X_new[: max(1, queries // 50)]
+    peer = KNeighborsClassifier(20, algorithm="brute").fit(X, relevance)
+    theirs = seconds(lambda: peer.predict(part))[0] * queries / len(part)
+
+    print(f"Prefero {prefero.__version__}, {date.today()}: {queries:,} queries x {cases:,} cases x "
+          f"{options.labels} labels, {options.features} features, 20 neighbours")  # fmt: skip
+    print("\n| what | seconds | share of the search |\n|---|---:|---:|")
+    for what, cost in {
+        "fit": fitting,
+        "neighbour search alone": searching,
+        "aggregation and ranking alone": aggregating,
+        "predict_calibrated": predicting,
+        "KNeighborsClassifier.predict (sets only, scaled up)": theirs,
+    }.items():
+        print(f"| {what} | {cost:.2f} | {cost / searching:.2f} |")
+    print(f"\nPeak memory up to predict_calibrated: {peak:.2f} GB")
+
+
+if __name__ == "__main__":
+    main()
