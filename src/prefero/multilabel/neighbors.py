@@ -115,7 +115,7 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
     case_weight_ : ndarray of shape (n_cases,)
         Their weights.
     leave_one_out_ : dict
-        With ``"auto"``: the loss for each pair (size, gap) tried.
+        With ``"auto"``: for each size tried, the loss for each gap.
 
     Notes
     -----
@@ -244,19 +244,21 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
         else:
             sizes = [min(int(self.n_neighbors), cases)]
         gaps = GAPS if self.gap == "auto" else (float(self.gap),)
+        self.leave_one_out_: dict[int, dict[float, float]] = {}
         if len(sizes) == len(gaps) == 1:
-            return int(sizes[0]), float(gaps[0])
+            return sizes[0], float(gaps[0])
         trials = spread(len(self.points_), MAX_TRIALS)
         near = leave_one_out(self._index, self.points_, self.case_weight_, sizes[-1], trials)
         truth, weight = self.calibrated_[trials], self.case_weight_[trials]
         loss = LOSSES[self.loss]
-        self.leave_one_out_ = {
-            (k, gap): loss(truth, scores, weight)
-            for k in sizes
-            for gap, scores in zip(gaps, self._scores(_first(near, k + 1, k), gaps), strict=True)
-        }
-        k, gap = min(self.leave_one_out_, key=self.leave_one_out_.__getitem__)
-        return int(k), float(gap)
+        for k in sizes:
+            scores = self._scores(_first(near, k + 1, k), gaps)
+            self.leave_one_out_[k] = {
+                gap: loss(truth, values, weight) for gap, values in zip(gaps, scores, strict=True)
+            }
+        tried = ((k, gap) for k, losses in self.leave_one_out_.items() for gap in losses)
+        k, gap = min(tried, key=lambda pair: self.leave_one_out_[pair[0]][pair[1]])
+        return k, float(gap)
 
     def _nearest(self, X: Values) -> Neighbors:
         distances, indices = self._index.kneighbors(X, min(self.n_neighbors_, len(self.points_)))
