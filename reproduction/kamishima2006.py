@@ -242,7 +242,7 @@ def fold_scores(
     reductions: Mapping[str, Any] = {
         "KRCDR": RankCorrelationReducer(most, correlation="kendall").fit(*train),
         "SRCDR": RankCorrelationReducer(most, correlation="spearman").fit(*train),
-        "PCA": PCA(min(most, len(train.y)), svd_solver="full").fit(dense[0]),
+        "PCA": PCA(min(most, len(train.y))).fit(dense[0]),
     }
 
     def score(features: list[Any]) -> float:

@@ -102,16 +102,13 @@ nb::tuple best_weak_ranker(In<Code, 2> codes, In<std::int64_t, 1> bins, In<doubl
     const std::size_t attributes = codes.shape(0), objects = codes.shape(1);
     require(bins.shape(0) == attributes, "bins must have one entry an attribute");
     require(potential.shape(0) == objects, "potential must have one entry an object");
+    const CodedAttributes<Code> table{codes.data(), bins.data(), attributes, objects};
     WeakRanker best;
-    bool inside = true;
+    bool inside = false;
     {
         nb::gil_scoped_release unlocked;
-        for (std::size_t k = 0; k < attributes; ++k)
-            for (std::size_t i = 0; i < objects; ++i)
-                inside &= codes.data()[k * objects + i] <= bins.data()[k];
-        if (inside)
-            best = prefero::best_weak_ranker<Code>({codes.data(), bins.data(), attributes, objects},
-                                                   potential.data());
+        inside = codes_inside(table);
+        if (inside) best = prefero::best_weak_ranker(table, potential.data());
     }
     require(inside, "codes must not exceed the bins of their attribute");
     return nb::make_tuple(best.attribute, best.bin, best.missing, best.gain);

@@ -31,6 +31,10 @@ struct CodedAttributes {
     std::size_t objects;
 };
 
+// Whether every code is one that its attribute has.
+template <typename Code>
+bool codes_inside(CodedAttributes<Code> table);
+
 // The weak ranker with the largest absolute gain; the first of equals.
 template <typename Code>
 WeakRanker best_weak_ranker(CodedAttributes<Code> table, const double* potential);

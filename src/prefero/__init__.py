@@ -7,6 +7,7 @@ from typing import Any
 # and the command line's help stay quick.
 _PUBLIC = {
     "BinaryRelevanceRanker": "multilabel",
+    "BoostingOrderer": "ordering",
     "CohenOrderer": "ordering",
     "ConsensusLabelRanker": "label_ranking",
     "ConstraintLabelRanker": "label_ranking",

@@ -230,12 +230,12 @@ class _CodedAttributes:
 
 def _edges(column: NDArray[np.float64], max_bins: int | None) -> NDArray[np.float64]:
     """Thresholds between the values of an attribute, at quantiles if there are many values."""
-    values = np.unique(column[~np.isnan(column)])
-    middles = (values[:-1] + values[1:]) / 2
+    known = np.sort(column[~np.isnan(column)])
+    values = known[np.append(True, known[1:] > known[:-1])] if len(known) else known
     if max_bins is None or len(values) <= max_bins:
-        return middles
-    quantiles = np.linspace(0, 1, max_bins + 1)[1:-1]
-    return np.unique(np.nanquantile(column, quantiles, method="inverted_cdf"))
+        return (values[:-1] + values[1:]) / 2
+    quantiles = np.arange(1, max_bins) / max_bins
+    return np.unique(known[np.ceil(quantiles * len(known)).astype(np.int64) - 1])
 
 
 def _take_groups(orders: SampleOrders, chosen: NDArray[np.int64]) -> SampleOrders:
