@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from prefero import load, save
 from prefero.base import BaseOrderer
 from prefero.ordering import ranks_in_groups
 
@@ -164,6 +165,17 @@ def test_copies_order_the_same(orderer):
     expected = orderer.predict(X, groups)
     assert_array_equal(pickle.loads(pickle.dumps(orderer)).predict(X, groups), expected)
     assert_array_equal(fitted(orderer, X, y, groups).predict(X, groups), expected)
+
+
+@every_orderer
+def test_a_saved_orderer_orders_the_same(orderer, tmp_path):
+    pytest.importorskip("skops")
+    X, y, groups = sample_orders()
+    orderer = fitted(orderer, X, y, groups)
+    save(orderer, tmp_path / "orderer.prefero")
+    assert_array_equal(
+        load(tmp_path / "orderer.prefero").predict(X, groups), orderer.predict(X, groups)
+    )
 
 
 @every_orderer

@@ -18,7 +18,7 @@ from prefero import (
     RankSVMOrderer,
 )
 from prefero.base import SampleOrders
-from prefero.ordering import BoostingOrderer, order_svm, rank_svm, ranks_in_groups
+from prefero.ordering import BoostingOrderer, boosting, order_svm, rank_svm, ranks_in_groups
 from prefero.rankings import Groups
 from test_ordering_common import sample_orders
 
@@ -175,6 +175,25 @@ def test_boosted_trees_order_what_no_line_can():
         for orderer in (BoostingOrderer(100, random_state=0), ExpectedRankOrderer())
     )
     assert trees > line + 0.1
+
+
+def test_flat_trees_score_as_the_trees_they_were_made_of(orders):
+    trees = [
+        DecisionTreeRegressor(max_depth=depth, random_state=0).fit(orders.X, orders.positions)
+        for depth in (1, 4)
+    ]
+    orderer = BoostingOrderer(learning_rate=0.5)
+    orderer.n_estimators_, orderer.depth_ = 2, 4
+    orderer.nodes_ = boosting._flatten([tree.tree_ for tree in trees])
+    expected = 0.5 * sum(tree.predict(orders.X) for tree in trees)
+    assert_allclose(orderer._decision(orders.X), expected)
+
+
+def test_boosted_trees_send_missing_values_where_they_learned_to():
+    X, y, groups = sample_orders()
+    X = np.column_stack([X[:, 3], np.where(y <= 2, np.nan, X[:, 0])])
+    orderer = BoostingOrderer(20, max_features=None, random_state=0).fit(X, y, groups)
+    assert orderer.decision_function([[0.0, np.nan]]) > orderer.decision_function([[0.0, 0.0]])
 
 
 @pytest.mark.parametrize(

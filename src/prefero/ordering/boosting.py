@@ -10,6 +10,9 @@ from sklearn.utils import check_random_state
 from prefero import _core
 from prefero.base import BaseOrderer, check_sample_orders
 
+# Rows times trees that are walked down at once.
+_BLOCK = 1 << 19
+
 
 class BoostingOrderer(BaseOrderer):
     """Add regression trees, each a Newton step on the pair loss of the ranking SVM.
@@ -35,10 +38,16 @@ class BoostingOrderer(BaseOrderer):
 
     Attributes
     ----------
-    trees_ : list of DecisionTreeRegressor
-        The trees.
+    n_estimators_ : int
+        The number of trees grown; fewer than asked for once no pair is closer than the margin.
     feature_importances_ : ndarray of shape (n_features,)
         Mean impurity-based importance over the trees.
+    nodes_ : dict of ndarrays
+        The trees as flat arrays: ``feature``, ``threshold``, ``left``, ``right``,
+        ``missing_left`` and ``value`` of every node, and the ``root`` of every tree. A leaf is
+        its own child.
+    depth_ : int
+        The depth of the deepest tree.
 
     References
     ----------
@@ -97,7 +106,7 @@ class BoostingOrderer(BaseOrderer):
         random_state = check_random_state(self.random_state)
         levels, starts = orders.groups.levels(orders.positions), orders.groups.starts
         scores = np.zeros(len(levels))
-        self.trees_ = []
+        trees = []
         for _ in range(self.n_estimators):
             by_score = _core.sort_by_score(scores, starts)
             _, gradient, active = _core.pair_hinge(scores, levels, by_score, starts)
@@ -109,7 +118,12 @@ class BoostingOrderer(BaseOrderer):
             step = -gradient[used] / (4 * active[used])
             tree.fit(orders.X[used], step, sample_weight=active[used])
             scores += self.learning_rate * tree.predict(orders.X)
-            self.trees_.append(tree)
+            trees.append(tree)
+        self.n_estimators_ = len(trees)
+        self.nodes_ = _flatten([tree.tree_ for tree in trees])
+        self.depth_ = max((tree.get_depth() for tree in trees), default=0)
+        importances = [tree.feature_importances_ for tree in trees]
+        self.feature_importances_ = np.sum(importances, axis=0) / max(len(trees), 1)
         return self
 
     def _tree(self, seed: int) -> DecisionTreeRegressor:
@@ -120,13 +134,46 @@ class BoostingOrderer(BaseOrderer):
             random_state=seed,
         )
 
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Mean impurity-based importance over the trees."""
-        return np.mean([tree.feature_importances_ for tree in self.trees_], axis=0)
-
     def _decision(self, X: Any) -> NDArray[np.float64]:
-        scores = np.zeros(len(X))
-        for tree in self.trees_:
-            scores += self.learning_rate * tree.predict(X)
-        return scores
+        if not self.n_estimators_:
+            return np.zeros(len(X))
+        blocks = np.array_split(X, max(len(X) * self.n_estimators_ // _BLOCK, 1))
+        return self.learning_rate * np.concatenate([self._tree_sums(block) for block in blocks])
+
+    def _tree_sums(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Walk down all trees at once, a level at a time."""
+        nodes = self.nodes_
+        X = X.astype(np.float32)  # what the thresholds were chosen on
+        at = np.tile(nodes["root"], (len(X), 1))
+        rows = np.arange(len(X))[:, None]
+        for _ in range(self.depth_):
+            values = X[rows, nodes["feature"][at]]
+            left = (values <= nodes["threshold"][at]) | (
+                np.isnan(values) & nodes["missing_left"][at]
+            )
+            at = np.where(left, nodes["left"][at], nodes["right"][at])
+        return nodes["value"][at].sum(axis=1)
+
+
+def _flatten(trees: list[Any]) -> dict[str, NDArray[Any]]:
+    """The nodes of all trees one after the other; children are counted from the first tree."""
+    sizes = np.array([tree.node_count for tree in trees], dtype=np.int64)
+    roots = np.cumsum(sizes) - sizes
+    own = np.arange(sizes.sum())
+    first = np.repeat(roots, sizes)
+
+    def join(attribute: str, dtype: type) -> NDArray[Any]:
+        parts = [getattr(tree, attribute) for tree in trees]
+        return np.concatenate(parts).astype(dtype) if parts else np.empty(0, dtype)
+
+    left, right = join("children_left", np.int64), join("children_right", np.int64)
+    leaf = left < 0
+    return {
+        "feature": np.where(leaf, 0, join("feature", np.int64)),
+        "threshold": join("threshold", np.float64),
+        "left": np.where(leaf, own, first + left),
+        "right": np.where(leaf, own, first + right),
+        "missing_left": join("missing_go_to_left", np.bool_),
+        "value": join("value", np.float64).reshape(-1),
+        "root": roots,
+    }
