@@ -21,6 +21,11 @@ from prefero.cli.options import (
 from prefero.cli.rankings import read_rankings
 from prefero.cli.tables import read_table
 
+EXAMPLES = (
+    "prefero aggregate votes.csv --format orders --labels order --method kemeny",
+    "prefero aggregate ranks.csv --weights voters --top 3 --json",
+)
+
 
 class Method(StrEnum):
     """A rule that makes one ranking of many."""

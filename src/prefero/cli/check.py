@@ -24,6 +24,11 @@ from prefero.cli.tables import BadCell, Table, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
+EXAMPLES = (
+    "prefero check data.csv",
+    "prefero check data.csv --labels 'y_*' --format scores --higher-is-better",
+)
+
 _MOST_BAD_CELLS = 10
 _NUMERIC = (Format.RANKS, Format.SCORES, Format.LONG)
 

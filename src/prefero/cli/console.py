@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -60,3 +61,14 @@ def track(steps: Sequence[Any], what: str) -> Iterable[Any]:
 
     console = words()
     return rich_track(steps, what, console=console, transient=True, disable=not console.is_terminal)
+
+
+@contextmanager
+def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
+    """Yield a function that shows how many steps are done, if stderr is a terminal."""
+    from rich.progress import Progress
+
+    console = words()
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)

@@ -24,6 +24,12 @@ from prefero.cli.tables import read_table, write_table
 if TYPE_CHECKING:
     import pandas as pd
 
+EXAMPLES = (
+    "prefero convert runs.csv ranks.csv --to ranks --labels 'y_*' --format scores "
+    "--lower-is-better",
+    "prefero convert votes.csv - --to pairs --labels order --format orders",
+)
+
 
 class Target(StrEnum):
     """A form that rankings can be written in."""

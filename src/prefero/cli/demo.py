@@ -11,6 +11,8 @@ from prefero.cli.rankers import BASELINE, RankerChoice, ranker_choices
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+EXAMPLES = ("prefero demo",)
+
 # Name, number of instances used, and what a person should know about the set.
 _SETS = (
     ("wine", 178, "cultivars by their probability"),

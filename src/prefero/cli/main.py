@@ -3,7 +3,7 @@
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -12,8 +12,8 @@ import prefero
 from prefero._optional import require
 from prefero.exceptions import ModelFileError
 
-# Each is a module of this package that holds a function of the same name.
-COMMANDS = ("demo", "check", "convert", "aggregate")
+# Each is a module of this package that holds a function of the same name, and EXAMPLES.
+COMMANDS = ("demo", "check", "convert", "train", "predict", "info", "aggregate")
 
 UNEXPECTED, BAD_DATA, BAD_MODEL_FILE, NOT_CONVERGED, INTERRUPTED = 1, 3, 4, 5, 130
 
@@ -45,12 +45,13 @@ def build() -> Callable[[], Any]:
         help="Learn to order: label ranking, multilabel ranking and supervised ordering.",
         epilog="Start with: prefero demo",
         no_args_is_help=True,
-        add_completion=False,
+        rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     for name in COMMANDS:
-        app.command(name)(getattr(import_module(f"prefero.cli.{name}"), name))
+        module = import_module(f"prefero.cli.{name}")
+        app.command(name, epilog=_examples(module.EXAMPLES))(getattr(module, name))
 
     def show_version(wanted: bool) -> None:
         if wanted:
@@ -66,6 +67,11 @@ def build() -> Callable[[], Any]:
         """Learn to order: label ranking, multilabel ranking and supervised ordering."""
 
     return app
+
+
+def _examples(commands: Sequence[str]) -> str:
+    """The end of a help page; the mark keeps lines as they are."""
+    return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
 def _verdict(error: Exception) -> tuple[int, str]:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from prefero.cli.rankers import AUTO, RANKER_NAMES
+
 
 class Format(StrEnum):
     """What the columns named by --labels hold."""
@@ -41,6 +43,18 @@ def _existing(path: Path) -> Path:
     if str(path) != "-" and not path.is_file():
         raise typer.BadParameter(f"there is no file {str(path)!r}.")
     return path
+
+
+def _writable(path: Path | None) -> Path | None:
+    if path is not None and (path.is_dir() or not path.resolve().parent.is_dir()):
+        raise typer.BadParameter(f"no file can be written as {str(path)!r}.")
+    return path
+
+
+def _known_ranker(name: str) -> str:
+    if name != AUTO and name not in RANKER_NAMES:
+        raise typer.BadParameter(f"{name!r} is none of {', '.join((AUTO, *RANKER_NAMES))}.")
+    return name
 
 
 DataFile = Annotated[
@@ -83,5 +97,59 @@ InstanceOption = Annotated[
     typer.Option(
         "--instance", metavar="COLUMN", help="For pairs and long: whose ranking a line is part of."
     ),
+]
+ModelFile = Annotated[
+    Path, typer.Argument(callback=_existing, metavar="MODEL", help="What prefero train wrote.")
+]
+NewDataFile = Annotated[
+    Path,
+    typer.Argument(
+        callback=_existing,
+        metavar="NEW",
+        help="New instances: a .csv, .tsv or .parquet file; - reads csv from stdin. Columns are "
+        "found by their names, in any order; further ones are ignored.",
+    ),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        callback=_writable,
+        metavar="FILE",
+        help="A .csv, .tsv, .json or .parquet file instead of stdout.",
+    ),
+]
+ModelOutOption = Annotated[
+    Path, typer.Option("--out", "-o", callback=_writable, metavar="FILE", help="The model file.")
+]
+ModelOption = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        callback=_known_ranker,
+        autocompletion=lambda: [AUTO, *RANKER_NAMES],
+        metavar="NAME",
+        help=f"{AUTO}, which is the best of the others in cross-validation; or "
+        f"{', '.join(RANKER_NAMES)}.",
+    ),
+]
+SetOption = Annotated[
+    list[str],
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the ranker; repeatable."),
+]
+IgnoreOption = Annotated[
+    str | None,
+    typer.Option("--ignore", metavar="COLUMNS", help="Columns that are no features."),
+]
+TextOption = Annotated[
+    str | None,
+    typer.Option(
+        "--text", metavar="COLUMNS", help="Columns of names, though some or all look like numbers."
+    ),
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="What everything random follows from.")]
+JobsOption = Annotated[
+    int | None, typer.Option("--jobs", metavar="N", help="How much to do at a time; -1: all cores.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -32,6 +32,15 @@ _CHOICES = (
 )
 
 
+AUTO = "auto"
+RANKER_NAMES = tuple(choice.name for choice in _CHOICES)
+
+
+def ranker_choice(name: str) -> RankerChoice:
+    """Return a choice by its name."""
+    return next(choice for choice in _CHOICES if choice.name == name)
+
+
 def ranker_choices() -> list[RankerChoice]:
     """Return the choices whose estimator this version of the package has."""
     from prefero import label_ranking

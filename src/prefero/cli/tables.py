@@ -107,11 +107,9 @@ class Table:
             raise self.error(f"the weight in column {column!r} is missing or negative.", wrong[0])
         return values
 
-    def without(self, column: str | None) -> "Table":
-        """Return the table without a column."""
-        if column is None:
-            return self
-        return replace(self, frame=self.frame.drop(columns=column))
+    def without(self, *columns: str | None) -> "Table":
+        """Return the table without some columns; None is no column."""
+        return replace(self, frame=self.frame.drop(columns=[c for c in columns if c is not None]))
 
     def features(self, columns: list[str]) -> "pd.DataFrame":
         """Return columns as features: numbers where all cells are numbers, else text."""

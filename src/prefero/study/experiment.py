@@ -209,7 +209,9 @@ def _run_cell(
     try:
         return cell, _measure(cell, design, problem, ranker, details)
     except Exception as error:
-        raise RuntimeError(
+        # Bad data stays a ValueError, for callers that tell it from a bug.
+        kind = ValueError if isinstance(error, ValueError) else RuntimeError
+        raise kind(
             f"{cell.ranker} failed on {cell.dataset} (missing {cell.missing:g}, repetition "
             f"{cell.repetition}, fold {cell.fold}): {error}"
         ) from error

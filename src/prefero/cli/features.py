@@ -1,0 +1,108 @@
+"""Features out of a table: for training by what the cells are, later by what a model knows."""
+
+from typing import TYPE_CHECKING, Any
+
+from prefero.cli.rankings import Rankings
+from prefero.cli.tables import MISSING, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_TEXTS = 255
+
+
+def training_features(rankings: Rankings, text: str | None) -> "pd.DataFrame":
+    """Return the features of instances: columns of numbers, and of text with NaN for missing.
+
+    A column that mixes numbers with anything else is refused unless ``text`` names it: a typo
+    must not turn a measurement into a set of words.
+    """
+    import pandas
+
+    table = rankings.table
+    declared = set() if text is None else set(table.columns(text))
+    columns: dict[str, Any] = {}
+    for name in rankings.others:
+        words = name in declared or _holds_words(table, name)
+        columns[name] = _texts(table, name) if words else table.finite_numbers([name])[:, 0]
+        if words and (found := columns[name].nunique()) > _MOST_TEXTS:
+            raise table.error(
+                f"column {name!r} holds {found} different texts, more than {_MOST_TEXTS}: "
+                f"leave it out by --ignore {name!r}."
+            )
+    if not columns:
+        raise table.error("every column holds rankings: there is no feature to learn from.")
+    return pandas.DataFrame(columns).iloc[rankings.rows].reset_index(drop=True)
+
+
+def known_features(
+    table: Table, names: list[str] | None, n_features: int, text: set[str]
+) -> "pd.DataFrame | Any":
+    """Return the features that a model was trained on, found by their names, in its order.
+
+    A model that was trained without names takes all columns as they come.
+    """
+    import pandas
+
+    if names is None:
+        found = [str(name) for name in table.frame.columns]
+        if len(found) != n_features:
+            raise table.error(
+                f"the model was trained on {n_features} features without names, but there are "
+                f"{len(found)} columns."
+            )
+        return table.finite_numbers(found)
+    missing = [name for name in names if name not in table.frame.columns]
+    if missing:
+        listed = ", ".join(map(repr, missing))
+        raise table.error(f"these columns are missing that the model was trained on: {listed}.")
+    columns = {
+        name: _texts(table, name) if name in text else table.finite_numbers([name])[:, 0]
+        for name in names
+    }
+    return pandas.DataFrame(columns)
+
+
+def refuse_missing(table: Table, features: Any, rows: Any, model: str) -> None:
+    """Refuse the first number that is missing, in the name of a model that needs them all."""
+    import numpy as np
+    import pandas
+
+    frame = pandas.DataFrame(features)
+    numeric = frame.select_dtypes("number")
+    at = np.argwhere(numeric.isna().to_numpy())
+    if len(at):
+        row, column = at[0]
+        raise table.error(
+            f"column {str(numeric.columns[column])!r} is empty, and {model} needs every number: "
+            "fill the cell, drop the line, or train a tree or a forest, which need not.",
+            int(rows[row]),
+        )
+
+
+def text_columns(features: "pd.DataFrame") -> list[str]:
+    """Return the names of the columns of text."""
+    from pandas.api.types import is_numeric_dtype
+
+    return [str(name) for name in features.columns if not is_numeric_dtype(features[name])]
+
+
+def _texts(table: Table, column: str) -> Any:
+    cells = table.frame[column].astype(object)
+    cells = cells.where(cells.notna(), None).map(lambda cell: cell if cell is None else str(cell))
+    return cells.mask(cells.isin(MISSING) | cells.isna(), float("nan"))
+
+
+def _holds_words(table: Table, column: str) -> bool:
+    """Tell whether a column holds text only; refuse numbers and text in one column."""
+    values, bad = table.numbers([column])
+    if not bad:
+        return False
+    if (values == values).any():
+        cell = bad[0]
+        raise table.error(
+            f"{cell!s} Other cells of the column are numbers: correct it or leave it empty, or "
+            f"add --text {column!r} if they are names.",
+            cell.row,
+        )
+    return True

@@ -1,0 +1,149 @@
+"""prefero predict: the order of the labels for new instances."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from prefero.cli.console import print_json, say
+from prefero.cli.features import known_features, refuse_missing
+from prefero.cli.models import (
+    as_input,
+    at_final_step,
+    feature_names,
+    final_step,
+    load_ranker,
+    takes_missing,
+    text_features,
+)
+from prefero.cli.options import JsonOption, ModelFile, NewDataFile, OutOption
+from prefero.cli.tables import Table, read_table, write_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+EXAMPLES = (
+    "prefero predict model.prefero new.csv",
+    "prefero predict model.prefero new.csv --output order --top 3 --reliability --keep id",
+    "cat new.csv | prefero predict model.prefero - --output scores --json",
+)
+
+
+class Form(StrEnum):
+    """A form that predictions can be written in."""
+
+    RANKS = "ranks"
+    ORDER = "order"
+    SCORES = "scores"
+    PAIRS = "pairs"
+
+
+def predict(
+    model: ModelFile,
+    data: NewDataFile,
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--output",
+            help="ranks (1 is best) or scores (larger is better), a column a label; order, text "
+            "'b > a > c'; pairs, a line a pair, with its probability if the model has one.",
+        ),
+    ] = Form.RANKS,
+    top: Annotated[
+        int | None, typer.Option(min=1, metavar="K", help="Leave out all but the first K labels.")
+    ] = None,
+    reliability: Annotated[
+        bool,
+        typer.Option("--reliability", help="Add how sure the model is of each row; more is surer."),
+    ] = False,
+    keep: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMNS", help="Columns of NEW to copy into the output, as an id."),
+    ] = None,
+    out: OutOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Predict the order of the labels for new instances."""
+    trained = load_ranker(model)
+    ranker = final_step(trained)
+    if reliability and not hasattr(ranker, "predict_reliability"):
+        raise typer.BadParameter(f"{type(ranker).__name__} has no measure of reliability.")
+    table = read_table(data)
+    kept = table.frame[table.columns(keep)] if keep else table.frame[[]]
+    ranker, X = at_final_step(trained, new_features(trained, table))
+    predictions = _predicted(ranker, X, kept, form, top)
+    if reliability:
+        sure = ranker.predict_reliability(X)
+        predictions["reliability"] = sure[predictions["row"]] if form is Form.PAIRS else sure
+    if as_json:
+        print_json(_records(predictions))
+        return
+    write_table(predictions, out or Path("-"))
+    if out is not None:
+        say(f"Wrote the {form} of {len(X)} predictions to {out}.")
+
+
+def new_features(model: Any, table: Table) -> Any:
+    """Return the features of a table as a model takes them."""
+    import numpy as np
+
+    names = feature_names(model)
+    X = known_features(table, names, model.n_features_in_, text_features(model))
+    if not takes_missing(model):
+        refuse_missing(table, X, np.arange(len(X)), type(final_step(model)).__name__)
+    return X if names is None else as_input(model, X)
+
+
+def _predicted(
+    ranker: Any, X: Any, kept: "pd.DataFrame", form: Form, top: int | None
+) -> "pd.DataFrame":
+    import pandas
+
+    ranks = ranker.predict(X)
+    labels = [str(label) for label in ranker.labels_]
+    if form is Form.PAIRS:
+        pairs = _pairs(ranker, X, ranks, labels, top)
+        return kept.iloc[pairs["row"]].reset_index(drop=True).join(pairs)
+    if form is Form.ORDER:
+        from prefero.rankings import format_order, orders_from_ranks
+
+        orders = orders_from_ranks(ranks, labels, top=top)
+        target = pandas.DataFrame({"order": [format_order(order) for order in orders]})
+    elif form is Form.SCORES:
+        scores = pandas.DataFrame(ranker.decision_function(X), columns=labels)
+        target = scores if top is None else scores.where(ranks <= top)
+    else:
+        target = pandas.DataFrame(ranks, columns=labels)
+        target = target if top is None else target.where(ranks <= top).astype("Int64")
+    clash = [name for name in kept.columns if name in target.columns]
+    return kept.drop(columns=clash).join(target)
+
+
+def _pairs(
+    ranker: Any, X: Any, ranks: "NDArray[np.int64]", labels: list[str], top: int | None
+) -> "pd.DataFrame":
+    """A line for each pair of labels, by their predicted order."""
+    import numpy as np
+    import pandas
+
+    order = np.argsort(ranks, axis=1)
+    first, second = np.triu_indices(ranks.shape[1], 1)
+    wanted = first < (top or ranks.shape[1])
+    preferred, other = order[:, first[wanted]], order[:, second[wanted]]
+    row = np.repeat(np.arange(len(order)), wanted.sum())
+    names = np.array(labels, dtype=object)
+    pairs = {"row": row, "preferred": names[preferred.ravel()], "other": names[other.ravel()]}
+    if hasattr(ranker, "predict_pairwise"):
+        probability = ranker.predict_pairwise(X)
+        pairs["probability"] = probability[row, preferred.ravel(), other.ravel()]
+    return pandas.DataFrame(pairs)
+
+
+def _records(predictions: "pd.DataFrame") -> Any:
+    """The lines as values that JSON can write."""
+    import json
+
+    return json.loads(predictions.to_json(orient="records", double_precision=15))

@@ -1,0 +1,410 @@
+"""train, predict and info, run as a user runs them, on every format and on bad files."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import prefero as library
+from cli_program import PROGRAM
+from cli_program import prefero_inside as prefero
+from prefero.rankings import parse_order
+
+N = 24
+LABELS = ["y_a", "y_b", "y_c"]
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Rankings that one number and one word decide, with ids and without missing cells."""
+    rng = np.random.default_rng(0)
+    size, colour = np.linspace(-3, 3, N).round(2), rng.choice(["red", "blue"], N)
+    scores = np.column_stack([size, -size, 9 * (colour == "red") - 4]) + rng.normal(0, 0.1, (N, 3))
+    columns = {"id": [f"i{i}" for i in range(N)], "size": size, "colour": colour}
+    return pd.DataFrame(columns).join(pd.DataFrame(scores.round(2), columns=LABELS))
+
+
+@pytest.fixture(scope="module")
+def folder(table, tmp_path_factory):
+    """A folder with the table, its features alone, and a model of it."""
+    folder = tmp_path_factory.mktemp("files")
+    table.to_csv(folder / "data.csv", index=False)
+    table[["colour", "size", "id"]].to_csv(folder / "new.csv", index=False)
+    arguments = ("--labels", "y_*", "--format", "scores", "--higher-is-better", "--ignore", "id")
+    done = prefero(
+        *("train", folder / "data.csv", "-o", folder / "model.prefero", "--model", "neighbors"),
+        *arguments,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    return folder
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="data.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def predictions(done):
+    assert done.returncode == 0, done.stderr
+    return pd.read_csv(io.StringIO(done.stdout))
+
+
+def refused(done, code, *sentences):
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    assert "Traceback" not in done.stderr
+    for sentence in sentences:
+        assert sentence in done.stderr
+    if code != 2:
+        assert done.stderr.startswith("prefero: ")
+        assert done.stderr.count("\n") == 1
+
+
+# Formats
+
+FORMATS = {
+    "ranks": (["--labels", "a,b,c"], "x,a,b,c\n0,1,2,3\n5,3,2,1\n10,2,1,2\n15,1,,2\n"),
+    "scores": (
+        ["--labels", "a,b,c", "--higher-is-better"],
+        "x,a,b,c\n0,9,5,1\n5,1,5,9\n10,5,9,5\n15,9,,5\n",
+    ),
+    "orders": (
+        ["--labels", "o"],
+        "x,o\n0,a > b > c\n5,c > b > a\n10,b > a ~ c\n15,a > c\n",
+    ),
+    "pairs": (
+        ["--labels", "p,q", "--instance", "i"],
+        "i,x,p,q\n1,0,a,b\n1,0,b,c\n2,5,c,b\n2,5,b,a\n3,10,b,a\n3,10,b,c\n4,15,a,c\n",
+    ),
+    "best-worst": (
+        ["--labels", "s1,s2,s3,best,worst"],
+        "x,s1,s2,s3,best,worst\n0,a,b,c,a,c\n5,a,b,c,c,a\n10,a,b,c,b,c\n15,a,c,,a,c\n",
+    ),
+    "long": (
+        ["--labels", "l,v", "--instance", "i", "--lower-is-better"],
+        "i,x,l,v\n1,0,a,1\n1,0,b,2\n1,0,c,3\n2,5,a,3\n2,5,b,2\n2,5,c,1\n"
+        "3,10,a,2\n3,10,b,1\n3,10,c,2\n4,15,a,1\n4,15,c,2\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_teaches_the_same(write, tmp_path, form):
+    options, content = FORMATS[form]
+    model, data = tmp_path / "m.prefero", write(content)
+    nearest = ("--model", "neighbors", "--set", "n_neighbors=1", "--set", "weights=uniform")
+    done = prefero("train", data, "-o", model, "--format", form, *options, *nearest)
+    assert done.returncode == 0, done.stderr
+    assert "Trained neighbors on 4 rankings of 3 labels by 1 features" in done.stderr
+    found = predictions(prefero("predict", model, write("x\n0\n5\n", "new.csv")))
+    assert found[["a", "b", "c"]].to_numpy().tolist() == [[1, 2, 3], [3, 2, 1]]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "tsv"])
+def test_other_files_than_csv(table, folder, tmp_path, suffix):
+    data, out = tmp_path / f"data.{suffix}", tmp_path / f"out.{suffix}"
+    new = tmp_path / f"new.{suffix}"
+    for frame, path in ((table, data), (table.drop(columns=LABELS), new)):
+        frame.to_parquet(path) if suffix == "parquet" else frame.to_csv(path, sep="\t", index=False)
+    model = tmp_path / "m.prefero"
+    options = ("--labels", "y_*", "--format", "scores", "--higher-is-better", "--ignore", "id")
+    assert prefero("train", data, "-o", model, "--model", "neighbors", *options).returncode == 0
+    done = prefero("predict", model, new, "-o", out)
+    assert (done.returncode, done.stdout) == (0, "")
+    written = pd.read_parquet(out) if suffix == "parquet" else pd.read_csv(out, sep="\t")
+    expected = predictions(prefero("predict", folder / "model.prefero", folder / "new.csv"))
+    pd.testing.assert_frame_equal(written, expected, check_dtype=False)
+
+
+# The forms of predictions
+
+
+def test_ranks_are_those_of_the_library(table, folder):
+    ranks = predictions(prefero("predict", folder / "model.prefero", folder / "new.csv"))
+    model = library.load(folder / "model.prefero")
+    np.testing.assert_array_equal(ranks, model.predict(table[["size", "colour"]]))
+    assert list(ranks) == LABELS
+
+
+def test_forms_agree(folder):
+    def run(*options):
+        return predictions(
+            prefero("predict", folder / "model.prefero", folder / "new.csv", *options)
+        )
+
+    ranks = run().to_numpy()
+    scores = run("--output", "scores").to_numpy()
+    np.testing.assert_array_equal(np.argsort(-scores, kind="stable"), np.argsort(ranks))
+    orders = run("--output", "order", "--keep", "id,size", "--reliability")
+    assert list(orders) == ["id", "size", "order", "reliability"]
+    expected = [[LABELS[j] for j in row] for row in np.argsort(ranks)]
+    assert [parse_order(order) for order in orders["order"]] == expected
+    best = run("--output", "order", "--top", "1")
+    assert best["order"].tolist() == [order[0] for order in expected]
+    np.testing.assert_array_equal(run("--top", "2"), np.where(ranks <= 2, ranks, np.nan))
+    pairs = run("--output", "pairs", "--keep", "id")
+    assert len(pairs) == 3 * N
+    assert pairs.loc[pairs["row"] == 0, "preferred"].tolist() == [
+        *(expected[0][0], expected[0][0], expected[0][1])
+    ]
+    assert (pairs["probability"] >= 0.5).all()
+    assert pairs["id"].iloc[3] == "i1"
+
+
+def test_json_and_stdin(folder):
+    new = (folder / "new.csv").read_text()
+    done = prefero("predict", folder / "model.prefero", "-", "--json", stdin=new)
+    records = json.loads(done.stdout)
+    assert len(records) == N
+    assert sorted(records[0].values()) == [1, 2, 3]
+
+
+def test_columns_are_found_by_name(table, folder, write):
+    usual = prefero("predict", folder / "model.prefero", folder / "new.csv").stdout
+    shuffled = table.assign(more=1)[["more", "size", "y_a", "colour"]]
+    path = write(shuffled.to_csv(index=False))
+    assert prefero("predict", folder / "model.prefero", path).stdout == usual
+    path = write("more,shape\n1,2\n")
+    done = prefero("predict", folder / "model.prefero", path)
+    refused(done, 3, f"{path}: these columns are missing", "'size', 'colour'")
+
+
+def test_words_that_look_like_numbers_stay_words(write, tmp_path):
+    rows = "".join(f"{i % 2},{1 + i % 2},{2 - i % 2}\n" for i in range(12))
+    data, model = write(f"code,a,b\n{rows}"), tmp_path / "m.prefero"
+    options = ("--labels", "a,b", "--text", "code", "--model", "pairwise")
+    assert prefero("train", data, "-o", model, *options).returncode == 0
+    found = prefero("predict", model, "-", "--output", "order", stdin="code\n0\n1\n?\nnew\n")
+    assert predictions(found)["order"].tolist()[:2] == ["a > b", "b > a"]
+
+
+# Choosing a ranker
+
+
+def test_auto_says_what_it_chose_and_repeats_itself(table, folder, tmp_path):
+    options = ("--labels", "y_*", "--format", "scores", "--higher-is-better", "--ignore", "id")
+    runs = []
+    for name in ("one", "two"):
+        model = tmp_path / name
+        done = prefero("train", folder / "data.csv", "-o", model, *options, "--json")
+        assert done.returncode == 0, done.stderr
+        runs.append({**json.loads(done.stdout), "file": ""})
+    assert runs[0] == runs[1]
+    taus = runs[0]["cross_validated_tau"]
+    assert max(taus, key=taus.get) == runs[0]["model"]
+    assert taus["consensus"] < taus["neighbors"]
+    assert runs[0]["features"] == ["size", "colour"]
+
+
+def test_auto_with_hardly_any_rows(write, tmp_path):
+    done = prefero("train", write("x,a,b\n0,1,2\n"), "-o", tmp_path / "m", "--labels", "a,b")
+    assert done.returncode == 0
+    assert "too few to choose" in done.stderr
+
+
+def test_no_convergence_exits_5_with_the_model_written(table, folder, tmp_path):
+    options = ("--labels", "y_*", "--format", "scores", "--higher-is-better", "--ignore", "id")
+    model = tmp_path / "m.prefero"
+    done = prefero(
+        *("train", folder / "data.csv", "-o", model, *options),
+        *("--model", "loglinear", "--set", "max_iter=1"),
+    )
+    assert done.returncode == 5
+    assert prefero("predict", model, folder / "new.csv").returncode == 0
+
+
+# Bad input
+
+TRAIN_REFUSES = {
+    "empty": ("", ["--labels", "a,b"], "data.csv:1: the file is empty"),
+    "ragged": ("x,a,b\n1,1,2\n2,1\n", ["--labels", "a,b"], "data.csv:3: 3 cells were expected"),
+    "no such label": ("x,a,b\n1,1,2\n", ["--labels", "q_*"], "no column is named 'q_*'"),
+    "scores as ranks": ("x,a,b\n1,1,2\n2,0.3,9\n", ["--labels", "a,b"], "data.csv:3:", "scores"),
+    "no feature": ("a,b\n1,2\n", ["--labels", "a,b"], "there is no feature"),
+    "a word among numbers": (
+        "x,a,b\n1,1,2\n1;5,1,2\n",
+        ["--labels", "a,b"],
+        "data.csv:3: column 'x' holds '1;5'",
+        "--text 'x'",
+    ),
+    "infinite": ("x,a,b\n1,1,2\ninf,1,2\n", ["--labels", "a,b"], "data.csv:3: column 'x' holds"),
+    "missing number": (
+        "x,a,b\n1,1,2\n,1,2\n",
+        ["--labels", "a,b", "--model", "pairwise"],
+        "data.csv:3: column 'x' is empty, and pairwise needs every number",
+    ),
+    "nothing ranked": (
+        "x,a,b\n1,,\n2,,\n",
+        ["--labels", "a,b", "--model", "consensus"],
+        "nothing to learn from",
+    ),
+    "unknown label": (
+        "x,o\n1,a > b > a\n",
+        ["--labels", "o", "--format", "orders"],
+        "data.csv:2: label 'a' occurs twice",
+    ),
+    "bad weight": (
+        "x,w,a,b\n1,-1,1,2\n",
+        ["--labels", "a,b", "--weights", "w"],
+        "data.csv:2: the weight",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TRAIN_REFUSES)
+def test_train_refuses_bad_data_in_one_sentence(write, tmp_path, case):
+    content, options, *sentences = TRAIN_REFUSES[case]
+    old = write("old", "m.prefero")
+    refused(prefero("train", write(content), "-o", old, *options), 3, *sentences)
+    assert old.read_text() == "old"
+
+
+def test_byte_order_mark_and_latin_1(write, tmp_path):
+    for content in (
+        "\ufeffx,ä,b\n0,1,2\n1,2,1\n".encode(),
+        "x,ä,b\n0,1,2\n1,2,1\n".encode("latin-1"),
+    ):
+        model = tmp_path / "m.prefero"
+        done = prefero("train", write(content), "-o", model, "--labels", "ä,b")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(prefero("info", model, "--json").stdout)["labels"] == ["ä", "b"]
+
+
+def test_too_many_words(write, tmp_path):
+    rows = "".join(f"id{i},1,2\n" for i in range(300))
+    done = prefero("train", write(f"x,a,b\n{rows}"), "-o", tmp_path / "m", "--labels", "a,b")
+    refused(done, 3, "300 different texts", "--ignore 'x'")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ([], "--labels"),
+        (["--labels", "a,b", "--format", "scores"], "--higher-is-better"),
+        (["--labels", "a,b", "--model", "magic"], "'magic' is none of auto"),
+        (["--labels", "a,b", "--set", "k=3"], "--model"),
+        (["--labels", "a,b", "--model", "neighbors", "--set", "k=3"], "n_neighbors"),
+        (["--labels", "a,b", "--model", "neighbors", "--set", "k"], "NAME=VALUE"),
+    ],
+)
+def test_wrong_usage_exits_2(write, tmp_path, options, sentence):
+    data = write("x,a,b\n1,1,2\n2,2,1\n")
+    refused(prefero("train", data, "-o", tmp_path / "m", *options), 2, sentence)
+
+
+def test_nowhere_to_write(write, tmp_path):
+    data = write("x,a,b\n1,1,2\n")
+    for out in (tmp_path, tmp_path / "none" / "m.prefero"):
+        refused(prefero("train", data, "-o", out, "--labels", "a,b"), 2, "no file can be written")
+
+
+PREDICT_REFUSES = {
+    "empty": ("", "data.csv:1: the file is empty"),
+    "text for a number": (
+        "size,colour\n1,red\nbig,red\n",
+        "data.csv:3: column 'size' holds 'big', which is no finite number",
+    ),
+    "infinite": ("size,colour\n-inf,red\n", "data.csv:2: column 'size' holds '-inf'"),
+    "missing number": (
+        "size,colour\n1,red\nNA,red\n",
+        "data.csv:3: column 'size' is empty, and NeighborsLabelRanker needs every number",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PREDICT_REFUSES)
+def test_predict_refuses_bad_data_in_one_sentence(folder, write, case):
+    content, sentence = PREDICT_REFUSES[case]
+    out = write("old", "out.csv")
+    done = prefero("predict", folder / "model.prefero", write(content), "-o", out)
+    refused(done, 3, sentence)
+    assert out.read_text() == "old"
+
+
+def test_unknown_and_missing_words_are_no_error(folder):
+    done = prefero("predict", folder / "model.prefero", "-", stdin="size,colour\n1,pink\n1,\n")
+    assert len(predictions(done)) == 2
+
+
+@pytest.mark.parametrize("command", ["predict", "info"])
+@pytest.mark.parametrize("damage", ["foreign", "cut", "flipped", "newer"])
+def test_bad_model_files_exit_4(folder, write, command, damage):
+    content = bytearray((folder / "model.prefero").read_bytes())
+    if damage == "foreign":
+        content = b"PK\x03\x04 a zip"
+    elif damage == "cut":
+        content = content[: len(content) // 2]
+    elif damage == "flipped":
+        content[-100] ^= 1
+    else:
+        content[8] += 1
+    path = write(bytes(content), "bad.prefero")
+    data = [folder / "new.csv"] if command == "predict" else []
+    refused(prefero(command, path, *data), 4, str(path))
+
+
+def test_a_model_of_another_task_is_told_apart(folder, tmp_path):
+    orderer = library.ExpectedRankOrderer().fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+    library.save(orderer, tmp_path / "m.prefero")
+    done = prefero("predict", tmp_path / "m.prefero", folder / "new.csv")
+    refused(done, 4, "holds a ExpectedRankOrderer, which is no label ranker")
+
+
+def test_reliability_needs_a_model_that_has_it(write, tmp_path):
+    data, model = write("x,a,b\n0,1,2\n1,2,1\n"), tmp_path / "m"
+    prefero("train", data, "-o", model, "--labels", "a,b", "--model", "constraint")
+    refused(prefero("predict", model, data, "--reliability"), 2, "no measure of reliability")
+
+
+def test_a_model_without_names_takes_columns_as_they_come(tmp_path):
+    model = library.NeighborsLabelRanker(1).fit([[0.0, 0.0], [1.0, 1.0]], [[1, 2], [2, 1]])
+    library.save(model, tmp_path / "m.prefero")
+    done = prefero("predict", tmp_path / "m.prefero", "-", stdin="u,v\n0,0\n1,1\n")
+    assert done.stdout == "0,1\n1,2\n2,1\n"
+    done = prefero("predict", tmp_path / "m.prefero", "-", stdin="u\n0\n")
+    refused(done, 3, "2 features without names, but there are 1 columns")
+
+
+# info
+
+
+def test_info(folder):
+    header = json.loads(prefero("info", folder / "model.prefero", "--json").stdout)
+    assert header["model"] == "NeighborsLabelRanker"
+    assert header["labels"] == LABELS
+    assert header["features"] == ["size", "colour"]
+    assert header["bytes"] == (folder / "model.prefero").stat().st_size
+    shown = prefero("info", folder / "model.prefero").stdout
+    assert "3: y_a, y_b, y_c" in shown
+    assert header["sha256"] in shown
+
+
+def test_interrupted_training_exits_130_and_leaves_the_old_file(table, tmp_path):
+    data, old = tmp_path / "data.csv", tmp_path / "m.prefero"
+    pd.concat([table] * 60).to_csv(data, index=False)
+    old.write_text("old")
+    options = ["--labels", "y_*", "--format", "scores", "--higher-is-better", "--ignore", "id"]
+    process = subprocess.Popen(
+        [PROGRAM, "train", data, "-o", old, *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "NO_COLOR": "1"},
+    )
+    time.sleep(5)
+    process.send_signal(signal.SIGINT)
+    _, words = process.communicate(timeout=120)
+    assert process.returncode == 130, words
+    assert b"Traceback" not in words
+    assert old.read_text() == "old"
+    assert not list(tmp_path.glob(".*.part"))
