@@ -317,6 +317,14 @@ def test_pickles_hold_plain_state_only():
     pickle.loads(pickle.dumps(NeighborsLabelRanker()))
 
 
+def test_the_scale_of_the_weights_does_not_choose_the_size():
+    X, Y = problem()
+    plain = NeighborsLabelRanker(**PLAIN).fit(X, Y)
+    light = NeighborsLabelRanker(**PLAIN).fit(X, Y, np.full(len(X), 1e-3))
+    assert light.n_neighbors_ == plain.n_neighbors_
+    assert light.leave_one_out_ == pytest.approx(plain.leave_one_out_)
+
+
 def test_few_cases():
     X, Y = problem()
     assert NeighborsLabelRanker(50).fit(X[:3], Y[:3]).n_neighbors_ == 3

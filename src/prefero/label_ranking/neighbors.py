@@ -319,8 +319,7 @@ default="auto"
         near = self._others(trials, sizes[-1])
         tau = np.array([self._left_out_tau(near, trials, k) for k in sizes])
         weight = np.where(np.isnan(tau[0]), 0, self.case_weight_[trials])
-        weight = weight / max(weight.sum(), 1)
-        tau = np.nan_to_num(tau)
+        weight, tau = weight / (weight.sum() or 1.0), np.nan_to_num(tau)
         self.leave_one_out_ = dict(zip(sizes, (tau @ weight).tolist(), strict=True))
         return sizes[largest_good_size(tau, weight)]
 
