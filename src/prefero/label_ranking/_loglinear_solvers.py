@@ -17,6 +17,11 @@ Values = NDArray[np.float64]
 _SMOOTHING = 1e-10
 
 
+# Pairs of steps and gradients that L-BFGS remembers: with hundreds of thousands of parameters
+# more of them cost more time than the iterations they save.
+_CORRECTIONS = 5
+
+
 class Penalty(NamedTuple):
     """Strength times a convex function of each parameter, and its derivative."""
 
@@ -99,6 +104,7 @@ def solve_lbfgs(objective: Objective, start: Values, tol: float, max_iter: int) 
         options={
             "maxiter": max_iter,
             "maxfun": 2 * max_iter + 20,
+            "maxcor": _CORRECTIONS,
             "gtol": goal,
             "ftol": 64 * np.finfo(float).eps,
         },

@@ -31,9 +31,10 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
     alpha_per : {"example", "pair"}, default="pair"
         Whether alpha counts the updates of all preferences of an instance together, or of each
         preference by itself.
-    epochs : int, default=20
-        How often to go through the instances. Learning stops when no preference fails.
-    margin : float, default=1.0
+    epochs : int, default=1000
+        How often to go through the instances. Learning stops when no preference fails that is
+        not taken for noise. Far fewer epochs than alpha leave noise its say.
+    margin : float, default=0.0
         How much a preference must hold by, in units of the mean squared length of an instance.
     average : bool, default=True
         Whether to predict with the average of the weights over all visits, which is far more
@@ -92,8 +93,8 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         alpha: int | None = 500,
         *,
         alpha_per: str = "pair",
-        epochs: int = 20,
-        margin: float = 1.0,
+        epochs: int = 1000,
+        margin: float = 0.0,
         average: bool = True,
         fit_intercept: bool = True,
         shuffle: bool = True,
