@@ -1,6 +1,7 @@
 """Where output goes: data to stdout, words and progress to stderr."""
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -45,14 +46,23 @@ def plain_table(*columns: str, numeric: bool = True) -> "Table":
 
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="cyan")
     for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if numeric and index else "left")
+        justify: Any = "right" if numeric and index else "left"
+        table.add_column(column, justify=justify, overflow="fold")
     return table
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON to stdout."""
-    json.dump(value, sys.stdout, ensure_ascii=False, indent=2)
+    """Print a value as JSON to stdout; what is no number becomes null."""
+    json.dump(_without_nan(value), sys.stdout, ensure_ascii=False, indent=2, allow_nan=False)
     print()
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def track(steps: Sequence[Any], what: str) -> Iterable[Any]:

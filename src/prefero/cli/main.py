@@ -13,7 +13,7 @@ from prefero._optional import require
 from prefero.exceptions import ModelFileError
 
 # Each is a module of this package that holds a function of the same name, and EXAMPLES.
-COMMANDS = ("demo", "check", "convert", "train", "predict", "info", "aggregate")
+COMMANDS = ("demo", "check", "convert", "train", "predict", "compare", "info", "aggregate")
 
 UNEXPECTED, BAD_DATA, BAD_MODEL_FILE, NOT_CONVERGED, INTERRUPTED = 1, 3, 4, 5, 130
 

@@ -65,6 +65,14 @@ DataFile = Annotated[
         help="A .csv, .tsv, .parquet or .xarff file; - reads csv from stdin.",
     ),
 ]
+DataFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        callback=lambda paths: [_existing(path) for path in paths],
+        metavar="DATA...",
+        help="Tables, as for the other commands.",
+    ),
+]
 LabelsOption = Annotated[
     str | None,
     typer.Option(

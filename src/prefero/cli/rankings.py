@@ -1,7 +1,7 @@
 """Rankings out of a table, in any of the formats that users hold."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from prefero.cli.options import Format, Reading
@@ -39,6 +39,16 @@ class Rankings:
     def cells(self) -> "pd.DataFrame":
         """The other columns as they stand in the table."""
         return self.table.frame[self.others].iloc[self.rows].reset_index(drop=True)
+
+    def ranked(self) -> "Rankings":
+        """Return the instances that rank a label; if none does, all."""
+        import numpy as np
+
+        some = np.asarray(~np.isnan(self.ranks).all(axis=1))
+        if some.all() or not some.any():
+            return self
+        scores = None if self.scores is None else self.scores[some]
+        return replace(self, ranks=self.ranks[some], rows=self.rows[some], scores=scores)
 
 
 @dataclass

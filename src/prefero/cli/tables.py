@@ -153,7 +153,7 @@ def write_table(frame: "pd.DataFrame", path: Path) -> None:
 
 def _parse_text(content: bytes, source: str, separator: str) -> Table:
     arrow, arrow_csv = _need("pyarrow"), _need("pyarrow.csv")
-    text = decode(content)
+    text, declared = _named_columns(decode(content))
     header = _header(text, source, separator)
     try:
         table = arrow_csv.read_csv(
@@ -170,7 +170,20 @@ def _parse_text(content: bytes, source: str, separator: str) -> Table:
         raise DataError("there is no row after the names.", source, 1)
     frame = table.to_pandas()
     frame.columns = [name.strip() for name in header]
-    return Table(source, frame, _text=text, _separator=separator)
+    return Table(source, frame, declared, _text=text, _separator=separator)
+
+
+def _named_columns(text: str) -> tuple[str, list[str] | None]:
+    """Put names over a table of the KEBI collection, whose first line counts rows and columns."""
+    first, _, rest = text.partition("\n")
+    sizes = re.fullmatch(r"\d+,(\d+),(\d+)\s*", first)
+    if sizes is None:
+        return text, None
+    n_features, n_labels = map(int, sizes.groups())
+    if rest.partition("\n")[0].count(",") + 1 != n_features + n_labels:
+        return text, None
+    labels = [f"L{j + 1}" for j in range(n_labels)]
+    return ",".join([*(f"A{j + 1}" for j in range(n_features)), *labels]) + "\n" + rest, labels
 
 
 def _parse_parquet(content: bytes, source: str) -> Table:

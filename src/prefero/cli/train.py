@@ -85,8 +85,6 @@ def train(
 
     from prefero.persistence import save
 
-    if labels is None:
-        raise typer.BadParameter("which columns hold the rankings? Add --labels 'y_*'.")
     parameters = parse_settings(settings)
     if parameters and model == AUTO:
         raise typer.BadParameter("--set needs the name of one ranker: add --model.")
@@ -110,11 +108,16 @@ def train(
 def read_training(
     data: Path, reading: Reading, ignore: str | None, weights: str | None
 ) -> tuple[Rankings, "NDArray[np.float64] | None"]:
-    """Read rankings and their weights from a table; some of its columns are no features."""
+    """Read rankings and their weights from a table; rows that rank nothing are left out."""
     table = read_table(data)
+    if reading.labels is None and table.label_columns is None:
+        raise typer.BadParameter("which columns hold the rankings? Add --labels 'y_*'.")
     weight_column = None if weights is None else table.columns(weights)[0]
     ignored = [] if ignore is None else table.columns(ignore)
-    rankings = read_rankings(table.without(weight_column, *ignored), reading)
+    everyone = read_rankings(table.without(weight_column, *ignored), reading)
+    rankings = everyone.ranked()
+    if empty := len(everyone.ranks) - len(rankings.ranks):
+        say(f"{table.source}: {empty} of {len(everyone.ranks)} rankings are empty and left out.")
     if weight_column is None:
         return rankings, None
     return rankings, table.weights(weight_column)[rankings.rows]
@@ -136,15 +139,15 @@ def _auto(
     from prefero.cli.trials import Problem, run_trials
     from prefero.study import summarize
 
-    rows = np.flatnonzero(~np.isnan(rankings.ranks).all(axis=1))
-    if len(rows) < _FEWEST_ROWS:
-        say(f"{len(rows)} rankings are too few to choose a ranker by: {BASELINE.title}.")
+    n = len(rankings.ranks)
+    if n < _FEWEST_ROWS:
+        say(f"{n} rankings are too few to choose a ranker by: {BASELINE.title}.")
         return {BASELINE.name: math.nan}
-    rows = np.random.default_rng(seed).permutation(rows)[:_MOST_ROWS]
+    rows = np.random.default_rng(seed).permutation(n)[:_MOST_ROWS]
     problem = Problem("data", features.iloc[rows], rankings.ranks[rows])
     trials = run_trials(ranker_choices(), [problem], folds=_FOLDS, seed=seed, jobs=jobs)
-    for name, problem_ in trials.failed.items():
-        say(f"{name.partition(' ')[0]} is left out: {problem_}")
+    for (name, _), reason in trials.failed.items():
+        say(f"{name} is left out: {reason}")
     means = summarize(trials.results, by=("ranker",)) if len(trials.results) else []
     taus = {row["ranker"]: row["tau"] for row in means if not math.isnan(row["tau"])}
     return taus or {BASELINE.name: math.nan}

@@ -36,10 +36,10 @@ class Problem:
 
 @dataclass
 class Trials:
-    """The results of all rankers, and for those without any what was the matter."""
+    """The results of all rankers; and by ranker and problem why there is none."""
 
     results: "Table"
-    failed: dict[str, str] = field(default_factory=dict)
+    failed: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
 def run_trials(
@@ -80,7 +80,7 @@ def run_trials(
                         progress=partial(_advance, advance, done * folds * repeats),
                     )
             except ValueError as error:
-                trials.failed[f"{choice.name} on {problem.name}"] = str(error)
+                trials.failed[choice.name, problem.name] = str(error)
     return trials
 
 

@@ -1,0 +1,152 @@
+"""compare, run as a user runs it."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cli_program import prefero_inside as prefero
+from prefero import ConsensusLabelRanker
+from prefero.study import run_experiment
+
+N = 30
+
+
+def make_table(seed):
+    """Yields that a number and a word decide, some of them missing."""
+    rng = np.random.default_rng(seed)
+    x, kind = rng.normal(size=N), rng.choice(["acid", "base"], N)
+    scores = np.column_stack([x, -x, 2 * (kind == "acid") - 1]) + rng.normal(0, 0.1, (N, 3))
+    scores[rng.random((N, 3)) < 0.1] = np.nan
+    return pd.DataFrame({"x": x, "kind": kind}).join(pd.DataFrame(scores, columns=["a", "b", "c"]))
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    for i in range(3):
+        make_table(i).to_csv(folder / f"set{i}.csv", index=False)
+    return [folder / f"set{i}.csv" for i in range(3)]
+
+
+READING = ("--labels", "a,b,c", "--format", "scores", "--higher-is-better")
+TWO = ("--rankers", "consensus,neighbors", "--folds", "3")
+
+
+def test_one_table_gets_every_measure(files):
+    done = prefero("compare", files[0], *READING, *TWO)
+    assert done.returncode == 0, done.stderr
+    head, rows = done.stdout.splitlines()[2], done.stdout.splitlines()[4:]
+    assert head.split() == ["ranker", "tau", "rho", "first", "right", "regret", "seconds"]
+    assert [row.split()[0] for row in rows] == ["neighbors", "consensus"]
+    assert "neighbors is best" in done.stderr
+    assert "needs at least two rankers and two data sets" in done.stderr
+
+
+def test_the_figures_are_those_of_an_experiment(files):
+    done = prefero("compare", files[0], *READING, *TWO, "--json", "--seed", "4")
+    summary = {row["ranker"]: row for row in json.loads(done.stdout)["summary"]}
+    table = make_table(0)
+    ranks = table[["a", "b", "c"]].rank(axis=1, ascending=False)
+    ranked = ranks.notna().any(axis=1)
+    results = run_experiment(
+        {"consensus": ConsensusLabelRanker()},
+        {"set0": (table.loc[ranked, ["x"]], ranks[ranked])},
+        n_splits=3,
+        random_state=4,
+    )
+    assert summary["consensus"]["tau"] == pytest.approx(results["tau"].mean())
+    assert summary["consensus"]["tau_sd"] == pytest.approx(results["tau"].std(ddof=1))
+    assert summary["consensus"]["cells"] == 3
+
+
+def test_several_tables_get_a_test(files):
+    report = json.loads(prefero("compare", *files, *READING, *TWO, "--json").stdout)
+    assert report["datasets"] == ["set0", "set1", "set2"]
+    assert report["test"] == "Wilcoxon"
+    assert 0 < report["p_value"] <= 1
+    assert report["average_ranks"] == [2.0, 1.0]
+    assert report["critical_difference"] is None
+    shown = prefero("compare", *files, *READING, *TWO).stdout
+    assert "average rank" in shown
+    assert "set2" in shown
+
+
+def test_a_run_goes_on_where_it_stopped(files, tmp_path):
+    def run(*rankers):
+        done = prefero(
+            *("compare", files[0], *READING, "--folds", "3", "--rankers", ",".join(rankers)),
+            *("--resume", tmp_path / "cells", "--out", tmp_path / "out.csv"),
+        )
+        assert done.returncode == 0, done.stderr
+        cells = (tmp_path / "cells" / "cells.jsonl").read_text().splitlines()
+        return cells, pd.read_csv(tmp_path / "out.csv")
+
+    first, _ = run("consensus")
+    second, table = run("consensus", "neighbors")
+    assert len(first) == 3
+    assert second[:3] == first
+    assert len(second) == len(table) == 6
+    third, again = run("consensus", "neighbors")
+    assert third == second
+    # Even the seconds are those of the first time.
+    pd.testing.assert_frame_equal(again, table)
+
+
+def test_quick_takes_few_rows_and_folds(tmp_path):
+    table = pd.concat([make_table(i) for i in range(20)])
+    table.to_csv(tmp_path / "data.csv", index=False)
+    arguments = ("--rankers", "consensus", "--quick", "--json")
+    report = json.loads(prefero("compare", tmp_path / "data.csv", *READING, *arguments).stdout)
+    assert report["folds"] == 3
+    assert report["summary"][0]["cells"] == 3
+
+
+def test_a_ranker_that_refuses_the_data_is_named(files, tmp_path):
+    table = make_table(1)
+    table.loc[3, "x"] = np.nan
+    table.to_csv(tmp_path / "holes.csv", index=False)
+    rankers = ("--rankers", "tree,pairwise", "--folds", "3")
+    done = prefero("compare", tmp_path / "holes.csv", files[0], *READING, *rankers)
+    assert done.returncode == 0, done.stderr
+    assert "pairwise has no result on holes: it needs every number" in done.stderr
+    assert "not ranked: holes" in done.stderr
+    done = prefero("compare", tmp_path / "holes.csv", *READING, "--rankers", "pairwise")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "no ranker could be trained" in done.stderr
+
+
+def test_the_layout_of_the_benchmark_collection(tmp_path):
+    rows = [f"{i},{i % 2},{1 + i % 2},{2 - i % 2}" for i in range(12)]
+    (tmp_path / "set.csv").write_text("\n".join(["12,2,2", *rows, ""]))
+    done = prefero("compare", tmp_path / "set.csv", "--rankers", "tree,consensus", "--folds", "3")
+    assert done.returncode == 0, done.stderr
+    assert "tree is best" in done.stderr
+    report = json.loads(prefero("check", tmp_path / "set.csv", "--json").stdout)
+    assert [label["label"] for label in report["labels"]] == ["L1", "L2"]
+    (tmp_path / "set.csv").write_text("\n".join(["12,2,2", *rows[:4], "1,2,3", ""]))
+    done = prefero("compare", tmp_path / "set.csv")
+    assert done.returncode == 3
+    assert "set.csv:6: 4 cells were expected, got 3" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["--rankers", "magic"], 2, "'magic' is none of"),
+        (["--folds", "1"], 2, "--folds"),
+        (["--folds", "31"], 3, "set0.csv: 30 rankings are too few for 31 folds"),
+    ],
+)
+def test_what_cannot_be_compared(files, arguments, code, sentence):
+    done = prefero("compare", files[0], *READING, *arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_labels_must_be_named(files):
+    done = prefero("compare", files[0])
+    assert done.returncode == 2
+    assert "--labels" in done.stderr
