@@ -210,12 +210,15 @@ class TreeWalker {
                    value_starts.data(),
                    set_starts.data(),
                    reinterpret_cast<const Node*>(nodes.data()),
+                   nullptr,
                    sets.shape(0) ? sets.data() : nullptr,
                    reinterpret_cast<const BinSet*>(categories.data()),
                    scores.data(),
                    evidence.shape(0) ? evidence.data() : nullptr};
         require(valid(forest_, features, categories.shape(0) / words),
                 "the arrays of the trees contradict each other: the model is damaged");
+        paths_ = self_looping(forest_);
+        forest_.paths = paths_.data();
     }
 
     Out<std::int32_t, 2> apply(Bins bins) const {
@@ -264,6 +267,7 @@ class TreeWalker {
 
     std::size_t features_;
     std::vector<nb::object> owners_;
+    std::vector<Node> paths_;
     Forest forest_{};
 };
 

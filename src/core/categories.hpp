@@ -63,7 +63,7 @@ inline std::vector<std::size_t> order_categories(const Sample& sample, const Fea
 template <class Criterion>
 CategoryCut best_categories(Criterion& criterion, FeatureBins& bins, const Sample& sample,
                             NodeRows node, std::size_t min_leaf, bool sets) {
-    for (std::size_t i = 0; i < node.count; ++i) criterion.add(node.rows[i], bins.of(i));
+    bins.link(node);
     bins.count_examples(node);
     std::vector<std::size_t> order(bins.count());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -78,7 +78,8 @@ CategoryCut best_categories(Criterion& criterion, FeatureBins& bins, const Sampl
             size = 0;
             chosen = BinSet{};
         }
-        criterion.take(left, bins[order[k]]);
+        bins.for_each_row(node, bins[order[k]],
+                          [&](std::uint32_t row) { criterion.push(left, row); });
         chosen.insert(bins[order[k]]);
         size += bins.examples(order[k]);
         if (min_leaf > 1 && (size < min_leaf || node.examples < size + min_leaf)) continue;
@@ -88,7 +89,6 @@ CategoryCut best_categories(Criterion& criterion, FeatureBins& bins, const Sampl
             criterion.note(left);
         }
     }
-    for (std::size_t k = 0; k < bins.count(); ++k) criterion.clear(bins[k]);
     return best;
 }
 

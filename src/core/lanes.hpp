@@ -23,6 +23,13 @@
 #define PREFERO_INLINE inline
 #endif
 
+// Keeps short loops from becoming calls of memset, which are slower.
+#if defined(__GNUC__) && !defined(__clang__)
+#define PREFERO_UNROLL _Pragma("GCC unroll 16")
+#else
+#define PREFERO_UNROLL
+#endif
+
 namespace prefero {
 
 constexpr std::size_t kLanes = 8;

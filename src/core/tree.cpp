@@ -14,31 +14,34 @@ constexpr std::size_t kChunk = 2048;  // rows that pass through all trees before
 
 struct TreeView {
     const Node* nodes;
+    const Node* paths;
     const std::int32_t* sets;
     const BinSet* categories;
 };
 
 TreeView view(const Forest& forest, std::size_t tree) {
     const auto node = static_cast<std::size_t>(forest.node_starts[tree]);
-    return {forest.nodes + node, forest.sets ? forest.sets + node : nullptr,
+    return {forest.nodes + node, forest.paths + node, forest.sets ? forest.sets + node : nullptr,
             forest.sets ? forest.categories + forest.set_starts[tree] : nullptr};
 }
 
-// Leaves of `count` rows from `bins` on, when no test is on categories and no value is missing.
-PREFERO_INLINE void walk_plain(const Node* nodes, const std::uint8_t* bins, std::size_t features,
-                               std::size_t count, std::int32_t* leaves) {
-    std::int32_t at[kTogether] = {};
-    for (unsigned open = 1; open;) {
-        open = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            const Node node = nodes[at[i]];
-            const bool right = bins[i * features + node.feature] > node.cut;
-            const bool leaf = node.flags & kLeaf;
-            at[i] = leaf ? at[i] : node.child + right;
-            open |= !leaf;
-        }
+// The node that each of kTogether rows reaches, when no test is on categories and no value is
+// missing.
+PREFERO_INLINE void walk_together(const Node* paths, const std::uint8_t* bins, std::size_t features,
+                                  std::int32_t* at) {
+    const auto step = [&](std::size_t i) {
+        const Node node = paths[at[i]];
+        at[i] = node.child + (bins[i * features + node.feature] > node.cut);
+        return node.flags;
+    };
+    for (std::size_t i = 0; i < kTogether; ++i) at[i] = 0;
+    for (bool ended = false; !ended;) {
+        for (int steps = 0; steps < 3; ++steps)
+            for (std::size_t i = 0; i < kTogether; ++i) step(i);
+        std::uint8_t flags = kLeaf;
+        for (std::size_t i = 0; i < kTogether; ++i) flags &= step(i);
+        ended = flags & kLeaf;
     }
-    for (std::size_t i = 0; i < count; ++i) leaves[i] = nodes[at[i]].child;
 }
 
 bool goes_left(const TreeView& tree, std::size_t at, std::uint8_t bin) {
@@ -64,16 +67,18 @@ bool any_missing(BinMatrix bins) {
     return std::find(bins.data, end, std::uint8_t{kMissingBin}) != end;
 }
 
-PREFERO_CLONES void plain_leaves(const Node* nodes, BinMatrix bins, std::int32_t* leaves) {
+PREFERO_CLONES void plain_leaves(const TreeView& tree, BinMatrix bins, std::int32_t* leaves) {
+    std::int32_t at[kTogether];
     std::size_t row = 0;
-    for (; row + kTogether <= bins.rows; row += kTogether)
-        walk_plain(nodes, bins.data + row * bins.features, bins.features, kTogether, leaves + row);
-    walk_plain(nodes, bins.data + row * bins.features, bins.features, bins.rows - row,
-               leaves + row);
+    for (; row + kTogether <= bins.rows; row += kTogether) {
+        walk_together(tree.paths, bins.data + row * bins.features, bins.features, at);
+        for (std::size_t i = 0; i < kTogether; ++i) leaves[row + i] = tree.nodes[at[i]].child;
+    }
+    for (; row < bins.rows; ++row) leaves[row] = walk(tree, bins.data + row * bins.features);
 }
 
 void leaves_of(const TreeView& tree, BinMatrix bins, bool plain, std::int32_t* leaves) {
-    if (plain) return plain_leaves(tree.nodes, bins, leaves);
+    if (plain) return plain_leaves(tree, bins, leaves);
     for (std::size_t row = 0; row < bins.rows; ++row)
         leaves[row] = walk(tree, bins.data + row * bins.features);
 }
@@ -147,6 +152,18 @@ bool valid_node(const Forest& forest, std::size_t tree, std::size_t at, std::siz
 }
 
 }  // namespace
+
+std::vector<Node> self_looping(const Forest& forest) {
+    std::vector<Node> paths(forest.nodes, forest.nodes + forest.node_starts[forest.trees]);
+    for (std::size_t tree = 0; tree < forest.trees; ++tree)
+        for (std::int64_t at = forest.node_starts[tree]; at < forest.node_starts[tree + 1]; ++at) {
+            Node& node = paths[static_cast<std::size_t>(at)];
+            if (!(node.flags & kLeaf)) continue;
+            const auto own = static_cast<std::int32_t>(at - forest.node_starts[tree]);
+            node = {own, 0, kBins - 1, kLeaf};
+        }
+    return paths;
+}
 
 bool valid(const Forest& forest, std::size_t features, std::size_t set_count) {
     if (!valid_starts(forest.node_starts, forest.trees) ||

@@ -49,6 +49,7 @@ struct Forest {
     const std::int64_t* value_starts;  // trees + 1
     const std::int64_t* set_starts;    // trees + 1
     const Node* nodes;
+    const Node* paths;         // the same nodes, made by self_looping
     const std::int32_t* sets;  // nodes, or null if no test is on categories
     const BinSet* categories;
     const float* scores;
@@ -59,6 +60,9 @@ struct Forest {
 // features. `set_count` is the number of category sets. Arrays that come from a file are checked
 // by this before any other function.
 bool valid(const Forest& forest, std::size_t features, std::size_t set_count);
+
+// The nodes with every leaf as its own only child: a walk needs no test whether it has ended.
+std::vector<Node> self_looping(const Forest& forest);
 
 // Bins of new rows, row after row.
 struct BinMatrix {

@@ -114,8 +114,12 @@ TEST(contradicting_arrays_are_refused) {
     const Tree tree = Problem(CriterionKind::kKendall, 40, 3).grow(false, 1);
     const std::int64_t nodes[] = {0, 3}, values[] = {0, 2}, sets[] = {0, 0};
     std::vector<Node> changed = tree.nodes;
-    const Forest forest{
-        1, 3, nodes, values, sets, changed.data(), nullptr, nullptr, tree.scores.data(), nullptr};
+    const Forest forest{1,       3,
+                        nodes,   values,
+                        sets,    changed.data(),
+                        nullptr, nullptr,
+                        nullptr, tree.scores.data(),
+                        nullptr};
     CHECK(valid(forest, 1, 0));
     CHECK(!valid(forest, 0, 0));
     changed[0].child = 0;

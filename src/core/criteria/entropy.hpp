@@ -20,8 +20,6 @@ class EntropyCriterion {
           unit_(unit),
           description_length_(stopping.description_length),
           width_(sample.set.width),
-          heads_(kBins, kNobody),
-          next_(sample.rows),
           node_(width_),
           left_(width_),
           right_(width_) {
@@ -49,11 +47,6 @@ class EntropyCriterion {
 
     PREFERO_INLINE bool pure() const { return consistent(node_.all.data(), width_, unit_); }
 
-    PREFERO_INLINE void add(std::uint32_t row, std::size_t bin) {
-        next_[row] = heads_[bin];
-        heads_[bin] = row;
-    }
-
     PREFERO_INLINE Left start() {
         left_.reset();
         right_ = node_;
@@ -65,19 +58,14 @@ class EntropyCriterion {
         return {};
     }
 
-    PREFERO_INLINE void take(Left&, std::size_t bin) {
-        for (std::uint32_t row = heads_[bin]; row != kNobody; row = next_[row]) {
-            Count& count = counts_[static_cast<std::size_t>(id_of(row))];
-            left_.push(count.left_rows, count.left_weight, sample_, row, *this);
-            const float w = sample_.weight(row);
-            ++count.left_rows;
-            count.left_weight += w;
-            right_.pull(count.rows - count.left_rows, count.weight - count.left_weight, sample_,
-                        row, *this);
-        }
+    PREFERO_INLINE void push(Left&, std::uint32_t row) {
+        Count& count = counts_[static_cast<std::size_t>(id_of(row))];
+        left_.push(count.left_rows, count.left_weight, sample_, row, *this);
+        ++count.left_rows;
+        count.left_weight += sample_.weight(row);
+        right_.pull(count.rows - count.left_rows, count.weight - count.left_weight, sample_, row,
+                    *this);
     }
-
-    PREFERO_INLINE void clear(std::size_t bin) { heads_[bin] = kNobody; }
 
     PREFERO_INLINE float quality(const Left&) {
         const double w = weight(), here = left_.all[0].lane[kWeightLane];
@@ -103,7 +91,6 @@ class EntropyCriterion {
     double decrease(float quality) const { return weight() * std::max(0.0, entropy_ + quality); }
 
   private:
-    static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
     static constexpr std::size_t kTabulated = 1024;
 
     struct Count {
@@ -183,7 +170,6 @@ class EntropyCriterion {
     double unit_;
     bool description_length_;
     std::size_t width_;
-    std::vector<std::uint32_t> heads_, next_;  // the rows of a bin as a linked list
     std::vector<Count> counts_;
     std::vector<std::int32_t> distinct_;
     Sums node_, left_, right_;

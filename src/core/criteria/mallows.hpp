@@ -25,8 +25,7 @@ class MallowsCriterion {
           thetas_(*sample.set.thetas),
           total_(width_),
           left_(width_),
-          right_(width_),
-          bins_(kBins * width_) {}
+          right_(width_) {}
 
     PREFERO_INLINE void enter(const std::uint32_t* rows, std::size_t n) {
         clear_all(total_.data(), width_);
@@ -38,20 +37,14 @@ class MallowsCriterion {
 
     PREFERO_INLINE bool pure() const { return consistent(total_.data(), width_ / 2, unit_); }
 
-    PREFERO_INLINE void add(std::uint32_t row, std::size_t bin) {
-        add_all(&bins_[bin * width_], sample_.lane(row), width_);
-    }
-
     PREFERO_INLINE Left start() {
         clear_all(left_.data(), width_);
         return {left_.data()};
     }
 
-    PREFERO_INLINE void take(Left& left, std::size_t bin) {
-        add_all(left.sums, &bins_[bin * width_], width_);
+    PREFERO_INLINE void push(Left& left, std::uint32_t row) const {
+        add_all(left.sums, sample_.lane(row), width_);
     }
-
-    PREFERO_INLINE void clear(std::size_t bin) { clear_all(&bins_[bin * width_], width_); }
 
     PREFERO_INLINE float quality(const Left& left) {
         for (std::size_t k = 0; k < width_; ++k)
@@ -88,7 +81,7 @@ class MallowsCriterion {
     std::size_t width_;  // the second half of the blocks holds the differences
     const ThetaTable& thetas_;
     double theta_ = 0;
-    Blocks total_, left_, right_, bins_;
+    Blocks total_, left_, right_;
 };
 
 }  // namespace prefero

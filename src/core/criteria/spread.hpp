@@ -8,7 +8,7 @@
 
 namespace prefero {
 
-// Sums of rows while bins move from right to left; in registers where Width is known.
+// Sums of rows while they move from right to left; in registers where Width is known.
 template <std::size_t Width>
 struct LeftSums {
     Eight lanes[Width];
@@ -32,8 +32,7 @@ class Spread {
           unit_(unit),
           signs_(signs),
           total_(sample.set.width),
-          left_(Width ? 0 : sample.set.width),
-          bins_(kBins * sample.set.width) {}
+          left_(Width ? 0 : sample.set.width) {}
 
     PREFERO_INLINE std::size_t width() const { return Width ? Width : total_.size(); }
 
@@ -57,26 +56,21 @@ class Spread {
         return square >= static_cast<float>(unit_) * length * w * (1 - 1e-6f);
     }
 
-    PREFERO_INLINE void add(std::uint32_t row, std::size_t bin) {
-        add_all(&bins_[bin * width()], sample_.lane(row), width());
-    }
-
     PREFERO_INLINE Left start() {
         if constexpr (Width == 0) {
             clear_all(left_.data(), width());
             return {left_.data()};
         } else {
             Left left;
-            for (Eight& lanes : left.lanes) lanes = broadcast(0);
+            PREFERO_UNROLL
+            for (std::size_t k = 0; k < Width; ++k) left.lanes[k] = broadcast(0);
             return left;
         }
     }
 
-    PREFERO_INLINE void take(Left& left, std::size_t bin) {
-        accumulate(left, &bins_[bin * width()]);
+    PREFERO_INLINE void push(Left& left, std::uint32_t row) const {
+        accumulate(left, sample_.lane(row));
     }
-
-    PREFERO_INLINE void clear(std::size_t bin) { clear_all(&bins_[bin * width()], width()); }
 
     // Squared distance between the children's means, times the harmonic mean of their weights.
     // No difference of large numbers, so floats are exact enough; and whole numbers while nodes
@@ -137,7 +131,7 @@ class Spread {
     double gamma_, unit_;
     bool signs_;
     double similarity_ = 0, apart_ = 0;
-    Blocks total_, left_, bins_;
+    Blocks total_, left_;
 };
 
 }  // namespace prefero

@@ -2,12 +2,10 @@
 //
 // A criterion offers the grower
 //   enter(rows, n)      look at a node; then pure(), weight()
-//   add(row, bin)       put the node's rows into the bins of a feature
 //   start()             nothing is left of the cut
-//   take(left, bin)     move a bin to the left
+//   push(left, row)     move a row to the left
 //   quality(left)       how good the cut here is; larger is better
 //   note(left)          the cut here is the best of its feature so far
-//   clear(bin)          forget a bin
 //   accepts(quality)    whether the best cut of a feature may be made
 //   decrease(quality)   weight times what the cut gains
 #pragma once
