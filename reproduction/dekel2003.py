@@ -7,9 +7,9 @@ on the test folds, for the penalised L-BFGS solver and for boosting as printed i
     python reproduction/dekel2003.py --jobs 2
 
 Inside each training fold the boosting filter chooses 3200 words (the rows of tf-idf weights are
-then scaled to length 1 again), and a fifth of the fold chooses
-the penalty, or for boosting, which has none, the number of iterations: by the error that the
-decomposition stands for. The data are read from the folder that PREFERO_DATA names.
+then scaled to length 1 again), and a fifth of the fold chooses the penalty, or for boosting, which
+has none, the number of iterations: by the error that the decomposition stands for. ``--quick``
+runs one fold. The data are read from the folder that PREFERO_DATA names.
 """
 
 import warnings
@@ -118,8 +118,9 @@ def table(solver: str, errors: np.ndarray, chosen: list[list[dict[str, Any]]]) -
         of_fold = errors[row]
         cells = {"trained on": NAMES[trained]}
         for column, name in enumerate(NAMES.values()):
-            mean, spread = of_fold[:, column].mean(), of_fold[:, column].std(ddof=1)
-            cells[name] = f"{mean:.4f} ± {spread:.4f}"
+            values = of_fold[:, column]
+            spread = f" ± {values.std(ddof=1):.4f}" if len(values) > 1 else ""
+            cells[name] = f"{values.mean():.4f}{spread}"
             cells[f"{name} (paper)"] = f"{PRINTED[row, column]:.3f}"
         key = "alpha" if solver == "lbfgs" else "max_iter"
         cells[f"{key} chosen"] = ", ".join(f"{choice[key]:g}" for choice in chosen[row])
