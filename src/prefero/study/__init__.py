@@ -1,8 +1,9 @@
-"""Study rankers: cross-validated experiments, their comparison and their pictures."""
+"""Study rankers: cross-validated experiments, their comparison, their pictures and their page."""
 
 from prefero.study.comparison import Comparison, compare, relative_sizes
 from prefero.study.experiment import run_experiment, summarize
 from prefero.study.folds import compare_folds
+from prefero.study.report import write_report
 from prefero.study.table import Table
 
 __all__ = [
@@ -13,4 +14,5 @@ __all__ = [
     "relative_sizes",
     "run_experiment",
     "summarize",
+    "write_report",
 ]

@@ -17,7 +17,7 @@ from sklearn.utils import Bunch, _safe_indexing, check_consistent_length
 
 import prefero
 from prefero.metrics import kendall_tau, regret, spearman_rho, top_accuracy
-from prefero.rankings import check_ranks, drop_labels
+from prefero.rankings import check_ranks, drop_labels, label_names
 from prefero.study._cells import CellStore, Values, derived_seed, digest
 from prefero.study._progress import Progress, reporting
 from prefero.study.table import Table
@@ -43,12 +43,13 @@ class _Cell:
 
 
 @dataclass(frozen=True)
-class _Problem:
-    """A data set, checked, with a fingerprint of all its values."""
+class Problem:
+    """A data set, checked, with the names of its labels and a fingerprint of all its values."""
 
     X: Any
     ranks: NDArray[np.float64]
     scores: NDArray[np.float64] | None
+    labels: NDArray[Any]
     fingerprint: str
 
 
@@ -146,7 +147,7 @@ def run_experiment(
     cells = [_Cell(*at) for at in product(data, rankers, rates, range(n_repeats), range(n_splits))]
     if not cells:
         raise ValueError("There is nothing to run: give a ranker, a data set and a rate.")
-    problems = {name: _load(name, source, n_splits) for name, source in data.items()}
+    problems = {name: load_problem(name, source, n_splits) for name, source in data.items()}
     fingerprints = {name: _fingerprint(ranker) for name, ranker in rankers.items()}
     shared = [asdict(design), sorted(details), prefero.__version__, sklearn.__version__]
     keys = {
@@ -179,9 +180,12 @@ def _checked_rate(rate: float) -> float:
     return float(rate)
 
 
-def _load(name: str, source: Source, n_splits: int) -> _Problem:
+def load_problem(name: str, source: Source, n_splits: int = 1) -> Problem:
+    """Return a data set as rankers take it, or say what is wrong with it."""
     parts = source() if callable(source) else source
+    names = None
     if isinstance(parts, Bunch):
+        names = parts.get("label_names")
         parts = (parts.data, parts.target)
     if len(parts) not in (2, 3):
         raise ValueError(
@@ -194,7 +198,9 @@ def _load(name: str, source: Source, n_splits: int) -> _Problem:
     check_consistent_length(X, ranks, scores)
     if len(ranks) < n_splits:
         raise ValueError(f"{name} has {len(ranks)} rows, too few for {n_splits} folds.")
-    return _Problem(X, ranks, scores, joblib.hash((X, ranks, scores)))
+    names = label_names(Y) if names is None else names
+    labels = np.arange(ranks.shape[1]) if names is None else np.asarray(names, dtype=object)
+    return Problem(X, ranks, scores, labels, joblib.hash((X, ranks, scores)))
 
 
 def _fingerprint(ranker: BaseEstimator) -> str:
@@ -204,7 +210,7 @@ def _fingerprint(ranker: BaseEstimator) -> str:
 
 
 def _run_cell(
-    cell: _Cell, design: _Design, problem: _Problem, ranker: BaseEstimator, details: Details
+    cell: _Cell, design: _Design, problem: Problem, ranker: BaseEstimator, details: Details
 ) -> tuple[_Cell, Values]:
     try:
         return cell, _measure(cell, design, problem, ranker, details)
@@ -218,11 +224,11 @@ def _run_cell(
 
 
 def _measure(
-    cell: _Cell, design: _Design, problem: _Problem, ranker: BaseEstimator, details: Details
+    cell: _Cell, design: _Design, problem: Problem, ranker: BaseEstimator, details: Details
 ) -> Values:
     train, test = design.split(cell, len(problem.ranks))
     train, ranks = _training(problem.ranks, train, cell.missing, design.seed("labels", cell))
-    model = _seeded(ranker, design.seed("ranker", cell))
+    model = seeded(ranker, design.seed("ranker", cell))
     start = time.perf_counter()
     model.fit(_safe_indexing(problem.X, train), ranks)
     fitted = time.perf_counter()
@@ -255,7 +261,7 @@ def _training(
     return rows[some], dropped[some]
 
 
-def _seeded(ranker: BaseEstimator, seed: int) -> Any:
+def seeded(ranker: BaseEstimator, seed: int) -> Any:
     """Clone a ranker, with a seed wherever it would have drawn one itself."""
     model = clone(ranker)
     unset = {

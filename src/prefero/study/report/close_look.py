@@ -1,0 +1,265 @@
+"""One ranker on one data set, row by row: predictions for rows it has not seen, and why."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.inspection import permutation_importance
+from sklearn.model_selection import KFold
+from sklearn.utils import _safe_indexing, check_random_state
+
+from prefero.metrics import kendall_tau
+from prefero.rankings import format_order, orders_from_ranks
+from prefero.study.experiment import Problem, seeded
+
+Values = NDArray[np.float64]
+
+# More rows say no more about the shape of things, and take longer.
+MOST_ROWS = 2000
+_IMPORTANCE_ROWS, _IMPORTANCE_REPEATS = 300, 3
+_FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class CloseLook:
+    """What a ranker predicts for rows of a data set that it has not been trained on.
+
+    Attributes
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The rows.
+    rows : ndarray of shape (n_samples,)
+        Their numbers in the data set.
+    labels : ndarray of shape (n_labels,)
+        The names of the labels.
+    truth, predicted, scores : ndarray of shape (n_samples, n_labels)
+        True and predicted ranks, and the scores behind these.
+    tau : ndarray of shape (n_samples,)
+        Kendall's tau; NaN for a ranking without any pair.
+    reliability : ndarray of shape (n_samples,) or None
+        How sure the ranker is, if it can tell.
+    pairwise : ndarray of shape (n_labels, n_labels) or None
+        The mean of the predicted probabilities of pairs, if it has some.
+    models : list of estimators
+        One a fold.
+    fold : ndarray of shape (n_samples,)
+        The fold that a row was left out of the training of.
+    """
+
+    X: Any
+    rows: NDArray[np.intp]
+    labels: NDArray[Any]
+    truth: Values
+    predicted: NDArray[np.int64]
+    scores: Values
+    tau: Values
+    reliability: Values | None
+    pairwise: Values | None
+    models: list[Any]
+    fold: NDArray[np.intp]
+
+    @property
+    def features(self) -> list[str]:
+        """The names of the features."""
+        columns = getattr(self.X, "columns", range(self.X.shape[1]))
+        return [name if isinstance(name, str) else f"feature {name}" for name in columns]
+
+    def order(self, ranks: Any) -> str:
+        """Return one row of ranks as text."""
+        return format_order(orders_from_ranks([ranks], labels=self.labels.tolist())[0])
+
+
+def look_closely(problem: Problem, ranker: Any, random_state: int) -> CloseLook:
+    """Cross-validate a ranker on a data set and keep every prediction.
+
+    Parameters
+    ----------
+    problem : Problem
+        The data set.
+    ranker : estimator
+        A label ranker, or a pipeline that ends in one.
+    random_state : int
+        The seed of the folds, of the rows (if there are more than `MOST_ROWS`) and of the
+        ranker.
+
+    Returns
+    -------
+    CloseLook
+        The predictions.
+    """
+    n = len(problem.ranks)
+    rows = np.arange(n)
+    if n > MOST_ROWS:
+        rows = np.sort(check_random_state(random_state).choice(n, MOST_ROWS, replace=False))
+    whole = problem.X if hasattr(problem.X, "iloc") else np.asarray(problem.X)
+    X, truth = _safe_indexing(whole, rows), problem.ranks[rows]
+    fold = np.empty(len(rows), dtype=np.intp)
+    scores, sure, pairs, models = np.empty(truth.shape), np.empty(len(rows)), [], []
+    predicted = np.empty(truth.shape, dtype=np.int64)
+    splits = KFold(min(_FOLDS, len(rows)), shuffle=True, random_state=random_state)
+    for number, (train, test) in enumerate(splits.split(rows)):
+        model = seeded(ranker, random_state).fit(_safe_indexing(X, train), truth[train])
+        unseen = _safe_indexing(X, test)
+        fold[test] = number
+        predicted[test], scores[test] = model.predict(unseen), model.decision_function(unseen)
+        last, reaching = at_final_step(model, unseen)
+        if hasattr(last, "predict_reliability"):
+            sure[test] = last.predict_reliability(reaching)
+        if hasattr(last, "predict_pairwise"):
+            pairs.append(last.predict_pairwise(reaching).sum(axis=0))
+        models.append(model)
+    return CloseLook(
+        X=X,
+        rows=rows,
+        labels=problem.labels,
+        truth=truth,
+        predicted=predicted,
+        scores=scores,
+        tau=np.asarray(kendall_tau(truth, predicted, average=False)),
+        reliability=sure if hasattr(last, "predict_reliability") else None,
+        pairwise=np.sum(pairs, axis=0) / len(rows) if pairs else None,
+        models=models,
+        fold=fold,
+    )
+
+
+def at_final_step(model: Any, X: Any) -> tuple[Any, Any]:
+    """Return the ranker at the end of a pipeline and the rows as they reach it."""
+    return (model[-1], model[:-1].transform(X)) if hasattr(model, "steps") else (model, X)
+
+
+def typical_and_worst(look: CloseLook, typical: int = 2, worst: int = 3) -> list[tuple[str, int]]:
+    """Return what to call some rows, and where they are in the close look.
+
+    Parameters
+    ----------
+    look : CloseLook
+        The predictions.
+    typical, worst : int
+        How many rows to take from the middle and from the lower end of tau.
+
+    Returns
+    -------
+    list of (str, int)
+        ``"typical"`` or ``"worst"``, and the index.
+    """
+    order = np.argsort(look.tau, kind="stable")[: np.count_nonzero(~np.isnan(look.tau))]
+    start = max(0, (len(order) - typical) // 2)
+    middle = order[start : start + typical].tolist()
+    low = [i for i in order[:worst].tolist() if i not in middle]
+    return [("typical", i) for i in middle] + [("worst", i) for i in low]
+
+
+def telling_pair(look: CloseLook, i: int) -> tuple[int, int]:
+    """Return the pair of labels that says most about a prediction.
+
+    It is the pair in the wrong order that the ranker kept furthest apart; if it has all in
+    order, the two that it put first.
+    """
+    margin = look.scores[i][:, None] - look.scores[i]
+    before = look.predicted[i][:, None] < look.predicted[i]
+    wrong = before & (look.truth[i][:, None] > look.truth[i])
+    if wrong.any():
+        first, second = np.unravel_index(np.argmax(np.where(wrong, margin, -np.inf)), wrong.shape)
+        return int(first), int(second)
+    order = np.argsort(look.predicted[i])
+    return int(order[0]), int(order[min(1, len(order) - 1)])
+
+
+def margin_moves(look: CloseLook, i: int, pair: tuple[int, int]) -> list[tuple[str, Any, float]]:
+    """Return what each feature of a row adds to the margin of one label over another.
+
+    Parameters
+    ----------
+    look : CloseLook
+        The predictions.
+    i : int
+        Which row.
+    pair : (int, int)
+        The labels.
+
+    Returns
+    -------
+    list of (str, object, float)
+        A feature, its value in this row, and by how much the margin falls if the value is
+        replaced by the feature's typical one; the largest moves first.
+    """
+    d = look.X.shape[1]
+    copies = _safe_indexing(look.X, np.full(d + 1, i))
+    if hasattr(copies, "iloc"):
+        copies = copies.reset_index(drop=True)
+    values = []
+    for j, (cells, column) in enumerate(zip(_columns(copies), _columns(look.X), strict=True)):
+        values.append(cells[0])
+        _replace(copies, j, _typical(column))
+    scores = look.models[look.fold[i]].decision_function(copies)
+    margin = scores[:, pair[0]] - scores[:, pair[1]]
+    moves = margin[-1] - margin[:-1]
+    largest = np.argsort(-np.abs(moves), kind="stable")
+    return [(look.features[j], values[j], float(moves[j])) for j in largest]
+
+
+def _columns(X: Any) -> Iterator[NDArray[Any]]:
+    for j in range(X.shape[1]):
+        yield np.asarray(X.iloc[:, j] if hasattr(X, "iloc") else X[:, j])
+
+
+def _replace(copies: Any, j: int, value: Any) -> None:
+    """Give row j another value of feature j."""
+    if hasattr(copies, "iloc"):
+        copies.iloc[j, j] = value
+    else:
+        copies[j, j] = value
+
+
+def _typical(column: NDArray[Any]) -> Any:
+    """Return the lower median of numbers or the most frequent of other values."""
+    numeric = np.issubdtype(column.dtype, np.number)
+    known = column[~np.isnan(column)] if numeric else column[column == column]
+    if not len(known):
+        return column[0]
+    if numeric:
+        return np.sort(known)[(len(known) - 1) // 2]
+    values, counts = np.unique(known.astype(str), return_counts=True)
+    return known[known.astype(str) == values[counts.argmax()]][0]
+
+
+def feature_importance(look: CloseLook, random_state: int) -> tuple[str, Values]:
+    """Return what the importance of a feature means for this ranker, and the importances.
+
+    Trees and forests know how much each feature did for their splits. For other rankers the
+    values of one feature are shuffled among rows that were not trained on.
+
+    Parameters
+    ----------
+    look : CloseLook
+        The predictions.
+    random_state : int
+        The seed of the shuffling.
+
+    Returns
+    -------
+    meaning : str
+        A sentence.
+    importances : ndarray of shape (n_features,)
+        In the order of the features.
+    """
+    last = [model[-1] if hasattr(model, "steps") else model for model in look.models]
+    own = [getattr(ranker, "feature_importances_", np.empty(0)) for ranker in last]
+    if all(len(values) == look.X.shape[1] for values in own):
+        meaning = "The share of what all splits gained that was gained by splits on the feature."
+        return meaning, np.mean(own, axis=0)
+    unseen = np.flatnonzero((look.fold == 0) & ~np.isnan(look.tau))[:_IMPORTANCE_ROWS]
+    found = permutation_importance(
+        look.models[0],
+        _safe_indexing(look.X, unseen),
+        look.truth[unseen],
+        n_repeats=_IMPORTANCE_REPEATS,
+        random_state=random_state,
+    )
+    return (
+        "How much the mean tau of unseen rows falls when the feature's values are shuffled.",
+        found.importances_mean,
+    )

@@ -1,0 +1,177 @@
+"""The words and tables of a page, from the results of an experiment."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from prefero.rankings import bucket_positions
+from prefero.study.comparison import Comparison, of_rate
+from prefero.study.experiment import Problem, summarize
+from prefero.study.folds import compare_folds
+from prefero.study.table import Table
+
+_COLUMNS = {
+    "tau": "tau",
+    "rho": "rho",
+    "top1": "right first choice",
+    "regret": "regret",
+    "fit_seconds": "seconds to train",
+    "predict_seconds": "seconds to predict",
+}
+
+
+def leaderboard(found: Comparison, results: Table) -> Table:
+    """Return one row a ranker, the best first, with every measure that has values.
+
+    Parameters
+    ----------
+    found : Comparison
+        The comparison of the rankers.
+    results : Table
+        The results of one missing rate.
+
+    Returns
+    -------
+    Table
+        The columns ``ranker``, ``average rank`` (over several data sets) or ``behind`` and
+        ``p`` (over the folds of one), and the means of the measures.
+    """
+    means = {row["ranker"]: row for row in summarize(results, by=("ranker",))}
+    known = [name for name in _COLUMNS if name in results.columns]
+    known = [name for name in known if not all(np.isnan(row[name]) for row in means.values())]
+    behind = {row["ranker"]: row for row in _over_folds(found, results)}
+    rows = []
+    for i in found.order:
+        name = found.rankers[i]
+        row: dict[str, Any] = {"ranker": name}
+        if len(found.datasets) > 1:
+            row["average rank"] = float(found.average_ranks[i])
+        row |= {_COLUMNS[measure]: means[name][measure] for measure in known}
+        if behind:
+            row["behind the best"] = behind[name]["behind"] if name in behind else float("nan")
+            row["p-value"] = behind[name]["p_value"] if name in behind else float("nan")
+        rows.append(row)
+    return Table(rows)
+
+
+def verdict(found: Comparison, results: Table) -> str:
+    """Return the finding in a few sentences.
+
+    Parameters
+    ----------
+    found : Comparison
+        The comparison of the rankers.
+    results : Table
+        The results of one missing rate.
+
+    Returns
+    -------
+    str
+        Over several data sets what `Comparison.verdict` says. On a single one the best
+        ranker and those that it is significantly better than by the test of its folds.
+    """
+    if len(found.datasets) > 1:
+        return found.verdict()
+    best = found.rankers[found.order[0]]
+    mean = found.scores[0, found.order[0]]
+    text = f"{best} is best on {found.datasets[0]}: its mean {found.measure} is {mean:.3f}."
+    behind = _over_folds(found, results)
+    if not len(behind):
+        return text
+    beaten = [row["ranker"] for row in behind if row["p_value"] < found.alpha]
+    whom = ", ".join(beaten) if beaten else "no other ranker"
+    return (
+        f"{text} It is significantly better than {whom} (corrected resampled t-test over the "
+        f"folds, Holm, level {found.alpha:g})."
+    )
+
+
+def _over_folds(found: Comparison, results: Table) -> Table:
+    """Return the comparison over the folds of a single data set; no rows if there is none."""
+    folds = set(results["fold"]) if "fold" in results.columns else set()
+    if len(found.datasets) > 1 or len(found.rankers) < 2 or len(folds) < 2:
+        return Table([])
+    return compare_folds(results, found.rankers[found.order[0]], measure=found.measure)
+
+
+def scores_by_dataset(found: Comparison) -> Table:
+    """Return the score of every ranker on every data set.
+
+    Parameters
+    ----------
+    found : Comparison
+        The comparison of the rankers.
+
+    Returns
+    -------
+    Table
+        One row a data set, one column a ranker, the best ranker first.
+    """
+    return Table(
+        {"data set": name} | {found.rankers[i]: float(row[i]) for i in found.order}
+        for name, row in zip(found.datasets, found.scores, strict=True)
+    )
+
+
+def data_summary(problems: Mapping[str, Problem]) -> Table:
+    """Return what is in each data set.
+
+    Parameters
+    ----------
+    problems : mapping of str to Problem
+        The data sets by name.
+
+    Returns
+    -------
+    Table
+        One row a data set: its size, and the shares of labels that are missing and of rows
+        with ties.
+    """
+    return Table(_data_row(name, problem) for name, problem in problems.items())
+
+
+def _data_row(name: str, problem: Problem) -> dict[str, Any]:
+    ranks = problem.ranks
+    # A label that shares its place stands between the first and the last of its bucket.
+    positions = np.sort(bucket_positions(ranks), axis=1)
+    tied = (np.diff(positions, axis=1) == 0).any(axis=1)
+    return {
+        "data set": name,
+        "rows": len(ranks),
+        "features": np.shape(problem.X)[1],
+        "labels": ranks.shape[1],
+        "labels not ranked": f"{np.isnan(ranks).mean():.1%}",
+        "rows with ties": f"{tied.mean():.1%}",
+        "scores": "yes" if problem.scores is not None else "no",
+    }
+
+
+def protocol(results: Table) -> str:
+    """Return how the results were obtained, as far as the table tells.
+
+    Parameters
+    ----------
+    results : Table
+        The results of one missing rate.
+
+    Returns
+    -------
+    str
+        A sentence.
+    """
+    if not {"fold", "repetition"} <= set(results.columns):
+        return "The results were given as a table."
+    folds, repeats = len(set(results["fold"])), len(set(results["repetition"]))
+    often = "" if repeats == 1 else f", repeated {repeats} times"
+    rates = sorted(set(results["missing"])) if "missing" in results.columns else [0.0]
+    dropped = f", {rates[0]:.0%} of the labels of training rows dropped" if rates[0] > 0 else ""
+    return f"{folds}-fold cross-validation{often}{dropped}; the same folds for every ranker."
+
+
+def lowest_rate(results: Table, missing: float | None) -> tuple[Table, list[float]]:
+    """Return the results of one missing rate, by default the lowest, and all rates there are."""
+    if "missing" not in results.columns:
+        return results, []
+    rates = sorted(set(results["missing"]))
+    return of_rate(results, rates[0] if missing is None else missing), rates

@@ -1,0 +1,317 @@
+"""The page itself: what stands on it, and how it is written."""
+
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+
+import prefero
+from prefero._files import write_beside
+from prefero._optional import require
+from prefero.study.comparison import Comparison, Posthoc, compare
+from prefero.study.experiment import Problem, Source, load_problem
+from prefero.study.plotting import (
+    CriticalDifferenceDisplay,
+    MissingLabelsDisplay,
+    PairMatrixDisplay,
+    RankHeatmapDisplay,
+    ReliabilityDisplay,
+)
+from prefero.study.plotting.pair_matrix import pair_shares
+from prefero.study.report import findings
+from prefero.study.report.close_look import (
+    CloseLook,
+    feature_importance,
+    look_closely,
+    margin_moves,
+    telling_pair,
+    typical_and_worst,
+)
+from prefero.study.report.svg import Figures
+from prefero.study.table import Table
+
+# A picture of more labels than this is neither readable nor small.
+_MOST_DRAWN_LABELS = 60
+_LISTED_FEATURES, _LISTED_MOVES = 20, 5
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    results: Table,
+    data: Mapping[str, Source],
+    rankers: Mapping[str, Any],
+    *,
+    focus: str | None = None,
+    measure: str = "tau",
+    missing: float | None = None,
+    posthoc: Posthoc = "nemenyi",
+    alpha: float = 0.05,
+    title: str = "Comparison of label rankers",
+    command: str | None = None,
+    random_state: int = 0,
+) -> None:
+    """Write an experiment as one HTML page that needs nothing else.
+
+    The page gives the verdict, the data, the leaderboard and the critical-difference diagram.
+    Then it looks closely at the best ranker on one data set, by a cross-validation of five
+    folds: which label takes which rank, which label stands before which other one, what
+    abstaining buys, typical and worst rows with their explanation, and the features that
+    matter. It ends with how to do it again. There is no script in it, nothing is fetched, and
+    it follows the reader's choice of light or dark.
+
+    Parameters
+    ----------
+    path : path
+        The file to write. An older one is replaced only when the new one is complete.
+    results : Table
+        What `prefero.study.run_experiment` returned.
+    data : mapping of str to tuple, Bunch or callable
+        The data sets that it was given.
+    rankers : mapping of str to estimator
+        The rankers that it was given.
+    focus : str, optional
+        The data set to look at closely; the first one by default.
+    measure : str, default="tau"
+        The column of the results to compare by.
+    missing : float, optional
+        The missing rate to compare at; the lowest one of the results by default.
+    posthoc : {"nemenyi", "dunn"}, default="nemenyi"
+        The test of each pair of rankers, as for `compare`.
+    alpha : float, default=0.05
+        The level of significance.
+    title : str, default="Comparison of label rankers"
+        The heading.
+    command : str, optional
+        What a person types to get the page again.
+    random_state : int, default=0
+        The seed of the close look.
+
+    See Also
+    --------
+    prefero.study.run_experiment : Makes the results.
+    prefero.study.compare : The statistics on the page.
+
+    Examples
+    --------
+    >>> from prefero import ConsensusLabelRanker, NeighborsLabelRanker
+    >>> from prefero.datasets import load_dataset
+    >>> from prefero.study import run_experiment, write_report
+    >>> data = {"iris": load_dataset("iris", as_frame=True)}
+    >>> rankers = {"baseline": ConsensusLabelRanker(), "neighbours": NeighborsLabelRanker()}
+    >>> results = run_experiment(rankers, data, n_splits=3)
+    >>> write_report("iris.html", results, data, rankers)  # doctest: +SKIP
+    """
+    at_rate, rates = findings.lowest_rate(results, missing)
+    found = compare(at_rate, measure=measure, posthoc=posthoc, alpha=alpha)
+    problems = {name: load_problem(name, source) for name, source in data.items()}
+    chosen = _chosen(focus, problems)
+    best = _known(found.rankers[found.order[0]], rankers)
+    look = look_closely(problems[chosen], rankers[best], random_state)
+    figures = Figures()
+    page = _Page(
+        title=title,
+        verdict=findings.verdict(found, at_rate),
+        in_words=_in_words(look, chosen),
+        protocol=findings.protocol(at_rate),
+        data=findings.data_summary(problems),
+        found=found,
+        leaderboard=findings.leaderboard(found, at_rate),
+        scores=findings.scores_by_dataset(found),
+        best=best,
+        focus=chosen,
+        look=look,
+        figures=_figures(figures, found, look, results if len(rates) > 1 else None),
+        abstaining=_abstaining(look),
+        rows=[_row(look, kind, i) for kind, i in typical_and_worst(look)],
+        importance=_importance(look, random_state),
+        command=command,
+        rankers={name: repr(ranker) for name, ranker in rankers.items()},
+        made=_made(random_state),
+    )
+    write_beside(path, page.render().encode())
+
+
+@dataclass(frozen=True, eq=False)
+class _Page:
+    """Everything that the template shows."""
+
+    title: str
+    verdict: str
+    in_words: str
+    protocol: str
+    data: Table
+    found: Comparison
+    leaderboard: Table
+    scores: Table
+    best: str
+    focus: str
+    look: CloseLook
+    figures: dict[str, str]
+    abstaining: list[tuple[str, str]]
+    rows: list[dict[str, Any]]
+    importance: tuple[str, list[tuple[str, float, float]]]
+    command: str | None
+    rankers: dict[str, str]
+    made: dict[str, str]
+
+    def render(self) -> str:
+        """Return the page; what users named is escaped, only our own figures are not."""
+        jinja2 = require("jinja2", extra="study", purpose="The page")
+        environment = jinja2.Environment(
+            autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
+        environment.filters["cell"] = _cell
+        folder = files(__package__)
+        template = environment.from_string(folder.joinpath("page.html.j2").read_text("utf-8"))
+        style = folder.joinpath("page.css").read_text("utf-8")
+        return str(template.render(page=self, style=style)).lstrip()
+
+
+def _chosen(focus: str | None, problems: Mapping[str, Problem]) -> str:
+    if focus is None:
+        return next(iter(problems))
+    if focus not in problems:
+        raise ValueError(f"There is no data set {focus!r}, only {', '.join(problems)}.")
+    return focus
+
+
+def _known(best: str, rankers: Mapping[str, Any]) -> str:
+    if best not in rankers:
+        raise ValueError(f"The results hold a ranker {best!r} that is not among the rankers given.")
+    return best
+
+
+def _in_words(look: CloseLook, dataset: str) -> str:
+    """Say what tau means to a person who has never met it."""
+    tau = float(np.nanmean(look.tau)) if (~np.isnan(look.tau)).any() else float("nan")
+    if np.isnan(tau):
+        return f"No row of {dataset} orders any pair of labels."
+    return (
+        f"On rows of {dataset} that it has not seen, it puts about {50 + 50 * tau:.0f} of 100 "
+        f"pairs of labels in the right order; guessing would put 50."
+    )
+
+
+def _figures(
+    figures: Figures, found: Comparison, look: CloseLook, results: Table | None
+) -> dict[str, str]:
+    drawn = {}
+    if len(found.rankers) > 1 and len(found.datasets) > 1:
+        drawn["ranks"] = figures.draw(
+            lambda: CriticalDifferenceDisplay.from_comparison(found),
+            "Average ranks of the rankers; bars join those that do not differ significantly",
+        )
+    if results is not None:
+        drawn["missing"] = figures.draw(
+            lambda: MissingLabelsDisplay.from_results(results, measure=found.measure),
+            f"Mean {found.measure} of each ranker against the share of missing labels",
+        )
+    if len(look.labels) <= _MOST_DRAWN_LABELS:
+        drawn |= _matrices(figures, look)
+    if look.reliability is not None and (~np.isnan(look.tau)).any():
+        sure = look.reliability
+        drawn["reliability"] = figures.draw(
+            lambda: ReliabilityDisplay.from_predictions(sure, look.tau),
+            "Mean tau of the rows answered against their share, the most reliable first",
+        )
+    return drawn
+
+
+def _matrices(figures: Figures, look: CloseLook) -> dict[str, str]:
+    names = look.labels.tolist()
+    return {
+        "heatmap": figures.draw(
+            lambda: RankHeatmapDisplay.from_ranks(look.truth, look.predicted, labels=names),
+            "How often each label takes each rank, in the data and as predicted",
+        ),
+        "true_pairs": figures.draw(
+            lambda: PairMatrixDisplay.from_ranks(look.truth, labels=names, title="true"),
+            "How often the label of the row stands before that of the column, in the data",
+        ),
+        "predicted_pairs": figures.draw(
+            lambda: _predicted_pairs(look),
+            "How often the label of the row stands before that of the column, as predicted",
+        ),
+    }
+
+
+def _predicted_pairs(look: CloseLook) -> PairMatrixDisplay:
+    """Draw the predicted pairs, the labels in the order that the true pairs have."""
+    true, predicted = pair_shares(look.truth), pair_shares(look.predicted)
+    quantity = "share of rankings"
+    if look.pairwise is not None:
+        predicted, quantity = look.pairwise.copy(), "mean probability"
+        np.fill_diagonal(predicted, np.nan)
+    order = np.argsort(-np.nansum(true - 0.5, axis=1), kind="stable")
+    names = [look.labels[i] for i in order]
+    shares = predicted[np.ix_(order, order)]
+    return PairMatrixDisplay(shares, names, title="predicted", quantity=quantity).plot()
+
+
+def _abstaining(look: CloseLook) -> list[tuple[str, str]]:
+    """Return the mean tau of the rows answered, for some shares of them."""
+    if look.reliability is None:
+        return []
+    known = ~np.isnan(look.tau)
+    tau = look.tau[known][np.argsort(-look.reliability[known], kind="stable")]
+    counts = {share: max(1, round(share * len(tau))) for share in (1.0, 0.9, 0.75, 0.5, 0.25, 0.1)}
+    return [(f"{share:.0%}", f"{tau[:n].mean():.3f}") for share, n in counts.items() if len(tau)]
+
+
+def _row(look: CloseLook, kind: str, i: int) -> dict[str, Any]:
+    first, second = telling_pair(look, i)
+    moves = [move for move in margin_moves(look, i, (first, second)) if move[2] != 0]
+    return {
+        "kind": kind,
+        "number": int(look.rows[i]),
+        "tau": float(look.tau[i]),
+        "true": look.order(look.truth[i]),
+        "predicted": look.order(look.predicted[i]),
+        "pair": (look.labels[first], look.labels[second]),
+        "wrong": bool(look.truth[i, first] > look.truth[i, second]),
+        "surer": None if look.reliability is None else _share_below(look.reliability, i),
+        "moves": [(name, _cell(value), move) for name, value, move in moves[:_LISTED_MOVES]],
+    }
+
+
+def _share_below(values: Any, i: int) -> str:
+    return f"{np.mean(values < values[i]):.0%}"
+
+
+def _importance(look: CloseLook, random_state: int) -> tuple[str, list[tuple[str, float, float]]]:
+    """Return what importance means, and by feature its value and the width of its bar."""
+    meaning, values = feature_importance(look, random_state)
+    largest = float(np.max(values, initial=0.0))
+    order = np.argsort(-values, kind="stable")[:_LISTED_FEATURES]
+    widths = np.clip(values / largest, 0, 1) if largest > 0 else np.zeros_like(values)
+    return meaning, [(look.features[j], float(values[j]), float(widths[j])) for j in order]
+
+
+def _made(random_state: int) -> dict[str, str]:
+    return {
+        "written": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "Prefero": prefero.__version__,
+        "scikit-learn": sklearn.__version__,
+        "SciPy": scipy.__version__,
+        "NumPy": np.__version__,
+        "Python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "seed of the close look": str(random_state),
+    }
+
+
+def _cell(value: Any) -> str:
+    """Return a value of a table as text; real numbers with three digits that matter."""
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    number = float(value)
+    if np.isnan(number):
+        return "–"
+    return f"{number:.3f}" if abs(number) < 1000 else f"{number:.4g}"
