@@ -12,8 +12,12 @@ import prefero
 from prefero._optional import require
 from prefero.exceptions import ModelFileError
 
-# Each is a module of this package that holds a function of the same name, and EXAMPLES.
-COMMANDS = ("demo", "check", "convert", "train", "predict", "compare", "info", "aggregate")
+# Each is a module of this package that holds a function, or a group of commands, of the same
+# name, and EXAMPLES.
+COMMANDS = (
+    *("demo", "check", "convert", "train", "predict", "compare", "info"),
+    *("order", "aggregate"),
+)
 
 UNEXPECTED, BAD_DATA, BAD_MODEL_FILE, NOT_CONVERGED, INTERRUPTED = 1, 3, 4, 5, 130
 
@@ -51,7 +55,11 @@ def build() -> Callable[[], Any]:
     )
     for name in COMMANDS:
         module = import_module(f"prefero.cli.{name}")
-        app.command(name, epilog=_examples(module.EXAMPLES))(getattr(module, name))
+        command, epilog = getattr(module, name), _examples(module.EXAMPLES)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, epilog=epilog)
+        else:
+            app.command(name, epilog=epilog)(command)
 
     def show_version(wanted: bool) -> None:
         if wanted:

@@ -1,0 +1,64 @@
+"""The command line that orders objects, run as a user runs it."""
+
+import csv
+import io
+
+import pytest
+
+from cli_program import prefero
+
+TRAINING = """query,place,sweet,sour
+a,1,3.0,0.1
+a,3,1.0,0.9
+a,2,2.0,0.4
+b,2,0.5,0.3
+b,1,2.5,0.2
+"""
+NEW = "sour,sweet,query\n0.5,1.0,x\n0.2,2.5,x\n0.9,0.1,y\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "train.csv").write_text(TRAINING)
+    (tmp_path / "new.csv").write_text(NEW)
+    return tmp_path
+
+
+@pytest.mark.parametrize("model", ["svm", "order-svm", "regression", "rankboost", "cohen"])
+def test_train_and_predict(files, model):
+    saved = files / "model.prefero"
+    columns = ("--group", "query", "--rank", "place")
+    done = prefero("order", "train", files / "train.csv", "-o", saved, *columns, "--model", model)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert "2 orders of 5 objects" in done.stderr
+    done = prefero("order", "predict", saved, files / "new.csv", "--group", "query")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [(row["query"], row["rank"]) for row in rows] == [("x", "2"), ("x", "1"), ("y", "1")]
+    assert ("score" in rows[0]) == (model != "cohen")
+
+
+def test_grades_count_upwards(files):
+    graded = files / "graded.csv"
+    graded.write_text("grade,x\n2,5\n0,1\n1,3\n")
+    saved = files / "model.prefero"
+    assert prefero("order", "train", graded, "-o", saved, "--grade", "grade").returncode == 0
+    done = prefero("order", "predict", saved, "-", stdin="x\n1\n9\n")
+    assert [line.split(",")[0] for line in done.stdout.splitlines()] == ["rank", "2", "1"]
+
+
+def test_mistakes_are_named(files):
+    saved = files / "model.prefero"
+    train = ("order", "train", files / "train.csv", "-o", saved, "--group", "query")
+    neither = prefero(*train)
+    assert neither.returncode == 2
+    assert "--rank" in neither.stderr
+    swapped = prefero("order", "train", files / "train.csv", "-o", saved, "--rank", "place")
+    assert swapped.returncode == 3
+    assert "'query' holds 'a'" in swapped.stderr
+    assert prefero(*train, "--rank", "place").returncode == 0
+    (files / "new.csv").write_text("sour,query\n0.5,x\n")
+    lacking = prefero("order", "predict", saved, files / "new.csv")
+    assert lacking.returncode == 3
+    assert "needs the columns 'sweet'" in lacking.stderr
