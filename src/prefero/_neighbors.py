@@ -383,8 +383,9 @@ def neighbor_weights(near: Neighbors, kind: str | WeightFunction) -> Values:
         The neighbours.
     kind : {"dudani", "uniform", "distance", "squared_distance"} or callable
         ``"dudani"``: (d_k - d_i)/(d_k - d_1), 1 where all are equally far (Dudani 1976);
-        ``"uniform"``: 1; ``"distance"``: 1/d, where neighbours at distance 0 leave none of the
-        weight to others; a callable takes the distances and returns as many weights.
+        ``"uniform"``: 1; ``"distance"``: 1/d and ``"squared_distance"``: 1/d², where neighbours
+        at distance 0 leave none of the weight to others; a callable takes the distances and
+        returns as many weights.
 
     Returns
     -------

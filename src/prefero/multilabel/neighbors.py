@@ -16,8 +16,8 @@ from prefero._neighbors import (
     build_index,
     in_chunks,
     leave_one_out,
+    nearest_places,
     neighbor_weights,
-    occupied_places,
     spread,
 )
 from prefero.base import BaseMultilabelRanker
@@ -252,7 +252,7 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
         truth, weight = self.calibrated_[trials], self.case_weight_[trials]
         loss = LOSSES[self.loss]
         for k in sizes:
-            scores = self._scores(_first(near, k + 1, k), gaps)
+            scores = self._scores(nearest_places(near, k), gaps)
             self.leave_one_out_[k] = {
                 gap: loss(truth, values, weight) for gap, values in zip(gaps, scores, strict=True)
             }
@@ -263,7 +263,7 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
     def _nearest(self, X: Values) -> Neighbors:
         distances, indices = self._index.kneighbors(X, min(self.n_neighbors_, len(self.points_)))
         near = Neighbors(distances, indices, self.case_weight_[indices])
-        return _first(near, self.n_neighbors_, self.n_neighbors_)
+        return nearest_places(near, self.n_neighbors_, itself=False)
 
     def _means(self, near: Neighbors) -> tuple[Values, Values]:
         """Mean offsets and mean sides of the labels; those of all cases where nobody knows."""
@@ -342,12 +342,3 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
         return MultilabelNeighborExplanation(
             near.indices, near.distances, weights, relevance, mean_ranks, zero
         )
-
-
-def _first(near: Neighbors, columns: int, k: int) -> Neighbors:
-    """The first columns of a query's answer, as a neighbourhood of k places."""
-    return Neighbors(
-        near.distances[:, :columns],
-        near.indices[:, :columns],
-        occupied_places(near.places[:, :columns], k),
-    )
