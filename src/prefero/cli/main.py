@@ -15,7 +15,7 @@ from prefero.exceptions import ModelFileError
 # Each is a module of this package that holds a function, or a group of commands, of the same
 # name, and EXAMPLES.
 COMMANDS = (
-    *("demo", "check", "convert", "train", "predict", "compare", "info"),
+    *("demo", "check", "convert", "train", "predict", "explain", "compare", "info"),
     *("order", "aggregate"),
 )
 

@@ -45,7 +45,8 @@ def _existing(path: Path) -> Path:
     return path
 
 
-def _writable(path: Path | None) -> Path | None:
+def writable(path: Path | None) -> Path | None:
+    """Refuse a file that cannot be written, before any work is done."""
     if path is not None and (path.is_dir() or not path.resolve().parent.is_dir()):
         raise typer.BadParameter(f"no file can be written as {str(path)!r}.")
     return path
@@ -123,13 +124,13 @@ OutOption = Annotated[
     typer.Option(
         "--out",
         "-o",
-        callback=_writable,
+        callback=writable,
         metavar="FILE",
         help="A .csv, .tsv, .json or .parquet file instead of stdout.",
     ),
 ]
 ModelOutOption = Annotated[
-    Path, typer.Option("--out", "-o", callback=_writable, metavar="FILE", help="The model file.")
+    Path, typer.Option("--out", "-o", callback=writable, metavar="FILE", help="The model file.")
 ]
 ModelOption = Annotated[
     str,

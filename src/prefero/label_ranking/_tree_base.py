@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from prefero import _core
 from prefero.base import BaseLabelRanker
 from prefero.label_ranking._tree_arrays import Arrays, importances, joined, walker
+from prefero.label_ranking._tree_effects import ScoreEffects, node_scores, score_effects
 from prefero.label_ranking._tree_features import CategoryEncoder, FeatureBins, find_bins
 
 CRITERIA = {"mallows", "kendall", "spearman", "entropy"}
@@ -174,6 +175,33 @@ class BaseTreeRanker(BaseLabelRanker):
         """
         check_is_fitted(self)
         return importances(self.trees_, self.n_features_in_)
+
+    def _feature_names(self) -> list[Any]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{i}" for i in range(self.n_features_in_)] if names is None else list(names)
+
+    def explain_scores(self, X: Any) -> ScoreEffects:
+        """Say what each feature adds to the scores of a few instances.
+
+        On its way down a tree an instance meets tests; the effect of a test is by how much
+        the mean votes change from the node above it to the node below.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ScoreEffects
+            ``base`` and ``effects``, whose sum is the decision function.
+        """
+        leaves = self._walker.apply(self._bins(X))
+        return score_effects(self.trees_, self._scores_of_nodes(), leaves, self.n_features_in_)
+
+    def _scores_of_nodes(self) -> list[NDArray[np.float64]]:
+        trees = range(len(self.trees_["node_starts"]) - 1)
+        return [node_scores(self.trees_, tree, len(self.labels_)) for tree in trees]
 
     # Saving
 

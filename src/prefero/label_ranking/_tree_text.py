@@ -1,12 +1,14 @@
 """A tree as text."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prefero.label_ranking._tree_arrays import CATEGORIES, LEAF, MISSING_LEFT, Arrays, nodes_of
+from prefero.label_ranking._tree_effects import PathStep, path_to
 from prefero.label_ranking._tree_features import MAX_BINS, Categories, FeatureBins
 from prefero.label_ranking._tree_leaves import NodeModels
 
@@ -144,3 +146,45 @@ def tree_text(
             child = int(nodes["child"][node])
             stack += [(child + 1, depth + 1, right), (child, depth + 1, left)]
     return "\n".join(lines)
+
+
+def path_steps(
+    arrays: Arrays,
+    bins: FeatureBins,
+    models: NodeModels,
+    leaf: int,
+    *,
+    feature_names: Sequence[Any],
+    categories: Categories,
+) -> list[PathStep]:
+    """Return what was asked and what is known on the way to a leaf.
+
+    Parameters
+    ----------
+    arrays : dict of str to ndarray
+        One tree.
+    bins : FeatureBins
+        Its features' bins.
+    models : NodeModels
+        Models of its nodes.
+    leaf : int
+        A node.
+    feature_names, categories
+        Names.
+
+    Returns
+    -------
+    list of PathStep
+        One a node, root first.
+    """
+    nodes = nodes_of(arrays)
+    path, tests = path_to(nodes, leaf), [""]
+    for above, below in pairwise(path):
+        sides = sides_of_test(
+            arrays, bins, above, feature_names=feature_names, categories=categories, digits=4
+        )
+        tests.append(sides[below - int(nodes["child"][above])])
+    return [
+        PathStep(test, int(models.samples[node]), float(models.theta[node]), models.votes[node])
+        for test, node in zip(tests, path, strict=True)
+    ]

@@ -18,9 +18,10 @@ from prefero.label_ranking._tree_arrays import (
     walker,
 )
 from prefero.label_ranking._tree_base import BaseTreeRanker
+from prefero.label_ranking._tree_effects import PathStep
 from prefero.label_ranking._tree_leaves import NodeModels, node_models
 from prefero.label_ranking._tree_pruning import chosen_alpha, pruned, pruning_path
-from prefero.label_ranking._tree_text import tree_text
+from prefero.label_ranking._tree_text import path_steps, tree_text
 from prefero.mallows import pairwise_batch
 from prefero.metrics import kendall_tau
 from prefero.rankings import strict_ranks
@@ -339,6 +340,27 @@ class TreeLabelRanker(BaseTreeRanker):
         shape = (len(self.apply(X)), len(parent))
         return csr_matrix((np.ones(len(where[0])), where), shape=shape)
 
+    def _scores_of_nodes(self) -> list[Values]:
+        return [self.votes_]
+
+    def explain_path(self, X: Any) -> list[list[PathStep]]:
+        """Return the nodes that each instance passes, with the tests that led there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        list of list of PathStep
+            Root first, leaf last.
+        """
+        arrays = self.trees_, self._feature_bins, self.node_models_
+        names: dict[str, Any] = {"feature_names": self._feature_names()}
+        names["categories"] = self.categories_
+        return [path_steps(*arrays, int(leaf), **names) for leaf in self.apply(X)]
+
     def _decision(self, X: NDArray[Any]) -> Values:
         return self.votes_[self._leaves(self._feature_bins.apply(X))]
 
@@ -415,12 +437,11 @@ class TreeLabelRanker(BaseTreeRanker):
             Lines.
         """
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
         return tree_text(
             self.trees_,
             self._feature_bins,
             self.node_models_,
-            feature_names=[f"x{i}" for i in range(self.n_features_in_)] if names is None else names,
+            feature_names=self._feature_names(),
             categories=self.categories_,
             labels=self.labels_,
             max_depth=max_depth,

@@ -1,0 +1,74 @@
+"""prefero explain: why a model puts one label before another."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from prefero.cli.console import print_json, say
+from prefero.cli.models import load_ranker
+from prefero.cli.options import JsonOption, ModelFile, NewDataFile, writable
+from prefero.cli.predict import new_features
+from prefero.cli.tables import Table, read_table
+
+EXAMPLES = (
+    "prefero explain model.prefero new.csv --row 17",
+    "prefero explain model.prefero new.csv --row 17 --pair A,B --figure why.svg",
+)
+
+
+def explain(
+    model: ModelFile,
+    data: NewDataFile,
+    row: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Which instance; the first of NEW is 1.")
+    ] = 1,
+    pair: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Two labels; by default the two predicted first."),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, metavar="K", help="How many features to list.")] = 10,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            callback=writable, metavar="FILE", help="Draw the effects too: .svg, .png or .pdf."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say why a model puts one label before another for one instance."""
+    from prefero.study import explain as explain_row
+
+    ranker = load_ranker(model)
+    table = read_table(data)
+    X = new_features(ranker, table)
+    _refuse_row(table, row)
+    why = explain_row(ranker, X, row - 1, pair=_labels(pair))
+    if figure is not None:
+        _draw(why, figure, top)
+    if as_json:
+        print_json({**why.to_dict(), "row": row})
+    else:
+        print(why.to_text(top).replace(f"Row {row - 1}:", f"Row {row}:", 1))
+
+
+def _refuse_row(table: Table, row: int) -> None:
+    if row > len(table.frame):
+        raise table.error(f"there are {len(table.frame)} rows, so --row cannot be {row}.")
+
+
+def _labels(pair: str | None) -> tuple[str, str] | None:
+    if pair is None:
+        return None
+    names = tuple(name.strip() for name in pair.split(","))
+    if len(names) != 2:
+        raise typer.BadParameter(f"--pair names two labels, such as A,B, not {pair!r}.")
+    return names[0], names[1]
+
+
+def _draw(why: object, path: Path, top: int) -> None:
+    from prefero._optional import require
+
+    require("matplotlib", extra="plot", purpose="Drawing").use("agg")
+    why.plot(top=top).figure_.savefig(path)  # type: ignore[attr-defined]
+    say(f"Drew {path}.")

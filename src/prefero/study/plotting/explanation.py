@@ -1,0 +1,114 @@
+"""Which features speak for one label and which for another."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from prefero.study.plotting._style import COLOURS, HATCHES, axes, plain
+
+if TYPE_CHECKING:
+    from prefero.study.explanation import Explanation
+
+__all__ = ["ExplanationDisplay"]
+
+
+class ExplanationDisplay:
+    """Bars of what each feature adds to the margin of one label over another.
+
+    Parameters
+    ----------
+    features : list of str
+        Names, with the values of the instance.
+    amounts : list of float
+        Effects on the margin.
+    pair : tuple
+        The two labels.
+    title : str
+        The finding.
+    unit : str
+        Of the effects.
+
+    Attributes
+    ----------
+    ax_, figure_
+        What was drawn on.
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def __init__(
+        self,
+        features: list[str],
+        amounts: list[float],
+        *,
+        pair: tuple[Any, Any],
+        title: str = "",
+        unit: str = "score",
+    ) -> None:
+        self.features = features
+        self.amounts = amounts
+        self.pair = pair
+        self.title = title
+        self.unit = unit
+
+    @classmethod
+    def from_explanation(cls, why: "Explanation", *, top: int = 10, ax: Any = None) -> Self:
+        """Draw an explanation.
+
+        Parameters
+        ----------
+        why : Explanation
+            What `prefero.study.explain` returned.
+        top : int, default=10
+            How many features.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ExplanationDisplay
+            The display.
+        """
+        rows = why.effect_table(top)
+        names = [f"{r['feature']} = {r['value']}" if r["value"] else r["feature"] for r in rows]
+        amounts = [row["effect"] for row in rows]
+        display = cls(names, amounts, pair=why.pair, title=why.verdict(), unit=why.unit)
+        return display.plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the bars, the largest effect on top.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        ax = axes(ax, 6.5, 0.4 * len(self.features) + 1.5)
+        self.ax_, self.figure_ = ax, ax.figure
+        places = np.arange(len(self.features))
+        for side, label in enumerate(self.pair):
+            sign = 1 - 2 * side
+            chosen = [i for i, amount in enumerate(self.amounts) if sign * amount > 0]
+            ax.barh(
+                places[chosen],
+                [self.amounts[i] for i in chosen],
+                color=COLOURS[side],
+                hatch=HATCHES[side],
+                edgecolor="white",
+                linewidth=0.5,
+                label=f"speaks for {plain(label)}",
+            )
+        ax.axvline(0, color="0.5", linewidth=1)
+        ax.set_yticks(places, [plain(name) for name in self.features])
+        ax.invert_yaxis()
+        ax.set_xlabel(f"effect on the margin ({self.unit})")
+        ax.set_title(plain(self.title), fontsize="medium", loc="left")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False)
+        return self
