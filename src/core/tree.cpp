@@ -9,8 +9,8 @@ namespace prefero {
 namespace {
 
 constexpr std::size_t kTogether =
-    16;                               // rows walked at once: memory answers one while another waits
-constexpr std::size_t kChunk = 2048;  // rows that pass through all trees before the next ones
+    16;  // rows walked at once: memory answers one while another waits
+constexpr std::size_t kChunk = 65536;  // rows that pass through all trees before the next ones
 
 struct TreeView {
     const Node* nodes;
