@@ -150,3 +150,15 @@ def test_labels_must_be_named(files):
     done = prefero("compare", files[0])
     assert done.returncode == 2
     assert "--labels" in done.stderr
+
+
+def test_page(files, tmp_path):
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "page.html"
+    done = prefero("compare", *files[:2], *READING, *TWO, "--report", page)
+    assert done.returncode == 0, done.stderr
+    text = page.read_text("utf-8")
+    assert "neighbors is best" in text
+    assert "prefero compare" in text
+    assert "set1" in text
+    assert len(text) < 1_000_000

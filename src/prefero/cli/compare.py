@@ -1,5 +1,7 @@
 """prefero compare: which ranker is best on some tables."""
 
+import shlex
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,6 +10,7 @@ import typer
 
 from prefero.cli.console import page, plain_table, print_json, say
 from prefero.cli.features import training_features
+from prefero.cli.models import build
 from prefero.cli.options import (
     DataFiles,
     DirectionOption,
@@ -24,8 +27,9 @@ from prefero.cli.options import (
     TextOption,
     Unranked,
     UnrankedOption,
+    writable,
 )
-from prefero.cli.rankers import RANKER_NAMES, RankerChoice, ranker_choices
+from prefero.cli.rankers import RANKER_NAMES, RankerChoice, ranker_choice, ranker_choices
 from prefero.cli.tables import write_table
 from prefero.cli.train import read_training
 from prefero.cli.trials import Problem, Trials, run_trials
@@ -81,6 +85,10 @@ def compare(
     seed: SeedOption = 0,
     jobs: JobsOption = None,
     out: OutOption = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(callback=writable, metavar="PAGE", help="Write an HTML page too."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Cross-validate rankers on tables; print the leaderboard and which differ."""
@@ -110,6 +118,8 @@ def compare(
     if out is not None:
         write_table(trials.results.to_frame(), out)
     found = compare_results(trials.results)
+    if report is not None:
+        _write_page(report, trials, found, problems, seed)
     if as_json:
         print_json(_report(trials, found, plan))
     else:
@@ -150,8 +160,28 @@ def _problem(
     rows = np.arange(n)
     if plan.most_rows is not None and n > plan.most_rows:
         rows = np.random.default_rng(seed).permutation(n)[: plan.most_rows]
-    scores = None if rankings.scores is None else rankings.scores[rows]
-    return Problem(name, features.iloc[rows], rankings.ranks[rows], scores)
+    return Problem.of(name, rankings, features, rows)
+
+
+def _write_page(
+    path: Path, trials: Trials, found: "Comparison", problems: list[Problem], seed: int
+) -> None:
+    """Write the page, which looks closely at the best ranker on the first table it has."""
+    from prefero.study import write_report
+
+    focus = next(problem for problem in problems if problem.name == found.datasets[0])
+    rankers = {name: build(ranker_choice(name), focus.features) for name in found.rankers}
+    best = rankers[found.rankers[found.order[0]]]
+    write_report(
+        path,
+        trials.results,
+        {problem.name: problem.source(best) for problem in problems},
+        rankers,
+        focus=focus.name,
+        command=shlex.join(["prefero", *sys.argv[1:]]),
+        random_state=seed,
+    )
+    say(f"Wrote {path}.")
 
 
 def _report(trials: Trials, found: "Comparison", plan: Plan) -> dict[str, Any]:

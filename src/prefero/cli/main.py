@@ -16,7 +16,7 @@ from prefero.exceptions import ModelFileError
 # name, and EXAMPLES.
 COMMANDS = (
     *("demo", "check", "convert", "train", "predict", "explain", "compare", "info"),
-    *("order", "aggregate"),
+    *("order", "aggregate", "reproduce"),
 )
 
 UNEXPECTED, BAD_DATA, BAD_MODEL_FILE, NOT_CONVERGED, INTERRUPTED = 1, 3, 4, 5, 130

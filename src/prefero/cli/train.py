@@ -144,7 +144,7 @@ def _auto(
         say(f"{n} rankings are too few to choose a ranker by: {BASELINE.title}.")
         return {BASELINE.name: math.nan}
     rows = np.random.default_rng(seed).permutation(n)[:_MOST_ROWS]
-    problem = Problem("data", features.iloc[rows], rankings.ranks[rows])
+    problem = Problem.of("data", rankings, features, rows)
     trials = run_trials(ranker_choices(), [problem], folds=_FOLDS, seed=seed, jobs=jobs)
     for (name, _), reason in trials.failed.items():
         say(f"{name} is left out: {reason}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from prefero.cli.console import counting
 from prefero.cli.models import as_input, build, takes_missing
 from prefero.cli.rankers import RankerChoice
+from prefero.cli.rankings import Rankings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +26,19 @@ class Problem:
 
     name: str
     features: "pd.DataFrame"
-    ranks: "NDArray[np.float64]"
+    ranks: "pd.DataFrame"
     scores: "NDArray[np.float64] | None" = None
+
+    @classmethod
+    def of(
+        cls, name: str, rankings: Rankings, features: "pd.DataFrame", rows: "NDArray[np.intp]"
+    ) -> "Problem":
+        """Return some rows of a table as a problem."""
+        from pandas import DataFrame
+
+        scores = None if rankings.scores is None else rankings.scores[rows]
+        ranks = DataFrame(rankings.ranks[rows], columns=rankings.labels)
+        return cls(name, features.iloc[rows].reset_index(drop=True), ranks, scores)
 
     def source(self, model: Any) -> tuple[Any, ...]:
         """Return X, Y and perhaps scores for one model."""
