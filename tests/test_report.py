@@ -11,7 +11,7 @@ from prefero import ConsensusLabelRanker, ForestLabelRanker, NeighborsLabelRanke
 from prefero.rankings import ranks_from_scores
 from prefero.study import run_experiment, write_report
 from prefero.study.experiment import load_problem
-from prefero.study.report.close_look import feature_importance, look_closely, margin_moves
+from prefero.study.report.close_look import explain_row, feature_importance, look_closely
 
 SECTIONS = "data leaderboard ranks pairs abstaining rows features reproduce".split()
 HOSTILE = "<script>alert('x')</script> & \"quoted\" $x$"
@@ -126,9 +126,9 @@ def test_the_close_look_finds_the_feature_that_orders_the_labels(ranker):
     assert np.nanmean(look.tau) > 0.5
     assert np.argmax(feature_importance(look, 0)[1]) == 1
     extreme = int(np.argmax(look.X.iloc[:, 1]))
-    feature, value, move = margin_moves(look, extreme, (0, 2))[0]
-    assert (feature, value) == (look.features[1], look.X.iloc[extreme, 1])
-    assert move > 0
+    why = explain_row(look, extreme)
+    assert why.effects[0].feature == look.features[1]
+    assert why.order == list(look.labels[np.argsort(look.predicted[extreme])])
 
 
 def test_features_that_are_words_and_a_single_column(tmp_path):
@@ -138,4 +138,4 @@ def test_features_that_are_words_and_a_single_column(tmp_path):
     data = {"words": (X, Y)}
     write_report(tmp_path / "page.html", run_experiment(rankers, data, n_splits=2), data, rankers)
     root = tree((tmp_path / "page.html").read_text("utf-8"))
-    assert "Why" in "".join(root.itertext())
+    assert "ahead of" in "".join(root.itertext())

@@ -1,6 +1,5 @@
 """One ranker on one data set, row by row: predictions for rows it has not seen, and why."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +9,11 @@ from sklearn.inspection import permutation_importance
 from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing, check_random_state
 
+from prefero._optional import require
 from prefero.metrics import kendall_tau
 from prefero.rankings import format_order, orders_from_ranks
 from prefero.study.experiment import Problem, seeded
+from prefero.study.explanation import Explanation, explain
 
 Values = NDArray[np.float64]
 
@@ -64,7 +65,7 @@ class CloseLook:
     def features(self) -> list[str]:
         """The names of the features."""
         columns = getattr(self.X, "columns", range(self.X.shape[1]))
-        return [name if isinstance(name, str) else f"feature {name}" for name in columns]
+        return [name if isinstance(name, str) else f"x{name}" for name in columns]
 
     def order(self, ranks: Any) -> str:
         """Return one row of ranks as text."""
@@ -95,12 +96,14 @@ def look_closely(problem: Problem, ranker: Any, random_state: int) -> CloseLook:
         rows = np.sort(check_random_state(random_state).choice(n, MOST_ROWS, replace=False))
     whole = problem.X if hasattr(problem.X, "iloc") else np.asarray(problem.X)
     X, truth = _safe_indexing(whole, rows), problem.ranks[rows]
+    pandas = require("pandas", extra="study", purpose="The page")
+    named = pandas.DataFrame(truth, columns=problem.labels)
     fold = np.empty(len(rows), dtype=np.intp)
     scores, sure, pairs, models = np.empty(truth.shape), np.empty(len(rows)), [], []
     predicted = np.empty(truth.shape, dtype=np.int64)
     splits = KFold(min(_FOLDS, len(rows)), shuffle=True, random_state=random_state)
     for number, (train, test) in enumerate(splits.split(rows)):
-        model = seeded(ranker, random_state).fit(_safe_indexing(X, train), truth[train])
+        model = seeded(ranker, random_state).fit(_safe_indexing(X, train), named.iloc[train])
         unseen = _safe_indexing(X, test)
         fold[test] = number
         predicted[test], scores[test] = model.predict(unseen), model.decision_function(unseen)
@@ -168,62 +171,11 @@ def telling_pair(look: CloseLook, i: int) -> tuple[int, int]:
     return int(order[0]), int(order[min(1, len(order) - 1)])
 
 
-def margin_moves(look: CloseLook, i: int, pair: tuple[int, int]) -> list[tuple[str, Any, float]]:
-    """Return what each feature of a row adds to the margin of one label over another.
-
-    Parameters
-    ----------
-    look : CloseLook
-        The predictions.
-    i : int
-        Which row.
-    pair : (int, int)
-        The labels.
-
-    Returns
-    -------
-    list of (str, object, float)
-        A feature, its value in this row, and by how much the margin falls if the value is
-        replaced by the feature's typical one; the largest moves first.
-    """
-    d = look.X.shape[1]
-    copies = _safe_indexing(look.X, np.full(d + 1, i))
-    if hasattr(copies, "iloc"):
-        copies = copies.reset_index(drop=True)
-    values = []
-    for j, (cells, column) in enumerate(zip(_columns(copies), _columns(look.X), strict=True)):
-        values.append(cells[0])
-        _replace(copies, j, _typical(column))
-    scores = look.models[look.fold[i]].decision_function(copies)
-    margin = scores[:, pair[0]] - scores[:, pair[1]]
-    moves = margin[-1] - margin[:-1]
-    largest = np.argsort(-np.abs(moves), kind="stable")
-    return [(look.features[j], values[j], float(moves[j])) for j in largest]
-
-
-def _columns(X: Any) -> Iterator[NDArray[Any]]:
-    for j in range(X.shape[1]):
-        yield np.asarray(X.iloc[:, j] if hasattr(X, "iloc") else X[:, j])
-
-
-def _replace(copies: Any, j: int, value: Any) -> None:
-    """Give row j another value of feature j."""
-    if hasattr(copies, "iloc"):
-        copies.iloc[j, j] = value
-    else:
-        copies[j, j] = value
-
-
-def _typical(column: NDArray[Any]) -> Any:
-    """Return the lower median of numbers or the most frequent of other values."""
-    numeric = np.issubdtype(column.dtype, np.number)
-    known = column[~np.isnan(column)] if numeric else column[column == column]
-    if not len(known):
-        return column[0]
-    if numeric:
-        return np.sort(known)[(len(known) - 1) // 2]
-    values, counts = np.unique(known.astype(str), return_counts=True)
-    return known[known.astype(str) == values[counts.argmax()]][0]
+def explain_row(look: CloseLook, i: int) -> Explanation:
+    """Explain the telling pair of a row by the model that has not seen the row."""
+    first, second = telling_pair(look, i)
+    pair = look.labels[first], look.labels[second]
+    return explain(look.models[look.fold[i]], look.X, i, pair=pair)
 
 
 def feature_importance(look: CloseLook, random_state: int) -> tuple[str, Values]:

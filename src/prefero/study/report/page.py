@@ -28,9 +28,9 @@ from prefero.study.plotting.pair_matrix import pair_shares
 from prefero.study.report import findings
 from prefero.study.report.close_look import (
     CloseLook,
+    explain_row,
     feature_importance,
     look_closely,
-    margin_moves,
     telling_pair,
     typical_and_worst,
 )
@@ -39,7 +39,7 @@ from prefero.study.table import Table
 
 # A picture of more labels than this is neither readable nor small.
 _MOST_DRAWN_LABELS = 60
-_LISTED_FEATURES, _LISTED_MOVES = 20, 5
+_LISTED_FEATURES, _LISTED_EFFECTS = 20, 5
 
 
 def write_report(
@@ -228,7 +228,7 @@ def _matrices(figures: Figures, look: CloseLook) -> dict[str, str]:
     names = look.labels.tolist()
     return {
         "heatmap": figures.draw(
-            lambda: RankHeatmapDisplay.from_ranks(look.truth, look.predicted, labels=names),
+            lambda: _heatmaps(look),
             "How often each label takes each rank, in the data and as predicted",
         ),
         "true_pairs": figures.draw(
@@ -240,6 +240,17 @@ def _matrices(figures: Figures, look: CloseLook) -> dict[str, str]:
             "How often the label of the row stands before that of the column, as predicted",
         ),
     }
+
+
+def _heatmaps(look: CloseLook) -> RankHeatmapDisplay:
+    """Draw both heat maps in the width of the page, so that their letters keep their size."""
+    pyplot = require("matplotlib.pyplot", extra="plot", purpose="The page")
+    c = len(look.labels)
+    size = min(9.5, 3 + 1.1 * c), min(14, 1.4 + 0.4 * c)
+    _, axes = pyplot.subplots(1, 2, figsize=size, sharey=True, layout="constrained")
+    return RankHeatmapDisplay.from_ranks(
+        look.truth, look.predicted, labels=look.labels.tolist(), axes=axes
+    )
 
 
 def _predicted_pairs(look: CloseLook) -> PairMatrixDisplay:
@@ -266,18 +277,18 @@ def _abstaining(look: CloseLook) -> list[tuple[str, str]]:
 
 
 def _row(look: CloseLook, kind: str, i: int) -> dict[str, Any]:
+    why = explain_row(look, i)
     first, second = telling_pair(look, i)
-    moves = [move for move in margin_moves(look, i, (first, second)) if move[2] != 0]
     return {
         "kind": kind,
         "number": int(look.rows[i]),
         "tau": float(look.tau[i]),
         "true": look.order(look.truth[i]),
         "predicted": look.order(look.predicted[i]),
-        "pair": (look.labels[first], look.labels[second]),
         "wrong": bool(look.truth[i, first] > look.truth[i, second]),
         "surer": None if look.reliability is None else _share_below(look.reliability, i),
-        "moves": [(name, _cell(value), move) for name, value, move in moves[:_LISTED_MOVES]],
+        "why": why,
+        "effects": why.effect_table(_LISTED_EFFECTS),
     }
 
 
