@@ -45,6 +45,8 @@ EXAMPLES = (
 )
 
 _QUICK_FOLDS, _QUICK_ROWS = 3, 500
+# Rankers that stand side by side with their standard deviations; of more only the means fit.
+_MOST_ROOMY = 4
 _MEASURES = {"tau": "tau", "rho": "rho", "top1": "first right", "regret": "regret"}
 
 
@@ -211,8 +213,10 @@ def _report(trials: Trials, found: "Comparison", plan: Plan) -> dict[str, Any]:
 def _show(results: "Table", found: "Comparison", plan: Plan) -> None:
     console = page()
     times = "" if plan.repeats == 1 else f", {plan.repeats} times"
-    console.print(f"{plan.folds}-fold cross-validation{times}: mean ± standard deviation\n")
     datasets = list(dict.fromkeys(results["dataset"]))
+    roomy = len(datasets) == 1 or len(found.rankers) <= _MOST_ROOMY
+    shown = "mean ± standard deviation" if roomy else "mean (--json has deviations)"
+    console.print(f"{plan.folds}-fold cross-validation{times}: {shown}\n")
     console.print(_one_set(results) if len(datasets) == 1 else _many_sets(results, datasets, found))
     if len(datasets) > 1:
         console.print()
@@ -247,12 +251,14 @@ def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> An
     """Tau on every data set, one column a ranker, the best on average first."""
     from prefero.study import summarize
 
+    rankers = [found.rankers[i] for i in found.order]
+    roomy = len(rankers) <= _MOST_ROOMY
     cells = {
-        (row["dataset"], row["ranker"]): _cell(row, "tau")
+        (row["dataset"], row["ranker"]): _cell(row, "tau") if roomy else f"{row['tau']:.3f}"
         for row in summarize(results, by=("dataset", "ranker"))
     }
-    rankers = [found.rankers[i] for i in found.order]
     table = plain_table("tau", *rankers)
+    table.columns[0].no_wrap = True
     for name in datasets:
         table.add_row(name, *(cells.get((name, ranker), "") for ranker in rankers))
     return table
