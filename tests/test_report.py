@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from prefero import ConsensusLabelRanker, ForestLabelRanker, NeighborsLabelRanker
-from prefero.rankings import ranks_from_scores
+from prefero.rankings import ranks_from_scores, strict_ranks
 from prefero.study import run_experiment, write_report
 from prefero.study.experiment import load_problem
 from prefero.study.report.close_look import explain_row, feature_importance, look_closely
@@ -139,3 +139,15 @@ def test_features_that_are_words_and_a_single_column(tmp_path):
     write_report(tmp_path / "page.html", run_experiment(rankers, data, n_splits=2), data, rankers)
     root = tree((tmp_path / "page.html").read_text("utf-8"))
     assert "ahead of" in "".join(root.itertext())
+
+
+def test_pairs_of_many_labels_are_written_out_and_the_page_stays_small(tmp_path):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(20, 2)), strict_ranks(rng.normal(size=(20, 40)))
+    rankers, data = {"baseline": ConsensusLabelRanker()}, {"many": (X, Y)}
+    path = tmp_path / "page.html"
+    write_report(path, run_experiment(rankers, data, n_splits=2), data, rankers)
+    page = path.read_text("utf-8")
+    assert len(page.encode()) < 1_000_000
+    pairs = tree(page).find(".//section[@id='pairs']")
+    assert [len(list(table.iter("td"))) for table in pairs.iter("table")] == [1600, 1600]

@@ -87,7 +87,7 @@ class ReliabilityDisplay:
         sure, right = sure[~np.isnan(right)], right[~np.isnan(right)]
         if not len(right):
             raise ValueError("tau is undefined for every instance: there is nothing to draw.")
-        return cls(*_rejection_curve(sure, right), _correlation(sure, right)).plot(ax)
+        return cls(*rejection_curve(sure, right), _correlation(sure, right)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the curve.
@@ -128,7 +128,7 @@ class ReliabilityDisplay:
         return self
 
 
-def _rejection_curve(sure: Values, right: Values) -> tuple[Values, Values]:
+def rejection_curve(sure: Values, right: Values) -> tuple[Values, Values]:
     """Return shares answered and the mean tau of each; equally sure ones count as their mean."""
     _, group = np.unique(-sure, return_inverse=True)
     mean = np.bincount(group, right) / np.bincount(group)

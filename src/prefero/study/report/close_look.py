@@ -1,5 +1,6 @@
 """One ranker on one data set, row by row: predictions for rows it has not seen, and why."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,10 +91,9 @@ def look_closely(problem: Problem, ranker: Any, random_state: int) -> CloseLook:
     CloseLook
         The predictions.
     """
-    n = len(problem.ranks)
-    rows = np.arange(n)
-    if n > MOST_ROWS:
-        rows = np.sort(check_random_state(random_state).choice(n, MOST_ROWS, replace=False))
+    rows = np.flatnonzero(~np.isnan(problem.ranks).all(axis=1))
+    if len(rows) > MOST_ROWS:
+        rows = np.sort(check_random_state(random_state).choice(rows, MOST_ROWS, replace=False))
     whole = problem.X if hasattr(problem.X, "iloc") else np.asarray(problem.X)
     X, truth = _safe_indexing(whole, rows), problem.ranks[rows]
     pandas = require("pandas", extra="study", purpose="The page")
@@ -103,7 +103,11 @@ def look_closely(problem: Problem, ranker: Any, random_state: int) -> CloseLook:
     predicted = np.empty(truth.shape, dtype=np.int64)
     splits = KFold(min(_FOLDS, len(rows)), shuffle=True, random_state=random_state)
     for number, (train, test) in enumerate(splits.split(rows)):
-        model = seeded(ranker, random_state).fit(_safe_indexing(X, train), named.iloc[train])
+        model = seeded(ranker, random_state)
+        with warnings.catch_warnings():
+            # What a ranker has to say about the data it said in the experiment.
+            warnings.simplefilter("ignore")
+            model.fit(_safe_indexing(X, train), named.iloc[train])
         unseen = _safe_indexing(X, test)
         fold[test] = number
         predicted[test], scores[test] = model.predict(unseen), model.decision_function(unseen)
@@ -146,12 +150,12 @@ def typical_and_worst(look: CloseLook, typical: int = 2, worst: int = 3) -> list
     Returns
     -------
     list of (str, int)
-        ``"typical"`` or ``"worst"``, and the index.
+        ``"typical"`` or ``"worst"``, and the index. No row is worst that is no worse than typical.
     """
     order = np.argsort(look.tau, kind="stable")[: np.count_nonzero(~np.isnan(look.tau))]
     start = max(0, (len(order) - typical) // 2)
     middle = order[start : start + typical].tolist()
-    low = [i for i in order[:worst].tolist() if i not in middle]
+    low = [i for i in order[:worst].tolist() if look.tau[i] < look.tau[middle[0]]]
     return [("typical", i) for i in middle] + [("worst", i) for i in low]
 
 

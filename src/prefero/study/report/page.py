@@ -24,7 +24,9 @@ from prefero.study.plotting import (
     RankHeatmapDisplay,
     ReliabilityDisplay,
 )
+from prefero.study.plotting._style import MOST_WRITTEN_ROWS
 from prefero.study.plotting.pair_matrix import pair_shares
+from prefero.study.plotting.reliability import rejection_curve
 from prefero.study.report import findings
 from prefero.study.report.close_look import (
     CloseLook,
@@ -128,6 +130,7 @@ def write_report(
         focus=chosen,
         look=look,
         figures=_figures(figures, found, look, results if len(rates) > 1 else None),
+        pairs=_pair_numbers(look),
         abstaining=_abstaining(look),
         rows=[_row(look, kind, i) for kind, i in typical_and_worst(look)],
         importance=_importance(look, random_state),
@@ -154,6 +157,7 @@ class _Page:
     focus: str
     look: CloseLook
     figures: dict[str, str]
+    pairs: list[PairMatrixDisplay]
     abstaining: list[tuple[str, str]]
     rows: list[dict[str, Any]]
     importance: tuple[str, list[tuple[str, float, float]]]
@@ -225,18 +229,18 @@ def _figures(
 
 
 def _matrices(figures: Figures, look: CloseLook) -> dict[str, str]:
-    names = look.labels.tolist()
+    true, predicted = _pair_displays(look)
     return {
         "heatmap": figures.draw(
             lambda: _heatmaps(look),
             "How often each label takes each rank, in the data and as predicted",
         ),
         "true_pairs": figures.draw(
-            lambda: PairMatrixDisplay.from_ranks(look.truth, labels=names, title="true"),
+            true.plot,
             "How often the label of the row stands before that of the column, in the data",
         ),
         "predicted_pairs": figures.draw(
-            lambda: _predicted_pairs(look),
+            predicted.plot,
             "How often the label of the row stands before that of the column, as predicted",
         ),
     }
@@ -253,17 +257,25 @@ def _heatmaps(look: CloseLook) -> RankHeatmapDisplay:
     )
 
 
-def _predicted_pairs(look: CloseLook) -> PairMatrixDisplay:
-    """Draw the predicted pairs, the labels in the order that the true pairs have."""
+def _pair_displays(look: CloseLook) -> tuple[PairMatrixDisplay, PairMatrixDisplay]:
+    """Return the true and the predicted pairs, not drawn, the labels in the same order."""
     true, predicted = pair_shares(look.truth), pair_shares(look.predicted)
     quantity = "share of rankings"
     if look.pairwise is not None:
         predicted, quantity = look.pairwise.copy(), "mean probability"
         np.fill_diagonal(predicted, np.nan)
     order = np.argsort(-np.nansum(true - 0.5, axis=1), kind="stable")
-    names = [look.labels[i] for i in order]
-    shares = predicted[np.ix_(order, order)]
-    return PairMatrixDisplay(shares, names, title="predicted", quantity=quantity).plot()
+    names, square = look.labels[order].tolist(), np.ix_(order, order)
+    return (
+        PairMatrixDisplay(true[square], names, title="true"),
+        PairMatrixDisplay(predicted[square], names, title="predicted", quantity=quantity),
+    )
+
+
+def _pair_numbers(look: CloseLook) -> list[PairMatrixDisplay]:
+    """Return the pairs to be written out: those whose picture has no room for numbers."""
+    written = MOST_WRITTEN_ROWS < len(look.labels) <= _MOST_DRAWN_LABELS
+    return list(_pair_displays(look)) if written else []
 
 
 def _abstaining(look: CloseLook) -> list[tuple[str, str]]:
@@ -271,9 +283,12 @@ def _abstaining(look: CloseLook) -> list[tuple[str, str]]:
     if look.reliability is None:
         return []
     known = ~np.isnan(look.tau)
-    tau = look.tau[known][np.argsort(-look.reliability[known], kind="stable")]
-    counts = {share: max(1, round(share * len(tau))) for share in (1.0, 0.9, 0.75, 0.5, 0.25, 0.1)}
-    return [(f"{share:.0%}", f"{tau[:n].mean():.3f}") for share, n in counts.items() if len(tau)]
+    if not known.any():
+        return []
+    answered, tau = rejection_curve(look.reliability[known], look.tau[known])
+    shares = (1.0, 0.9, 0.75, 0.5, 0.25, 0.1)
+    places = np.minimum(np.searchsorted(answered, np.array(shares) - 1e-9), len(tau) - 1)
+    return [(f"{share:.0%}", f"{tau[i]:.3f}") for share, i in zip(shares, places, strict=True)]
 
 
 def _row(look: CloseLook, kind: str, i: int) -> dict[str, Any]:

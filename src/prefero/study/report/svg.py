@@ -5,6 +5,7 @@ import itertools
 import re
 import warnings
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 from prefero._optional import require
@@ -67,10 +68,4 @@ def _embedded(svg: str, prefix: str, about: str) -> str:
     svg = re.sub(r'href="#', f'href="#{prefix}', svg).replace("url(#", f"url(#{prefix}")
     svg = re.sub(r"font: ([^;\"']*?px) [^;\"]*", r"font: \1 system-ui, sans-serif", svg)
     svg = re.sub(r"\n\s*", "\n", svg)
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{_attribute(about)}" ', 1)
-
-
-def _attribute(text: str) -> str:
-    from html import escape
-
-    return escape(text, quote=True)
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(about)}" ', 1)
