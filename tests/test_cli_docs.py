@@ -1,6 +1,5 @@
 """The pages on data and the command line say what really happens."""
 
-import doctest
 import re
 import shlex
 from pathlib import Path
@@ -27,11 +26,3 @@ def test_commands_print_what_the_page_shows(tmp_path, monkeypatch):
         done = prefero(*arguments)
         lines = (done.stdout + done.stderr).splitlines()
         assert [line.rstrip() for line in lines] == shown.splitlines(), arguments
-
-
-def test_python_examples_of_the_data_page():
-    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    page = str(DOCS / "data.md")
-    failed, tried = doctest.testfile(page, module_relative=False, optionflags=flags)
-    assert tried > 20
-    assert not failed
