@@ -16,7 +16,7 @@ def test_demo_tells_the_story_on_stdout():
     done = prefero("demo")
     assert done.returncode == 0
     assert done.stderr == ""
-    for part in ("wine", "digits", "diabetes", "same order for everyone", "tau", "glucose", "Next"):
+    for part in ("wine", "digits", "diabetes", "same order for everyone", "tau", "glucose", "next"):
         assert part in done.stdout
 
 

@@ -392,7 +392,7 @@ def test_info(folder):
 
 def test_interrupted_training_exits_130_and_leaves_the_old_file(table, tmp_path):
     data, old = tmp_path / "data.csv", tmp_path / "m.prefero"
-    pd.concat([table] * 60).to_csv(data, index=False)
+    pd.concat([table] * 1500).to_csv(data, index=False)
     old.write_text("old")
     options = ["--labels", "y_*", "--format", "scores", "--higher-is-better", "--ignore", "id"]
     process = subprocess.Popen(

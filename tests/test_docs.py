@@ -4,6 +4,7 @@ import doctest
 import re
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 from sklearn import config_context
 
@@ -15,9 +16,11 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 
 @pytest.fixture
 def elsewhere(tmp_path, monkeypatch):
-    """A folder for the files that examples write."""
-    pytest.importorskip("matplotlib").use("agg")
+    """A folder for the files that examples write, and no window for what they draw."""
+    plt.switch_backend("agg")
     monkeypatch.chdir(tmp_path)
+    yield
+    plt.close("all")
 
 
 @pytest.mark.usefixtures("elsewhere")

@@ -31,7 +31,8 @@ _EXAMPLE = """\
 >>> from prefero import {estimator}
 >>> from prefero.datasets import load_dataset
 >>> wine = load_dataset("wine", as_frame=True)
->>> {estimator}().fit(wine.data, wine.target).predict_order(wine.data[:3])"""
+>>> ranker = {estimator}().fit(wine.data, wine.target)
+>>> ranker.predict_order(wine.data[:3])"""
 
 
 @dataclass
