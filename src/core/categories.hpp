@@ -61,10 +61,8 @@ inline std::vector<std::size_t> order_categories(const Sample& sample, const Fea
 
 // Each category against the rest or, with `sets`, each set of neighbours in the order above.
 template <class Criterion>
-CategoryCut best_categories(Criterion& criterion, FeatureBins& bins, const Sample& sample,
+CategoryCut best_categories(Criterion& criterion, const FeatureBins& bins, const Sample& sample,
                             NodeRows node, std::size_t min_leaf, bool sets) {
-    bins.link(node);
-    bins.count_examples(node);
     std::vector<std::size_t> order(bins.count());
     std::iota(order.begin(), order.end(), std::size_t{0});
     if (sets && bins.count() > 2) order = order_categories(sample, bins, node);
@@ -78,8 +76,7 @@ CategoryCut best_categories(Criterion& criterion, FeatureBins& bins, const Sampl
             size = 0;
             chosen = BinSet{};
         }
-        bins.for_each_row(node, bins[order[k]],
-                          [&](std::uint32_t row) { criterion.push(left, row); });
+        bins.for_each_row(order[k], [&](std::uint32_t row) { criterion.push(left, row); });
         chosen.insert(bins[order[k]]);
         size += bins.examples(order[k]);
         if (min_leaf > 1 && (size < min_leaf || node.examples < size + min_leaf)) continue;

@@ -29,6 +29,7 @@ class Grower {
     }
 
     Tree grow() {
+        reserve();
         add_nodes(1);
         open({0, sample_.rows, 0, 0});
         std::size_t leaves = 1;
@@ -66,6 +67,15 @@ class Grower {
         Span span;
         Choice choice;
     };
+
+    // Room for a leaf for every other row: fully grown trees seldom need more.
+    void reserve() {
+        const std::size_t leaves = sample_.rows / 2;
+        tree_.nodes.reserve(2 * leaves);
+        tree_.weight.reserve(2 * leaves);
+        tree_.decrease.reserve(2 * leaves);
+        tree_.scores.reserve(leaves * sample_.set.labels);
+    }
 
     void add_nodes(std::size_t count) {
         tree_.nodes.resize(tree_.nodes.size() + count);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 // Compiles a hot function twice and picks the wider version where the processor has it. The
@@ -33,6 +34,7 @@
 namespace prefero {
 
 constexpr std::size_t kLanes = 8;
+constexpr std::size_t kShorts = 16;
 
 // Blocks of eight that hold so many floats.
 inline std::size_t blocks(std::size_t floats) { return (floats + kLanes - 1) / kLanes; }
@@ -40,10 +42,14 @@ inline std::size_t blocks(std::size_t floats) { return (floats + kLanes - 1) / k
 #if defined(__GNUC__)
 
 typedef float Eight __attribute__((vector_size(32)));
+typedef std::int16_t Shorts __attribute__((vector_size(32)));
 
 PREFERO_INLINE Eight broadcast(float value) {
     return Eight{value, value, value, value, value, value, value, value};
 }
+
+// One where `low` is below a lane, else 0.
+PREFERO_INLINE Shorts count_below(std::int16_t low, const Shorts& lanes) { return -(lanes > low); }
 
 PREFERO_INLINE Eight magnitude(const Eight& x) { return x < 0 ? -x : x; }
 
@@ -71,6 +77,20 @@ struct Eight {
         return a;
     }
 };
+
+struct Shorts {
+    std::int16_t lane[kShorts];
+    std::int16_t& operator[](std::size_t i) { return lane[i]; }
+    Shorts& operator+=(const Shorts& other) {
+        for (std::size_t i = 0; i < kShorts; ++i) lane[i] += other.lane[i];
+        return *this;
+    }
+};
+
+inline Shorts count_below(std::int16_t low, Shorts lanes) {
+    for (std::int16_t& lane : lanes.lane) lane = low < lane;
+    return lanes;
+}
 
 inline Eight broadcast(float value) {
     Eight all;

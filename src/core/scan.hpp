@@ -9,16 +9,6 @@
 
 namespace prefero {
 
-inline int lowest_bit(std::uint64_t word) {
-#if defined(__GNUC__)
-    return __builtin_ctzll(word);
-#else
-    int bit = 0;
-    while (!(word >> bit & 1)) ++bit;
-    return bit;
-#endif
-}
-
 // Rows of bins up to `left` go left, from `right` on right; no row of the node lies between.
 struct Cut {
     float quality = -std::numeric_limits<float>::infinity();
@@ -33,74 +23,116 @@ struct NodeRows {
     std::size_t examples;  // examples they stand for
 };
 
-// The bins of a feature in a node, in ascending order, and the rows of each as a linked list.
+// The bins of a feature in a node, in ascending order, and the rows sorted by them.
 class FeatureBins {
   public:
     explicit FeatureBins(const Sample& sample)
-        : sample_(sample), bins_(sample.rows), next_(sample.rows) {}
+        : sample_(sample), bins_(sample.rows), sorted_(sample.rows) {}
 
     // Reads the bins of a feature; false if there is only one.
     PREFERO_INLINE bool read(NodeRows node, std::size_t feature) {
         const std::uint8_t* column = sample_.bins.data() + feature;
         const std::size_t stride = sample_.set.features;
-        // The four words of a BinSet in registers: a loop through memory would wait for itself.
-        std::uint64_t a = 0, b = 0, c = 0, d = 0;
+        std::uint8_t least = kMissingBin, most = 0;
         for (std::size_t i = 0; i < node.count; ++i) {
             const std::uint8_t bin = column[node.rows[i] * stride];
             bins_[i] = bin;
-            const std::uint64_t bit = std::uint64_t{1} << (bin % 64);
-            const unsigned word = bin / 64;
-            a |= bit & -std::uint64_t{word == 0};
-            b |= bit & -std::uint64_t{word == 1};
-            c |= bit & -std::uint64_t{word == 2};
-            d |= bit & -std::uint64_t{word == 3};
+            least = bin < least ? bin : least;
+            most = bin > most ? bin : most;
         }
-        const BinSet seen{{a, b, c, d}};
-        count_ = 0;
-        for (std::size_t word = 0; word < kBins / 64; ++word)
-            for (std::uint64_t rest = seen.words[word]; rest; rest &= rest - 1)
-                order_[count_++] = static_cast<std::uint8_t>(
-                    word * 64 + static_cast<std::size_t>(lowest_bit(rest)));
-        return count_ > 1;
+        if (least == most) return false;
+        if (node.count == 2)
+            sort_two(node);
+        else if (node.count <= kFewRows)
+            sort_few(node);
+        else
+            sort_many(node, least, most);
+        return true;
     }
 
-    // Puts the rows into the lists of their bins.
-    PREFERO_INLINE void link(NodeRows node) {
-        for (std::size_t k = 0; k < count_; ++k) heads_[order_[k]] = kEnd;
-        for (std::size_t i = node.count; i-- > 0;) {
-            next_[i] = heads_[bins_[i]];
-            heads_[bins_[i]] = static_cast<std::uint32_t>(i);
-        }
-    }
-
-    // Calls visit(row) for the rows of a bin.
+    // Calls visit(row) for the rows of the k-th bin.
     template <class Visit>
-    PREFERO_INLINE void for_each_row(NodeRows node, std::size_t bin, Visit visit) const {
-        for (std::uint32_t i = heads_[bin]; i != kEnd; i = next_[i]) visit(node.rows[i]);
+    PREFERO_INLINE void for_each_row(std::size_t k, Visit visit) const {
+        for (std::uint32_t i = begin(k); i < ends_[k]; ++i) visit(sorted_[i]);
     }
 
-    PREFERO_INLINE void count_examples(NodeRows node) {
-        for (std::size_t k = 0; k < count_; ++k) examples_[order_[k]] = 0;
-        for (std::size_t i = 0; i < node.count; ++i)
-            examples_[bins_[i]] += sample_.counts[node.rows[i]];
+    std::size_t examples(std::size_t k) const {
+        std::size_t total = 0;
+        for_each_row(k, [&](std::uint32_t row) { total += sample_.counts[row]; });
+        return total;
     }
 
     std::uint8_t of(std::size_t i) const { return bins_[i]; }
     std::size_t count() const { return count_; }
     std::uint8_t operator[](std::size_t k) const { return order_[k]; }
-    std::size_t examples(std::size_t k) const { return examples_[order_[k]]; }
     bool missing() const { return order_[count_ - 1] == kMissingBin; }
 
   private:
-    static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
+    static constexpr std::size_t kFewRows = 4 * kShorts;
+
+    std::uint32_t begin(std::size_t k) const { return k ? ends_[k - 1] : 0; }
+
+    PREFERO_INLINE void sort_two(NodeRows node) {
+        const bool swapped = bins_[1] < bins_[0];
+        for (std::size_t i = 0; i < 2; ++i) {
+            order_[i] = bins_[i ^ swapped];
+            sorted_[i] = node.rows[i ^ swapped];
+            ends_[i] = static_cast<std::uint32_t>(i + 1);
+        }
+        count_ = 2;
+    }
+
+    // A row goes to the place whose number is how many rows stand before it: comparing all with
+    // all takes no branch that could be mispredicted.
+    PREFERO_INLINE void sort_few(NodeRows node) {
+        Shorts keys[kFewRows / kShorts], places[kFewRows / kShorts];
+        const std::size_t last = (node.count - 1) / kShorts;
+        keys[last] = Shorts{};
+        for (std::size_t i = 0; i < node.count; ++i)
+            keys[i / kShorts][i % kShorts] = static_cast<std::int16_t>(bins_[i] * kFewRows + i);
+        for (std::size_t block = 0; block <= last; ++block) {
+            Shorts before{};
+            for (std::size_t i = 0; i < node.count; ++i)
+                before += count_below(keys[i / kShorts][i % kShorts], keys[block]);
+            places[block] = before;
+        }
+        std::uint8_t bins[kFewRows];
+        for (std::size_t i = 0; i < node.count; ++i) {
+            const auto place = static_cast<std::size_t>(places[i / kShorts][i % kShorts]);
+            sorted_[place] = node.rows[i];
+            bins[place] = bins_[i];
+        }
+        count_ = 0;
+        for (std::size_t i = 0; i < node.count; ++i) {
+            count_ += i == 0 || bins[i] != bins[i - 1];
+            order_[count_ - 1] = bins[i];
+            ends_[count_ - 1] = static_cast<std::uint32_t>(i + 1);
+        }
+    }
+
+    PREFERO_INLINE void sort_many(NodeRows node, std::uint8_t least, std::uint8_t most) {
+        std::uint32_t places[kBins];
+        for (std::size_t bin = least; bin <= most; ++bin) places[bin] = 0;
+        for (std::size_t i = 0; i < node.count; ++i) ++places[bins_[i]];
+        std::uint32_t end = 0;
+        count_ = 0;
+        for (std::size_t bin = least; bin <= most; ++bin) {
+            const std::uint32_t rows = places[bin];
+            places[bin] = end;
+            end += rows;
+            order_[count_] = static_cast<std::uint8_t>(bin);
+            ends_[count_] = end;
+            count_ += rows > 0;
+        }
+        for (std::size_t i = 0; i < node.count; ++i) sorted_[places[bins_[i]]++] = node.rows[i];
+    }
 
     const Sample& sample_;
-    std::vector<std::uint8_t> bins_;  // of the node's rows
-    std::vector<std::uint32_t> next_;
-    std::uint32_t heads_[kBins];
+    std::vector<std::uint8_t> bins_;     // of the node's rows
+    std::vector<std::uint32_t> sorted_;  // the node's rows, bin by bin
     std::uint8_t order_[kBins];
+    std::uint32_t ends_[kBins];  // where in sorted_ each bin's rows end
     std::size_t count_ = 0;
-    std::uint32_t examples_[kBins];
 };
 
 // Tries the cuts after each bin k in first..last-1, with the bins before `first` left and, if
@@ -114,16 +146,17 @@ template <class Criterion>
 PREFERO_INLINE void try_cuts(Criterion& criterion, const FeatureBins& bins, NodeRows node,
                              Range range, std::size_t min_leaf, Cut& best) {
     auto left = criterion.start();
-    const auto take = [&](std::size_t bin) {
-        bins.for_each_row(node, bin, [&](std::uint32_t row) { criterion.push(left, row); });
+    const auto take = [&](std::size_t k) {
+        bins.for_each_row(k, [&](std::uint32_t row) { criterion.push(left, row); });
     };
-    std::size_t size = 0;
+    constexpr std::size_t kNone = kBins;
+    std::size_t size = 0, found = kNone;
     if (range.missing_left) {
-        take(kMissingBin);
+        take(bins.count() - 1);
         if (min_leaf > 1) size += bins.examples(bins.count() - 1);
     }
     for (std::size_t k = 0; k < range.last; ++k) {
-        take(bins[k]);
+        take(k);
         if (min_leaf > 1) {
             size += bins.examples(k);
             if (size < min_leaf) continue;
@@ -131,20 +164,20 @@ PREFERO_INLINE void try_cuts(Criterion& criterion, const FeatureBins& bins, Node
         }
         if (k < range.first) continue;
         const float quality = criterion.quality(left);
-        if (quality > best.quality) {
-            best = {quality, bins[k], bins[k + 1], range.missing_left};
-            criterion.note(left);
-        }
+        // Without a branch, which would wait for the quality, unless the criterion takes notes.
+        const bool better = quality > best.quality;
+        best.quality = better ? quality : best.quality;
+        found = better ? k : found;
+        if (better) criterion.note(left);
     }
+    if (found != kNone) best = {best.quality, bins[found], bins[found + 1], range.missing_left};
 }
 
 // Best cut of a numeric feature, or with `random` only the one after a bin drawn at random.
 // Missing values are tried on both sides.
 template <class Criterion>
-PREFERO_INLINE Cut best_cut(Criterion& criterion, FeatureBins& bins, NodeRows node,
+PREFERO_INLINE Cut best_cut(Criterion& criterion, const FeatureBins& bins, NodeRows node,
                             std::size_t min_leaf, Random* random) {
-    bins.link(node);
-    if (min_leaf > 1) bins.count_examples(node);
     Cut best;
     Range range{0, bins.count() - 1, false};
     if (random) {
