@@ -7,12 +7,14 @@ from typing import Any
 # and the command line's help stay quick.
 _PUBLIC = {
     "BinaryRelevanceRanker": "multilabel",
+    "BoostingFeatureSelector": "text",
     "BoostingOrderer": "ordering",
     "CohenOrderer": "ordering",
     "ConsensusLabelRanker": "label_ranking",
     "ConstraintLabelRanker": "label_ranking",
     "ExpectedRankOrderer": "ordering",
     "ForestLabelRanker": "label_ranking",
+    "LogCountTransformer": "text",
     "LogLinearLabelRanker": "label_ranking",
     "NeighborsLabelRanker": "label_ranking",
     "NeighborsMultilabelRanker": "multilabel",
