@@ -51,6 +51,7 @@ def main() -> None:
     results = run_kebi(
         rankers,
         quick=options.quick,
+        n_repeats=options.repetitions,
         n_jobs=options.jobs,
         folder=options.folder,
         details={"depth": depth},

@@ -139,6 +139,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="one repetition, small sets only")
     parser.add_argument("--data", help="the folder of the data; else PREFERO_DATA")
+    parser.add_argument("--repetitions", type=int, default=5, help="on sets up to 3000 rows")
     parser.add_argument("--jobs", type=int, help="cells to run at a time")
     parser.add_argument("--folder", type=Path, help="keep finished cells here, to go on later")
     parser.add_argument("--output", type=Path, help="write the tables to this file too")
@@ -192,6 +193,7 @@ def main() -> None:
         default_rankers(),
         missing=options.missing,
         quick=options.quick,
+        n_repeats=options.repetitions,
         n_jobs=options.jobs,
         folder=options.folder,
     )

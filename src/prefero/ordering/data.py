@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.datasets import load_svmlight_files
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from prefero.rankings import Groups
@@ -229,6 +228,8 @@ def read_letor(
     """
     if not paths:
         raise ValueError("read_letor needs the path of at least one file.")
+    from sklearn.datasets import load_svmlight_files  # a tenth of a second that few need
+
     parts = load_svmlight_files(list(paths), n_features=n_features, query_id=True, zero_based=False)
     X = np.vstack([part.toarray() for part in parts[::3]])
     return X, np.concatenate(parts[1::3]), np.concatenate(parts[2::3])
