@@ -24,8 +24,7 @@ class MallowsCriterion {
           width_(sample.set.width),
           thetas_(*sample.set.thetas),
           total_(width_),
-          left_(width_),
-          right_(width_) {}
+          left_(width_) {}
 
     PREFERO_INLINE void enter(const std::uint32_t* rows, std::size_t n) {
         clear_all(total_.data(), width_);
@@ -46,11 +45,21 @@ class MallowsCriterion {
         add_all(left.sums, sample_.lane(row), width_);
     }
 
+    // Both children in one pass: the right one's sums are never written down.
     PREFERO_INLINE float quality(const Left& left) {
-        for (std::size_t k = 0; k < width_; ++k)
-            store(right_[k], load(total_[k]) - load(left.sums[k]));
-        const double here = left.sums->lane[kWeightLane], there = right_[0].lane[kWeightLane];
-        return static_cast<float>((here * theta(left.sums) + there * theta(right_.data())) /
+        const std::size_t half = width_ / 2;
+        Eight left_agreement = broadcast(0), right_agreement = broadcast(0);
+        for (std::size_t k = 0; k < half; ++k) {
+            const Eight signs = load(left.sums[k]), votes = load(left.sums[half + k]);
+            left_agreement += with_sign(signs, votes);
+            right_agreement += with_sign(load(total_[k]) - signs, load(total_[half + k]) - votes);
+        }
+        const float* all = total_[0].lane;
+        const float* own = left.sums->lane;
+        const double here = own[kWeightLane], there = all[kWeightLane] - own[kWeightLane];
+        const float right_length = all[kLengthLane] - own[kLengthLane];
+        return static_cast<float>((here * theta(own[kLengthLane], sum(left_agreement)) +
+                                   there * theta(right_length, sum(right_agreement))) /
                                   (here + there));
     }
 
@@ -63,16 +72,20 @@ class MallowsCriterion {
     }
 
   private:
-    // A pure set has an infinite theta. It gets the one of half a discordant pair in all its
-    // rankings: less than any set that is not pure can have, and the larger the set the less.
     PREFERO_INLINE double theta(const Block* sums) const {
         const std::size_t half = width_ / 2;
         Eight agreement = broadcast(0);
         for (std::size_t k = 0; k < half; ++k)
             agreement += with_sign(load(sums[k]), load(sums[half + k]));
-        const double seen = unit_ * sums->lane[kLengthLane];
+        return theta(sums->lane[kLengthLane], sum(agreement));
+    }
+
+    // A pure set has an infinite theta. It gets the one of half a discordant pair in all its
+    // rankings: less than any set that is not pure can have, and the larger the set the less.
+    PREFERO_INLINE double theta(float length, float agreement) const {
+        const double seen = unit_ * length;
         if (!(seen > 0)) return 0;
-        const double discordant = (seen - sum(agreement)) / 2;
+        const double discordant = (seen - agreement) / 2;
         return thetas_(pairs_ / seen * (discordant > 0.5 ? discordant : 0.5));
     }
 
@@ -81,7 +94,7 @@ class MallowsCriterion {
     std::size_t width_;  // the second half of the blocks holds the differences
     const ThetaTable& thetas_;
     double theta_ = 0;
-    Blocks total_, left_, right_;
+    Blocks total_, left_;
 };
 
 }  // namespace prefero
