@@ -42,17 +42,23 @@ Tree grow_spread(const Sample& sample, const GrowOptions& options, std::uint64_t
     return grow_with<Spread<Width>>(sample, options, seed, unit, signs);
 }
 
-// Differences of the Borda votes of all pairs that have signs, in sixteenths of a vote: sums of
-// whole numbers are exact, so equal votes stay equal.
+// The finest grid of powers of two on which the votes of all rows add up exactly in a float, so
+// that the sums of a set do not depend on the order of its rows.
+float vote_grid(RankMatrix ranks) {
+    const double most = static_cast<double>(ranks.rows) * static_cast<double>(ranks.labels);
+    return static_cast<float>(std::exp2(std::floor(24 - std::log2(most))));
+}
+
+// The difference of the Borda votes of each pair of labels.
 void write_differences(RankMatrix ranks, float* rows, std::size_t stride) {
     std::vector<float> votes(ranks.labels);
-    const float scale = 16 * static_cast<float>(ranks.labels - 1) / 2;
+    const float grid = vote_grid(ranks), half = static_cast<float>(ranks.labels - 1) / 2;
     const std::vector<LabelPair> pairs = sign_pairs(ranks.labels);
     for (std::size_t r = 0; r < ranks.rows; ++r) {
         write_borda({ranks.row(r), 1, ranks.labels}, votes.data(), ranks.labels);
         float* out = rows + r * stride;
         for (const LabelPair& pair : pairs)
-            *out++ = std::nearbyint(scale * (votes[pair.first] - votes[pair.second]));
+            *out++ = std::nearbyint(grid * half * (votes[pair.first] - votes[pair.second])) / grid;
     }
 }
 

@@ -53,9 +53,9 @@ PREFERO_INLINE Shorts count_below(std::int16_t low, const Shorts& lanes) { retur
 
 PREFERO_INLINE Eight magnitude(const Eight& x) { return x < 0 ? -x : x; }
 
-// x where `sign` is positive, -x where it is negative, else 0.
-PREFERO_INLINE Eight with_sign(const Eight& x, const Eight& sign) {
-    return sign > 0 ? x : (sign < 0 ? -x : broadcast(0));
+// x where `sign` is more than `least`, -x where it is less than -least, else 0.
+PREFERO_INLINE Eight with_sign(const Eight& x, const Eight& sign, float least) {
+    return sign > least ? x : (sign < -least ? -x : broadcast(0));
 }
 
 #else
@@ -103,9 +103,9 @@ inline Eight magnitude(Eight x) {
     return x;
 }
 
-inline Eight with_sign(Eight x, const Eight& sign) {
+inline Eight with_sign(Eight x, const Eight& sign, float least) {
     for (std::size_t i = 0; i < kLanes; ++i)
-        x.lane[i] = sign.lane[i] > 0 ? x.lane[i] : sign.lane[i] < 0 ? -x.lane[i] : 0;
+        x.lane[i] = sign.lane[i] > least ? x.lane[i] : sign.lane[i] < -least ? -x.lane[i] : 0;
     return x;
 }
 

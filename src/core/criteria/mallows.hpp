@@ -48,15 +48,17 @@ class MallowsCriterion {
     // Both children in one pass: the right one's sums are never written down.
     PREFERO_INLINE float quality(const Left& left) {
         const std::size_t half = width_ / 2;
+        const float* all = total_[0].lane;
+        const float* own = left.sums->lane;
+        const float here = own[kWeightLane], there = all[kWeightLane] - own[kWeightLane];
+        const float least_here = equal_votes(here), least_there = equal_votes(there);
         Eight left_agreement = broadcast(0), right_agreement = broadcast(0);
         for (std::size_t k = 0; k < half; ++k) {
             const Eight signs = load(left.sums[k]), votes = load(left.sums[half + k]);
-            left_agreement += with_sign(signs, votes);
-            right_agreement += with_sign(load(total_[k]) - signs, load(total_[half + k]) - votes);
+            left_agreement += with_sign(signs, votes, least_here);
+            right_agreement +=
+                with_sign(load(total_[k]) - signs, load(total_[half + k]) - votes, least_there);
         }
-        const float* all = total_[0].lane;
-        const float* own = left.sums->lane;
-        const double here = own[kWeightLane], there = all[kWeightLane] - own[kWeightLane];
         const float right_length = all[kLengthLane] - own[kLengthLane];
         return static_cast<float>((here * theta(own[kLengthLane], sum(left_agreement)) +
                                    there * theta(right_length, sum(right_agreement))) /
@@ -72,11 +74,15 @@ class MallowsCriterion {
     }
 
   private:
+    // Votes that are equal in theory differ by rounding: sums nearer than this are one.
+    static float equal_votes(float weight) { return 1e-5f * weight; }
+
     PREFERO_INLINE double theta(const Block* sums) const {
         const std::size_t half = width_ / 2;
+        const float least = equal_votes(sums->lane[kWeightLane]);
         Eight agreement = broadcast(0);
         for (std::size_t k = 0; k < half; ++k)
-            agreement += with_sign(load(sums[k]), load(sums[half + k]));
+            agreement += with_sign(load(sums[k]), load(sums[half + k]), least);
         return theta(sums->lane[kLengthLane], sum(agreement));
     }
 
