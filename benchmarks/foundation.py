@@ -161,7 +161,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of the sets and repeats")
     quick = parser.parse_args().quick
     repeats, count = (2, 1000) if quick else (10, 10_000)
-    print("| task | ours, s | peer, s | ratio | asked for |\n|---|---|---|---|---|")
+    print("| task | ours, s | peer, s | ratio | goal |\n|---|---|---|---|---|")
     tau(100_000, 10, 200 if quick else 3000, repeats, "500")
     tau(1000, 100, 20 if quick else 300, repeats, "100")
     votes(count, repeats)

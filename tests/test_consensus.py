@@ -27,7 +27,7 @@ def test_votes_are_those_of_proposition_2(Y):
     np.testing.assert_allclose(borda_votes(Y), [oracles.borda_votes(y) for y in Y])
 
 
-@given(rank_matrices(rows=(1, 4), labels=(1, 5), ties=False))
+@given(rank_matrices(rows=(1, 4), labels=(1, 6), ties=False))
 def test_generalized_borda_minimises_the_expected_squared_distance(Y):
     # Proposition 2: completions uniform among the extensions of each ranking.
     means = np.array([np.mean(oracles.extensions(y), axis=0) for y in Y])
@@ -39,7 +39,7 @@ def test_generalized_borda_minimises_the_expected_squared_distance(Y):
     assert expected_loss(borda(Y)) == pytest.approx(best)
 
 
-@given(rank_matrices(labels=(1, 5), missing=False))
+@given(rank_matrices(labels=(1, 6), missing=False))
 def test_borda_is_the_optimal_aggregation_of_bucket_orders(Y):
     # Brinker & Hüllermeier 2007, Theorem 1.
     positions = np.array([oracles.bucket_positions(y) for y in Y])

@@ -72,7 +72,7 @@ THETAS = st.one_of(st.just(0.0), st.floats(1e-9, 5))
 
 
 @st.composite
-def models(draw, labels=(1, 5)):
+def models(draw, labels=(1, 6)):
     n = draw(st.integers(*labels))
     return Mallows(draw(st.permutations(range(1, n + 1))), draw(THETAS))
 
