@@ -9,6 +9,7 @@ import typer
 from prefero.cli.console import say
 from prefero.cli.options import DataFile
 from prefero.cli.tables import Table, read_table, write_table
+from prefero.exceptions import ModelFileError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +56,7 @@ GroupOption = Annotated[
 @order.command()
 def train(
     data: DataFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
+    output: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
     group: GroupOption = None,
     rank: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The place of the object: 1 is best.")
@@ -101,7 +102,7 @@ def predict(
     data: DataFile,
     group: GroupOption = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The table to write; - is stdout.")
+        Path, typer.Option("--out", "-o", help="The table to write; - is stdout.")
     ] = Path("-"),
 ) -> None:
     """Order new sets of objects: print group, rank and score of every line."""
@@ -111,7 +112,7 @@ def predict(
 
     orderer = prefero.load(model)
     if not hasattr(orderer, "predict") or orderer.__sklearn_tags__().estimator_type != "orderer":
-        raise ValueError(f"{model} holds a {type(orderer).__name__}, which orders no objects.")
+        raise ModelFileError(f"{model} holds a {type(orderer).__name__}, which orders no objects.")
     table = read_table(data)
     missing = [name for name in orderer.feature_names_in_ if name not in table.frame.columns]
     if missing:
