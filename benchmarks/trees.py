@@ -1,4 +1,4 @@
-"""Speed and memory of forests and trees against scikit-learn's forest, on the same data.
+"""Speed of forests and trees against scikit-learn's forest, on the same data.
 
 The peer is ``RandomForestRegressor(n, max_features="sqrt")`` on the rank matrix, one thread,
 timed in the same run: each figure is the peer's best CPU time over ours, of several repetitions

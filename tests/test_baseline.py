@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from sklearn.model_selection import cross_val_predict
 
 from prefero import ConsensusLabelRanker
 from prefero.checks import check_label_ranker
@@ -48,3 +49,11 @@ def test_methods_are_there_only_where_the_model_has_them():
     assert not hasattr(ConsensusLabelRanker("plackett_luce"), "predict_reliability")
     ranker = ConsensusLabelRanker("mallows").fit(np.zeros((2, 1)), [[1, 2, 3], [1, 3, 2]])
     np.testing.assert_array_equal(ranker.predict_reliability(np.zeros((2, 1))), ranker.theta_)
+
+
+def test_a_target_that_scikit_learn_numbered_anew_is_refused():
+    rng = np.random.default_rng(0)
+    X, Y = np.zeros((12, 1)), rng.permuted(np.tile([1, 2, 3], (12, 1)), axis=1)
+    assert cross_val_predict(ConsensusLabelRanker(), X, Y, cv=2).shape == (12, 3)
+    with pytest.raises(ValueError, match=r"rank 0, outside 1\.\.3"):
+        cross_val_predict(ConsensusLabelRanker(), X, Y, cv=2, method="decision_function")
