@@ -13,18 +13,23 @@ published tables from the folder ``published`` beside it.
 import argparse
 import csv
 import os
+import re
 import sys
+import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import partial
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 
 import prefero
+from prefero._files import write_beside
 from prefero.datasets import benchmark_path, read_kebi
 from prefero.study import Table, run_experiment, summarize
 from prefero.study.experiment import Details
@@ -142,26 +147,59 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--repetitions", type=int, default=5, help="on sets up to 3000 rows")
     parser.add_argument("--jobs", type=int, help="cells to run at a time")
     parser.add_argument("--folder", type=Path, help="keep finished cells here, to go on later")
-    parser.add_argument("--output", type=Path, help="write the tables to this file too")
+    parser.add_argument("--output", type=Path, help="write a page to X.md, tables to X/*.csv")
     return parser
 
 
 def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """Parse the command line; ``--data`` takes the place of PREFERO_DATA."""
+    """Parse the command line; ``--data`` takes the place of PREFERO_DATA, files of windows."""
     options = parser.parse_args()
     if options.data is not None:
         os.environ["PREFERO_DATA"] = options.data
+    matplotlib.use("agg")
     return options
 
 
-def publish(title: str, tables: Mapping[str, Table], output: Path | None) -> None:
-    """Print tables under their headings with the command, the date and the version."""
+def publish(
+    title: str,
+    tables: Mapping[str, Table],
+    output: Path | None,
+    *,
+    figures: Mapping[str, Any] | None = None,
+    reading: str = "",
+) -> None:
+    """Print tables under their headings with the command, the date and the version.
+
+    With ``output``, say ``X.md``, the same page is written there, each table, with all its
+    digits, to a file ``X/HEADING.csv``, and each figure (of matplotlib, by its heading) to
+    ``X-HEADING.svg``, shown at the end of the page. ``reading`` is Markdown for the very end:
+    what the tables say and how they came about, kept in the script, so that no page needs to
+    be edited by hand. It must be true of the run at hand, whatever its options.
+    """
     text = f"# {title}\n\n    {_command()}\n\nPrefero {prefero.__version__}, {date.today()}.\n"
     text += "".join(f"\n## {head}\n\n{table.to_text()}\n" for head, table in tables.items())
-    print(text)
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text, encoding="utf-8")
+    ending = f"\n{cleandoc(reading)}\n" if reading else ""
+    print(text + ending)
+    if output is None:
+        return
+    folder = output.with_suffix("")
+    folder.mkdir(parents=True, exist_ok=True)
+    for head, table in tables.items():
+        content = table.to_frame().to_csv(index=False, lineterminator="\n")
+        write_beside(folder / f"{file_name(head)}.csv", content.encode())
+    for head, figure in (figures or {}).items():
+        name = f"{output.stem}-{file_name(head)}.svg"
+        with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "prefero"}):
+            figure.savefig(output.with_name(name), metadata={"Date": None})
+        text += f"\n![{head}]({name})\n"
+    write_beside(output, (text + ending).encode())
+    print(f"Written: {output}, and each table as CSV in {folder}.", file=sys.stderr)
+
+
+def file_name(heading: str) -> str:
+    """Return the words of a heading as the name of a file: "tau, 30%" becomes "tau-30"."""
+    plain = unicodedata.normalize("NFKD", heading.replace("'", "")).encode("ascii", "ignore")
+    return re.sub("[^a-z0-9]+", "-", plain.decode().lower()).strip("-")
 
 
 def _command() -> str:

@@ -15,6 +15,7 @@ EXAMPLES = (
     "prefero reproduce cheng2009 --quick --jobs 2",
     "prefero reproduce dekel2003 --data benchmarks --output dekel2003.md",
 )
+RESULTS = Path("reproduction-results")
 
 
 class Paper(StrEnum):
@@ -41,14 +42,22 @@ def reproduce(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(callback=writable, metavar="FILE", help="Write the tables to this file too."),
+        typer.Option(
+            callback=writable,
+            metavar="X.md",
+            show_default=f"{RESULTS}/PAPER.md",
+            help="The page; its tables go to X/*.csv.",
+        ),
     ] = None,
 ) -> None:
-    """Repeat the experiments of a paper and print its tables, ours beside theirs.
+    """Repeat the experiments of a paper: its tables, ours beside theirs.
 
-    This is the script of that name in the folder reproduction of Prefero's source.
+    They are printed, and written as a page of text and as CSV, one file a table. This is the
+    script of that name in the folder reproduction of Prefero's source.
     """
     script = find_script(paper)
+    if output is None:
+        output = RESULTS / f"{paper}.md"
     options = {"--data": data, "--jobs": jobs, "--folder": folder, "--output": output}
     arguments = [str(script), *(["--quick"] if quick else [])]
     for name, value in options.items():
