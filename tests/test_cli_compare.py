@@ -40,8 +40,8 @@ def test_one_table_gets_every_measure(files):
     head, rows = done.stdout.splitlines()[2], done.stdout.splitlines()[4:]
     assert head.split() == ["ranker", "tau", "rho", "first", "right", "regret", "seconds"]
     assert [row.split()[0] for row in rows] == ["neighbors", "consensus"]
-    assert "neighbors is best" in done.stderr
-    assert "needs at least two rankers and two data sets" in done.stderr
+    assert "neighbors is best on set0" in done.stderr
+    assert "better than no other ranker (corrected resampled t-test" in done.stderr
 
 
 def test_the_figures_are_those_of_an_experiment(files):
@@ -59,6 +59,15 @@ def test_the_figures_are_those_of_an_experiment(files):
     assert summary["consensus"]["tau"] == pytest.approx(results["tau"].mean())
     assert summary["consensus"]["tau_sd"] == pytest.approx(results["tau"].std(ddof=1))
     assert summary["consensus"]["cells"] == 3
+
+
+def test_the_page_says_what_the_terminal_says(files, tmp_path):
+    for some in (files[:1], files):
+        done = prefero("compare", *some, *READING, *TWO, "--report", tmp_path / "page.html")
+        assert done.returncode == 0, done.stderr
+        verdict = done.stderr.splitlines()[-1]
+        assert "significantly" in verdict
+        assert verdict in (tmp_path / "page.html").read_text("utf-8")
 
 
 def test_several_tables_get_a_test(files):

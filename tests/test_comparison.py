@@ -237,6 +237,30 @@ def test_folds_are_compared_by_the_corrected_resampled_t_test():
     np.testing.assert_allclose(found["behind"], (scores[:, :1] - scores[:, 1:]).mean(axis=0))
 
 
+def test_a_single_data_set_is_compared_over_its_folds():
+    scores = np.random.default_rng(0).normal(loc=[0.2, 1, 0.9], scale=0.2, size=(20, 3))
+    results = folds(scores, n_splits=10)
+    found = compare(results)
+    assert found.over_folds == compare_folds(results)
+    assert found.verdict() == (
+        f"b is best on d: its mean tau is {scores[:, 1].mean():.3f}. It is significantly better "
+        "than a (corrected resampled t-test over the folds, Holm, level 0.05)."
+    )
+    assert found.over_folds.to_text() in found.to_text()
+    # A fold without any pair of labels to judge says nothing of any ranker.
+    undefined = Table(row | {"tau": np.nan} if row["fold"] == 3 else row for row in results)
+    kept = Table(row for row in results if row["fold"] != 3)
+    np.testing.assert_array_equal(
+        compare(undefined).over_folds["behind"], compare(kept).over_folds["behind"]
+    )
+    # One ranker lacks a fold: the leaderboard stands, the test does not.
+    assert not len(compare(results[1:]).over_folds)
+    assert "b is best on d" in compare(results[1:]).verdict()
+    # Folds of several data sets are no sample of anything.
+    twice = results + Table(row | {"dataset": "e"} for row in results)
+    assert not len(compare(twice).over_folds)
+
+
 def test_more_repetitions_of_the_same_folds_do_not_make_a_difference_significant():
     # The ordinary t-test would.
     gap = np.tile([0.03, -0.01, 0.02, 0.0, -0.01, 0.04, 0.01, -0.02, 0.02, 0.0], 20)

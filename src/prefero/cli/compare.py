@@ -203,6 +203,7 @@ def _report(trials: Trials, found: "Comparison", plan: Plan) -> dict[str, Any]:
         "pair_p_values": found.pair_p_values.tolist(),
         "critical_difference": found.critical_difference,
         "left_out": found.left_out,
+        "over_folds": list(found.over_folds),
         "failed": [
             {"ranker": ranker, "dataset": name, "reason": reason}
             for (ranker, name), reason in trials.failed.items()

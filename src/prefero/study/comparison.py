@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from prefero._optional import require
-from prefero.study.experiment import summarize
+from prefero.study._scores import of_rate, score_matrix, smaller_is_better
+from prefero.study.folds import compare_folds, scores_by_fold
 from prefero.study.table import Table
 
 __all__ = ["Comparison", "compare", "relative_sizes"]
@@ -49,6 +50,9 @@ class Comparison:
         ``[i, j]`` is the number of data sets on which ranker i beats ranker j.
     left_out : list of str
         Data sets without a score for every ranker.
+    over_folds : Table
+        On a single data set the best ranker against each other one, by `compare_folds`; no
+        rows if there are several, or if the results are not told apart by fold.
     """
 
     rankers: list[str]
@@ -65,6 +69,7 @@ class Comparison:
     critical_difference: float
     wins: NDArray[np.int64]
     left_out: list[str]
+    over_folds: Table
 
     @property
     def order(self) -> NDArray[np.intp]:
@@ -108,19 +113,35 @@ class Comparison:
         Returns
         -------
         str
-            The best ranker, whether the rankers differ, and from which the best one does.
+            The best ranker, whether the rankers differ, and from which the best one does: over
+            data sets, or on a single one over its folds.
         """
+        if len(self.datasets) == 1:
+            return self._verdict_on_one()
         best = self.order[0]
         n, k = self.scores.shape
         text = f"{self.rankers[best]} is best: its average rank by {self.measure} is "
         text += f"{self.average_ranks[best]:.2f} of {k} over {_count(n, 'data set')}."
         if np.isnan(self.p_value):
-            return f"{text} A test needs at least two rankers and two data sets."
+            return f"{text} A test needs at least two rankers."
         if not self.p_value < self.alpha:
             return f"{text} The rankers do not differ significantly {self._level()}."
         beaten = [self.rankers[i] for i in self.order if self.significant()[best, i]]
         from_whom = f"than {', '.join(beaten)}" if beaten else "than no single other ranker"
         return f"{text} It is significantly better {from_whom} {self._level()}."
+
+    def _verdict_on_one(self) -> str:
+        best = self.order[0]
+        text = f"{self.rankers[best]} is best on {self.datasets[0]}: its mean {self.measure} is "
+        text += f"{self.scores[0, best]:.3f}."
+        if not len(self.over_folds):
+            return f"{text} A test needs at least two rankers and their scores by fold."
+        beaten = [row["ranker"] for row in self.over_folds if row["p_value"] < self.alpha]
+        whom = ", ".join(beaten) if beaten else "no other ranker"
+        return (
+            f"{text} It is significantly better than {whom} (corrected resampled t-test over the "
+            f"folds, Holm, level {self.alpha:g})."
+        )
 
     def _level(self) -> str:
         then = f", then {self.posthoc.capitalize()}" if len(self.rankers) > 2 else ""
@@ -184,6 +205,8 @@ class Comparison:
         parts = [self.verdict(), self.leaderboard().to_text()]
         if not np.isnan(self.p_value) and len(self.rankers) > 2:
             parts += [f"{self.posthoc.capitalize()}'s p-values:", self.p_table().to_text()]
+        if len(self.over_folds):
+            parts += ["How far behind the best, over the folds:", self.over_folds.to_text()]
         parts += ["Data sets on which the row's ranker beats the column's:"]
         parts += [self.win_table().to_text()]
         if self.left_out:
@@ -199,11 +222,12 @@ def compare(
     posthoc: Posthoc = "nemenyi",
     alpha: float = 0.05,
 ) -> Comparison:
-    """Compare rankers over data sets.
+    """Compare rankers over data sets, or over the folds of a single one.
 
     Friedman's test asks whether the rankers differ at all; if so, Nemenyi's or Dunn's test
     says which pairs do (Demšar 2006). Two rankers are compared by Wilcoxon's signed-rank
-    test.
+    test. On a single data set the best ranker is compared with each other one by
+    `compare_folds`.
 
     Parameters
     ----------
@@ -247,9 +271,9 @@ def compare(
         raise ValueError(f"posthoc must be 'nemenyi' or 'dunn', got {posthoc!r}.")
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r}.")
-    datasets, rankers, scores = score_matrix(results, measure, missing)
+    results = of_rate(results, missing)
+    datasets, rankers, scores = score_matrix(results, measure)
     whole = np.asarray(~np.isnan(scores).any(axis=1))
-    left_out = [name for name, kept in zip(datasets, whole, strict=True) if not kept]
     scores = scores[whole]
     if not len(scores):
         raise ValueError(f"No data set has a {measure} for every ranker.")
@@ -257,10 +281,11 @@ def compare(
     ranks = stats.rankdata(-signed, axis=1)
     test, statistic, p_value = _any_difference(signed)
     pairs = _pair_tests(signed, posthoc, p_value)
+    kept = [name for name, is_kept in zip(datasets, whole, strict=True) if is_kept]
     nemenyi = posthoc == "nemenyi" and len(rankers) > 2 and not np.isnan(p_value)
     return Comparison(
         rankers=rankers,
-        datasets=[name for name, kept in zip(datasets, whole, strict=True) if kept],
+        datasets=kept,
         measure=measure,
         scores=scores,
         average_ranks=ranks.mean(axis=0),
@@ -272,59 +297,21 @@ def compare(
         alpha=alpha,
         critical_difference=_critical_difference(ranks.shape, alpha) if nemenyi else float("nan"),
         wins=(signed[:, :, None] > signed[:, None, :]).sum(axis=0),
-        left_out=left_out,
+        left_out=[name for name in datasets if name not in kept],
+        over_folds=_over_folds(results.where(dataset=kept[0]), measure)
+        if len(kept) == 1
+        else Table([]),
     )
 
 
-def score_matrix(
-    results: Table, measure: str = "tau", missing: float | None = None
-) -> tuple[list[str], list[str], Values]:
-    """Return the data sets, the rankers and their mean scores as a matrix.
-
-    Parameters
-    ----------
-    results : Table
-        What `run_experiment` returned.
-    measure : str, default="tau"
-        The column to take.
-    missing : float, optional
-        The missing rate to look at, if the results hold several.
-
-    Returns
-    -------
-    datasets, rankers : list of str
-        The names, in order of first appearance.
-    scores : ndarray of shape (n_datasets, n_rankers)
-        The means over folds and repetitions; NaN where there is no result.
-    """
-    results = of_rate(results, missing)
-    means = {
-        (row["dataset"], row["ranker"]): row[measure]
-        for row in summarize(results, by=("dataset", "ranker"))
-    }
-    datasets = list(dict.fromkeys(dataset for dataset, _ in means))
-    rankers = list(dict.fromkeys(ranker for _, ranker in means))
-    scores = [[means.get((row, column), np.nan) for column in rankers] for row in datasets]
-    return datasets, rankers, np.array(scores, dtype=np.float64)
-
-
-def of_rate(results: Table, missing: float | None) -> Table:
-    if "missing" not in results.columns:
-        return results
-    if missing is None:
-        rates = sorted(set(results["missing"]))
-        if len(rates) > 1:
-            listed = ", ".join(f"{rate:g}" for rate in rates)
-            raise ValueError(f"The results hold the missing rates {listed}: choose one.")
-        return results
-    chosen = results.where(missing=missing)
-    if not len(chosen):
-        raise ValueError(f"The results hold no missing rate {missing!r}.")
-    return chosen
-
-
-def smaller_is_better(measure: str) -> bool:
-    return measure == "regret" or measure.endswith("_seconds")
+def _over_folds(results: Table, measure: str) -> Table:
+    """Compare the best ranker with each other one, if all have results on the same folds."""
+    if not {"repetition", "fold"} <= set(results.columns) or len(set(results["fold"])) < 2:
+        return Table([])
+    folds = [set(scores) for scores in scores_by_fold(results, measure).values()]
+    if len(folds) < 2 or len(folds[0]) < 2 or any(other != folds[0] for other in folds):
+        return Table([])
+    return compare_folds(results, measure=measure)
 
 
 def _any_difference(scores: Values) -> tuple[str, float, float]:

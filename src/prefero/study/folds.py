@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from prefero.study.comparison import of_rate, smaller_is_better
+from prefero.study._scores import of_rate, smaller_is_better
 from prefero.study.table import Table
 
 __all__ = ["compare_folds"]
@@ -65,7 +65,10 @@ def compare_folds(
         raise ValueError(
             f"The results hold {len(datasets)} data sets: choose one, or use compare for all."
         )
-    scores, n_splits = _scores_by_ranker(results, measure)
+    scores = _aligned(scores_by_fold(results, measure))
+    n_splits = len(set(results["fold"]))
+    if n_splits < 2:
+        raise ValueError("The results hold a single fold: there is nothing to compare over.")
     sign = -1 if smaller_is_better(measure) else 1
     order = sorted(scores, key=lambda name: -sign * scores[name].mean())
     first = order[0] if reference is None else reference
@@ -84,19 +87,25 @@ def compare_folds(
     )
 
 
-def _scores_by_ranker(results: Table, measure: str) -> tuple[dict[str, Values], int]:
-    """Return the scores of each ranker, fold by fold in the same order, and the folds' number."""
-    places = sorted({(row["repetition"], row["fold"]) for row in results})
-    n_splits = len({fold for _, fold in places})
-    if n_splits < 2:
-        raise ValueError("The results hold a single fold: there is nothing to compare over.")
-    scores = {}
-    for (name,), members in results.groups("ranker").items():
-        value = {(row["repetition"], row["fold"]): row[measure] for row in members}
-        if value.keys() != set(places):
+def scores_by_fold(results: Table, measure: str) -> dict[str, dict[tuple[int, int], float]]:
+    """Return the score of every ranker by repetition and fold, where it is defined."""
+    return {
+        str(name): {
+            (row["repetition"], row["fold"]): row[measure]
+            for row in members
+            if not np.isnan(row[measure])
+        }
+        for (name,), members in results.groups("ranker").items()
+    }
+
+
+def _aligned(scores: dict[str, dict[tuple[int, int], float]]) -> dict[str, Values]:
+    """Return the scores of every ranker with the folds in the same order."""
+    places = sorted(set().union(*scores.values()))
+    for name, values in scores.items():
+        if len(values) < len(places):
             raise ValueError(f"{name} was not run on every fold that others were run on.")
-        scores[str(name)] = np.array([value[place] for place in places], dtype=np.float64)
-    return scores, n_splits
+    return {name: np.array([values[at] for at in places]) for name, values in scores.items()}
 
 
 def _corrected_t_test(gaps: Values, test_to_train: float) -> float:

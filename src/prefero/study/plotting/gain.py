@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from prefero.study.comparison import score_matrix
+from prefero.study._scores import score_matrix
 from prefero.study.plotting._style import axes, bar_style, legend, measure_name, open_frame, plain
 from prefero.study.table import Table
 

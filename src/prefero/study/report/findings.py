@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from prefero.rankings import bucket_positions
-from prefero.study.comparison import Comparison, of_rate
+from prefero.study._scores import of_rate
+from prefero.study.comparison import Comparison
 from prefero.study.experiment import Problem, summarize
-from prefero.study.folds import compare_folds
 from prefero.study.table import Table
 
 _COLUMNS = {
@@ -40,7 +40,7 @@ def leaderboard(found: Comparison, results: Table) -> Table:
     means = {row["ranker"]: row for row in summarize(results, by=("ranker",))}
     known = [name for name in _COLUMNS if name in results.columns]
     known = [name for name in known if not all(np.isnan(row[name]) for row in means.values())]
-    behind = {row["ranker"]: row for row in _over_folds(found, results)}
+    behind = {row["ranker"]: row for row in found.over_folds}
     rows = []
     for i in found.order:
         name = found.rankers[i]
@@ -53,46 +53,6 @@ def leaderboard(found: Comparison, results: Table) -> Table:
             row["p-value"] = behind[name]["p_value"] if name in behind else float("nan")
         rows.append(row)
     return Table(rows)
-
-
-def verdict(found: Comparison, results: Table) -> str:
-    """Return the finding in a few sentences.
-
-    Parameters
-    ----------
-    found : Comparison
-        The comparison of the rankers.
-    results : Table
-        The results of one missing rate.
-
-    Returns
-    -------
-    str
-        Over several data sets what `Comparison.verdict` says. On a single one the best
-        ranker and those that it is significantly better than by the test of its folds.
-    """
-    if len(found.datasets) > 1:
-        return found.verdict()
-    best = found.rankers[found.order[0]]
-    mean = found.scores[0, found.order[0]]
-    text = f"{best} is best on {found.datasets[0]}: its mean {found.measure} is {mean:.3f}."
-    behind = _over_folds(found, results)
-    if not len(behind):
-        return text
-    beaten = [row["ranker"] for row in behind if row["p_value"] < found.alpha]
-    whom = ", ".join(beaten) if beaten else "no other ranker"
-    return (
-        f"{text} It is significantly better than {whom} (corrected resampled t-test over the "
-        f"folds, Holm, level {found.alpha:g})."
-    )
-
-
-def _over_folds(found: Comparison, results: Table) -> Table:
-    """Return the comparison over the folds of a single data set; no rows if there is none."""
-    folds = set(results["fold"]) if "fold" in results.columns else set()
-    if len(found.datasets) > 1 or len(found.rankers) < 2 or len(folds) < 2:
-        return Table([])
-    return compare_folds(results, found.rankers[found.order[0]], measure=found.measure)
 
 
 def scores_by_dataset(found: Comparison) -> Table:

@@ -119,7 +119,7 @@ def write_report(
     figures = Figures()
     page = _Page(
         title=title,
-        verdict=findings.verdict(found, at_rate),
+        verdict=found.verdict(),
         in_words=_in_words(look, chosen),
         protocol=findings.protocol(at_rate),
         data=findings.data_summary(problems),
