@@ -4,10 +4,11 @@ Three parts: the eight expression problems (their Tables 1 and 2), the gap ampli
 functional yeast set (their Figure 1), and two multilabel sets beside ML-kNN and scikit-learn::
 
     python reproduction/brinker2007.py --quick --jobs 2
-    python reproduction/brinker2007.py --splits 3 --thin --jobs 2 --folder cells
+    python reproduction/brinker2007.py --folder cells --output docs/results/brinker2007.md
 
-The text of their Table 2 is lost to us; what it says, by the words of the paper, is the order of
-the methods: k-NN* and CRPC-POLY first, then k-NN; BR last; each "-r" behind its full version.
+The second command takes about three quarters of an hour of CPU time. The text of their Table 2 is
+lost to us; what it says, by the words of the paper, is the order of the methods: k-NN* and
+CRPC-POLY first, then k-NN; BR last; each "-r" behind its full version.
 """
 
 import time
@@ -18,20 +19,28 @@ from typing import Any
 import numpy as np
 from joblib import Memory, Parallel, delayed
 from kebi import arguments, parse, publish
+from ml_knn import MLkNN
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, train_test_split
 from sklearn.multioutput import ClassifierChain
-from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from prefero import BinaryRelevanceRanker, NeighborsMultilabelRanker, PairwiseMultilabelRanker
 from prefero.datasets import benchmark_path
-from prefero.multilabel import metrics
-from prefero.rankings import calibrated_from_scores, split_calibrated
+from prefero.metrics import multilabel as metrics
+from prefero.multilabel.neighbors import SIZES
+from prefero.rankings import (
+    bucket_positions,
+    calibrated_from_relevance,
+    calibrated_from_scores,
+    split_calibrated,
+    strict_ranks,
+)
 from prefero.study import Table
 
 Values = NDArray[np.float64]
@@ -56,27 +65,106 @@ PLAIN_KNN_STAR = {
 ML_KNN_YEAST = {"Hamming loss": 0.194, "ranking loss": 0.167, "average precision": 0.765}
 
 
+# What the paper says of its Table 2: the left method is ahead of the right one.
+CLAIMS = (
+    ("k-NN*", "k-NN"),
+    ("CRPC-POLY", "k-NN"),
+    ("k-NN", "k-NN-r"),
+    ("k-NN*", "k-NN*-r"),
+    ("CRPC-POLY", "CRPC-LIN"),
+    ("CRPC-LIN", "BR-LIN"),
+    ("CRPC-POLY", "BR-POLY"),
+    ("k-NN", "BR-LIN"),
+    ("k-NN", "BR-POLY"),
+)
+
+
+class PolynomialKernel:
+    """((x.y / n_features + 1) / 2) ** degree, a matrix at a time.
+
+    The profiles are standardised row by row, so each has a kernel of about 1 with itself.
+    """
+
+    def __init__(self, degree: int) -> None:
+        self.degree = degree
+
+    def __call__(self, first: Values, second: Values) -> Values:
+        """Return the kernel matrix of two sets of profiles."""
+        linear = (first @ second.T / first.shape[1] + 1) / 2
+        kernel = linear.copy()
+        for _ in range(self.degree - 1):
+            kernel *= linear
+        return kernel
+
+
+class PlainNeighbors(BaseEstimator):
+    """The same idea in a few lines of scikit-learn: regression on ranks with weights 1/d."""
+
+    def __init__(self, n_neighbors: int = 10) -> None:
+        self.n_neighbors = n_neighbors
+
+    def fit(self, X: Values, y: Values, ranks: Values) -> "PlainNeighbors":
+        """Regress on the positions of the labels and the zero point, where the unknown stand."""
+        calibrated = calibrated_from_relevance(y, ranks)
+        known = np.where(np.isnan(calibrated), calibrated[:, -1:], calibrated)
+        self.model_ = KNeighborsRegressor(self.n_neighbors, weights="distance")
+        self.model_.fit(X, bucket_positions(known))
+        return self
+
+    def score(self, X: Values, y: Values, ranks: Values) -> float:
+        """Return the mean generalized Spearman correlation."""
+        predicted = strict_ranks(-self.model_.predict(X))
+        return float(metrics.calibrated_rho(calibrated_from_relevance(y, ranks), predicted))
+
+
+def fit_best(candidates: Iterable[BaseEstimator], X: Values, *targets: Values) -> Any:
+    """Fit case-based rankers and return the one of the smallest loss on cases left out."""
+
+    def smallest_loss(model: Any) -> float:
+        return min(loss for by_gap in model.leave_one_out_.values() for loss in by_gap.values())
+
+    return min((clone(model).fit(X, *targets) for model in candidates), key=smallest_loss)
+
+
+class BestNeighbors(BaseEstimator):
+    """Case-based ranking for label sets: size, gap and weights of the smallest Hamming loss."""
+
+    def fit(self, X: Values, y: Values) -> "BestNeighbors":
+        """Choose on cases left out."""
+        weights = ("uniform", "distance", "squared_distance", "dudani")
+        candidates = [
+            NeighborsMultilabelRanker("auto", gap="auto", weights=kind, loss="hamming")
+            for kind in weights
+        ]
+        self.model_ = fit_best(candidates, X, y)
+        return self
+
+    def decision_function(self, X: Values) -> Values:
+        """Return the scores of the ranker chosen."""
+        return self.model_.decision_function(X)
+
+
 def machines(kind: type, kernel: str, thin: bool) -> list[BaseEstimator]:
     """Return a ranker over support vector machines for each setting of the paper, or a few."""
     if kernel == "linear":
         return [kind(LinearSVC(C=2.0**power)) for power in range(-4, 5, 4 if thin else 1)]
-    degrees, powers = (range(1, 4), (-2, 0)) if thin else (range(1, 6), range(-2, 3))
+    degrees, powers = ((2, 4), (-1, 1)) if thin else (range(1, 6), range(-2, 3))
     return [
-        kind(SVC(kernel="poly", degree=degree, coef0=1, C=2.0**power))
+        kind(SVC(kernel=PolynomialKernel(degree), C=2.0**power))
         for degree in degrees
         for power in powers
     ]
 
 
 def methods(thin: bool) -> dict[str, tuple[list[BaseEstimator], bool]]:
-    """Return the candidates of each method, and whether it learns from the ranks.
-
-    The case-based rankers choose among the paper's sizes of the neighbourhood themselves, by
-    leaving out one case after the other. "Tuned" has weights 1/d² and chooses the gap as well.
-    """
+    """Return the candidates of each method, and whether it learns from the ranks."""
     plain = [NeighborsMultilabelRanker("auto")]
     weighted = [NeighborsMultilabelRanker("auto", weights="distance")]
-    tuned = [NeighborsMultilabelRanker("auto", gap="auto", weights="squared_distance")]
+    tuned = [
+        NeighborsMultilabelRanker("auto", gap="auto", weights=weights, p=power)
+        for weights in ("distance", "squared_distance")
+        for power in (1, 2)
+    ]
     crpc, br = PairwiseMultilabelRanker, BinaryRelevanceRanker
     return {
         "k-NN": (plain, True),
@@ -84,6 +172,7 @@ def methods(thin: bool) -> dict[str, tuple[list[BaseEstimator], bool]]:
         "k-NN* tuned": (tuned, True),
         "k-NN-r": (plain, False),
         "k-NN*-r": (weighted, False),
+        "plain k-NN*": ([PlainNeighbors(k) for k in SIZES], True),
         "CRPC-LIN": (machines(crpc, "linear", thin), True),
         "CRPC-POLY": (machines(crpc, "poly", thin), True),
         "BR-LIN": (machines(br, "linear", thin), False),
@@ -101,40 +190,50 @@ def read_expression(name: str) -> tuple[Values, Values, Values]:
 
 
 def run_expression(name: str, seed: int, method: str, thin: bool) -> dict[str, float]:
-    """One cell: choose inside the training part, train on all of it, test on the rest."""
+    """One cell: choose inside the training part, train on all of it, test on the rest.
+
+    Our case-based rankers choose by the cases they leave out, others by 30 % of the training part.
+    """
     X, relevance, ranks = read_expression(name)
     train, test = train_test_split(np.arange(len(X)), test_size=0.3, random_state=seed)
+    inner, outer = train_test_split(train, test_size=0.3, random_state=seed)
     candidates, uses_ranks = methods(thin)[method]
 
-    def fitted(estimator: BaseEstimator, rows: NDArray[np.intp]) -> Any:
-        return clone(estimator).fit(X[rows], relevance[rows], ranks[rows] if uses_ranks else None)
+    def targets(rows: NDArray[np.intp]) -> tuple[Values, ...]:
+        return (relevance[rows], ranks[rows]) if uses_ranks else (relevance[rows],)
 
     def accuracy(estimator: BaseEstimator) -> float:
-        inner, outer = train_test_split(train, test_size=0.3, random_state=seed)
-        return fitted(estimator, inner).score(X[outer], relevance[outer], ranks[outer])
+        model = clone(estimator).fit(X[inner], *targets(inner))
+        return model.score(X[outer], relevance[outer], ranks[outer])
 
     start = time.process_time()
-    chosen = max(candidates, key=accuracy) if len(candidates) > 1 else candidates[0]
-    model = fitted(chosen, train)
+    if isinstance(candidates[0], NeighborsMultilabelRanker):
+        model = fit_best(candidates, X[train], *targets(train))
+    else:
+        model = clone(max(candidates, key=accuracy)).fit(X[train], *targets(train))
     trained = time.process_time()
     score = model.score(X[test], relevance[test], ranks[test])
     return {"rho": score, "train": trained - start, "test": time.process_time() - trained}
 
 
 def expression_tables(options: Any) -> dict[str, Table]:
-    """One split of every method as in the paper; means over more for all but the dearest."""
+    """Every method on a few splits, the case-based ones on more."""
     sets = options.sets or EXPRESSION_SETS
-    splits, thin = (1, True) if options.quick else (options.splits, options.thin)
-    cheap = [method for method in methods(thin) if "POLY" not in method]
-    keys = [(name, method, 0) for name in sets for method in methods(thin)]
-    keys += [(name, method, seed) for name in sets for method in cheap for seed in range(1, splits)]
+    thin = options.quick
+    few, many = (1, 1) if thin else (options.splits, max(options.splits, options.more_splits))
+    everyone = list(methods(thin))
+    case_based = [method for method in everyone if "k-NN" in method]
+    keys = [(name, method, seed) for name in sets for method in everyone for seed in range(few)]
+    keys += [
+        (name, method, seed) for name in sets for method in case_based for seed in range(few, many)
+    ]
     run = cached(run_expression, options.folder)
     cells = Parallel(n_jobs=options.jobs)(
         delayed(run)(name, seed, method, thin) for name, method, seed in keys
     )
     found = dict(zip(keys, cells, strict=True))
 
-    def table(names: Iterable[str], n_seeds: int, column: str, statistic: Any) -> Rows:
+    def table(names: Iterable[str], n_seeds: int, column: str, statistic: Any = np.mean) -> Rows:
         return [
             {"set": name}
             | {
@@ -144,22 +243,28 @@ def expression_tables(options: Any) -> dict[str, Table]:
             for name in sets
         ]
 
-    means = table(cheap, splits, "rho", np.mean)
-    for row in means:
-        row["plain k-NN*"] = PLAIN_KNN_STAR[row["set"]]
+    means, more_means = table(everyone, few, "rho"), table(case_based, many, "rho")
+    for row in more_means:
+        row["to reach"] = PLAIN_KNN_STAR[row["set"]]
     return {
-        "Generalized Spearman correlation, one split": with_means(
-            table(methods(thin), 1, "rho", np.mean)
-        ),
-        f"The same, mean of {splits} splits": with_means(means),
-        "Its standard deviation over the splits": Table(table(cheap, splits, "rho", np.std)),
-        "CPU seconds to train, parameters chosen, one split": with_means(
-            table(methods(thin), 1, "train", np.mean)
-        ),
-        "CPU seconds to predict the test part, one split": with_means(
-            table(methods(thin), 1, "test", np.mean)
-        ),
+        f"Generalized Spearman correlation, mean of {few} splits": with_means(means),
+        "Its standard deviation over these splits": Table(table(everyone, few, "rho", np.std)),
+        "What the paper says of the order of the methods": claims_table(means),
+        f"Case-based methods, mean of {many} splits": with_means(more_means),
+        "Their standard deviation": Table(table(case_based, many, "rho", np.std)),
+        "CPU seconds to train, parameters chosen": with_means(table(everyone, few, "train")),
+        "CPU seconds to predict the test part": with_means(table(everyone, few, "test")),
     }
+
+
+def claims_table(means: Rows) -> Table:
+    """On how many sets, and by how much in the mean, one method is ahead of another."""
+    rows = []
+    for better, worse in CLAIMS:
+        lead = np.array([row[better] - row[worse] for row in means])
+        ahead = f"{np.count_nonzero(lead > 0)} of {len(lead)} sets"
+        rows.append({"claim": f"{better} above {worse}", "holds on": ahead, "mean": lead.mean()})
+    return Table(rows)
 
 
 def with_means(rows: Rows) -> Table:
@@ -182,8 +287,8 @@ def folds(n: int) -> Iterable[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     return KFold(10, shuffle=True, random_state=0).split(np.zeros(n))
 
 
-def gap_table() -> Table:
-    """Hamming loss of ten folds against k, a column a gap (Figure 1)."""
+def gap_losses() -> Values:
+    """Hamming loss of ten folds, a row a size of the neighbourhood, a column a gap."""
     X, relevance = read_multilabel("yeast")
     losses = np.zeros((len(FIGURE_SIZES), len(GAPS)))
     for train, test in folds(len(X)):
@@ -192,13 +297,19 @@ def gap_table() -> Table:
             for j, gap in enumerate(GAPS):
                 ranker.n_neighbors_, ranker.gap_ = k, gap
                 losses[i, j] += metrics.hamming_loss(relevance[test], ranker.predict(X[test])) / 10
+    return losses
+
+
+def gap_table(options: Any) -> Table:
+    """Return what Figure 1 shows."""
+    losses = cached(gap_losses, options.folder)()
     return Table(
-        {"k": k} | {f"p={gap}": loss for gap, loss in zip(GAPS, row, strict=True)}
+        {"k": k} | {f"p={gap}": float(loss) for gap, loss in zip(GAPS, row, strict=True)}
         for k, row in zip(FIGURE_SIZES, losses, strict=True)
     )
 
 
-def draw_gaps(table: Table, path: Path) -> None:
+def draw_gaps(table: Table) -> Any:
     """Draw Figure 1."""
     from matplotlib.figure import Figure
 
@@ -208,37 +319,7 @@ def draw_gaps(table: Table, path: Path) -> None:
         axes.plot(table["k"], table[f"p={gap}"], label=f"p={gap}", linewidth=1)
     axes.set(xlabel="k", ylabel="Hamming loss", title="Gap amplification on functional yeast")
     axes.legend(fontsize="small")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
-
-
-class MLkNN(BaseEstimator):
-    """ML-kNN of Zhang & Zhou (2007), for comparison: posteriors of neighbour counts."""
-
-    def __init__(self, n_neighbors: int = 10, smoothing: float = 1.0) -> None:
-        self.n_neighbors = n_neighbors
-        self.smoothing = smoothing
-
-    def fit(self, X: Values, y: Values) -> "MLkNN":
-        """Estimate priors, and how many neighbours have a label when a case has it or not."""
-        k, s = self.n_neighbors, self.smoothing
-        self.index_, self.y_ = NearestNeighbors(n_neighbors=k).fit(X), y
-        self.prior_ = (s + y.sum(axis=0)) / (2 * s + len(y))
-        counts = y[self.index_.kneighbors(return_distance=False)].sum(axis=1).astype(int)
-        self.likelihood_ = np.empty((2, k + 1, y.shape[1]))
-        for side in (0, 1):
-            for label in range(y.shape[1]):
-                seen = np.bincount(counts[y[:, label] == side, label], minlength=k + 1)
-                self.likelihood_[side, :, label] = (s + seen) / (s * (k + 1) + seen.sum())
-        return self
-
-    def decision_function(self, X: Values) -> Values:
-        """Return the posterior probability of each label, less 1/2."""
-        counts = self.y_[self.index_.kneighbors(X, return_distance=False)].sum(axis=1).astype(int)
-        labels = np.arange(self.y_.shape[1])
-        yes = self.prior_ * self.likelihood_[1, counts, labels]
-        no = (1 - self.prior_) * self.likelihood_[0, counts, labels]
-        return yes / (yes + no) - 0.5
+    return figure
 
 
 def scores_of(model: Any, X: Values) -> Values:
@@ -258,10 +339,9 @@ def scores_of(model: Any, X: Values) -> Values:
 
 def rivals() -> dict[str, BaseEstimator]:
     """Return the methods that the multilabel table compares."""
-    ours = NeighborsMultilabelRanker("auto", gap="auto", weights="dudani", loss="hamming")
     return {
-        "NeighborsMultilabelRanker, k and gap chosen": ours,
-        "ML-kNN, our code, k = 10": MLkNN(),
+        "NeighborsMultilabelRanker, k, gap and weights chosen": BestNeighbors(),
+        "ML-kNN, k = 10": MLkNN(),
         "KNeighborsClassifier, k = 10": KNeighborsClassifier(10),
         "ClassifierChain, logistic": ClassifierChain(LogisticRegression(max_iter=2000)),
     }
@@ -302,22 +382,47 @@ def cached(function: Callable[..., Any], folder: Path | None) -> Callable[..., A
     return function if folder is None else Memory(folder, verbose=0).cache(function)
 
 
+READING = """
+    ## How these figures were made
+
+    - Each split is 70/30 at random, its seed the number of the split. Machines and "plain k-NN*"
+      choose their parameters on 30 % of the training part, as the paper does, from its grids, or
+      with ``--quick`` a few points of them. k-NN, k-NN* and their "-r" choose k among the paper's
+      sizes by leaving one case out.
+      "Tuned" chooses the gap, weights 1/d or 1/d² and the Manhattan or Euclidean metric like that.
+    - "Plain k-NN*" is scikit-learn's KNeighborsRegressor on ranks, on the same splits and scored
+      alike. "To reach" is the mean over three splits of its own that it reached before Prefero was
+      written: beside it the splits count, too.
+    - The paper does not state its polynomial kernel. Here it is ((x.y / 24 + 1) / 2)^degree, which
+      is about 1 for a profile and itself. The factor 1/2 was chosen on the training part of
+      one split of cold, heat and dtt: without it the best C lay at the small end of the grid.
+    - An expression of 0.00 is missing: it is no part of any score.
+    - CPU seconds are those of one thread, choice of parameters included, a mean over the splits.
+    - Emotions is standardised, yeast comes scaled. Our ranker chooses its parameters inside each
+      training fold, for the Hamming loss; ML-kNN has the k of its authors, and scikit-learn's
+      classifiers their defaults but for k.
+    """
+
+
 def main() -> None:
     """Print all tables and draw the figure."""
     parser = arguments("The experiments of Brinker & Hüllermeier (2007).")
-    parser.add_argument("--splits", type=int, default=3, help="random 70/30 splits a set")
+    parser.add_argument("--splits", type=int, default=3, help="random splits for all methods")
+    parser.add_argument("--more-splits", type=int, default=10, help="for the case-based ones")
     parser.add_argument("--sets", nargs="+", choices=EXPRESSION_SETS, help="expression problems")
-    parser.add_argument("--thin", action="store_true", help="a third or less of the SVM settings")
-    parser.add_argument("--figure", type=Path, help="draw Figure 1 into this file (svg, png, pdf)")
     options = parse(parser)
     tables = expression_tables(options)
-    gaps = gap_table()
-    tables["Figure 1: Hamming loss on functional yeast, ten folds"] = gaps
-    if options.figure is not None:
-        draw_gaps(gaps, options.figure)
+    head = "Figure 1: Hamming loss on functional yeast, ten folds"
+    tables[head] = gap_table(options)
     for name in ("yeast", "emotions"):
         tables[f"{name.capitalize()}, ten folds"] = multilabel_table(name, options)
-    publish("Case-based multilabel ranking", tables, options.output)
+    publish(
+        "Case-based multilabel ranking",
+        tables,
+        options.output,
+        figures={"Figure 1": draw_gaps(tables[head])},
+        reading=READING,
+    )
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import prefero
-from prefero.checks import LABEL_RANKER_AXIOMS, _run, check_label_ranker
+from prefero.checks import LABEL_RANKER_AXIOMS, check_label_ranker, run_axiom
 
 LABEL_RANKERS = [
     getattr(import_module("prefero.label_ranking"), name)()
@@ -40,7 +40,7 @@ def test_scikit_learn(estimator, check):
 @pytest.mark.parametrize("estimator", LABEL_RANKERS, ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize("axiom", LABEL_RANKER_AXIOMS, ids=lambda axiom: axiom.__name__)
 def test_axiom(estimator, axiom):
-    _run(axiom, estimator, expected_to_fail=axiom.__name__ in expected_failures(estimator))
+    run_axiom(axiom, estimator, expected_to_fail=axiom.__name__ in expected_failures(estimator))
 
 
 class RanksByIndex(prefero.ConsensusLabelRanker):

@@ -78,8 +78,19 @@ def test_what_is_no_calibrated_ranking_is_refused(C, words):
 def test_wrong_relevance_and_shapes_are_refused():
     with pytest.raises(ValueError, match=r"relevance\[1\]: label 0 is -1"):
         calibrated_from_relevance([[1, 0], [-1, 0]])
-    with pytest.raises(ValueError, match="shape"):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         calibrated_from_relevance([[1, 0], [1, 0]], ranks=[[1, 2]])
+    with pytest.raises(ValueError, match="ranks has 3 labels, but 2 were expected"):
+        calibrated_from_relevance([[1, 0]], ranks=[[1, 2, 3]])
+
+
+def test_tables_are_matched_by_name():
+    pd = pytest.importorskip("pandas")
+    relevance = pd.DataFrame([[1, 0, 1]], columns=["pol", "eco", "spo"])
+    ranks = pd.DataFrame([[3, 2, 1]], columns=["eco", "pol", "spo"])
+    assert_array_equal(calibrated_from_relevance(relevance, ranks), [[2, 4, 1, 3]])
+    with pytest.raises(ValueError, match=r"columns of ranks are \['eco', 'war', 'spo'\]"):
+        calibrated_from_relevance(relevance, ranks.rename(columns={"pol": "war"}))
 
 
 def test_a_score_of_zero_is_on_neither_side():

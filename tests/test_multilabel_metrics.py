@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import UndefinedMetricWarning
 
 from oracles import multilabel_errors
-from prefero.multilabel import metrics
+from prefero.metrics import multilabel as metrics
 
 OF_SETS = {"hamming_loss": "hamming_loss", "subset_loss": "zero_one_loss"}
 OF_ORDERS = {

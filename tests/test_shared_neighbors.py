@@ -73,6 +73,16 @@ def test_weights_by_a_function():
     assert_allclose(neighbor_weights(near, lambda d: np.exp(-d)), [[np.exp(-1), 2 * np.exp(-2)]])
     with pytest.raises(ValueError, match=r"shape \(1, 2\).*got shape \(1,\)"):
         neighbor_weights(near, lambda d: d[:, 0])
+    with pytest.raises(ValueError, match="got -1 for the distance 1"):
+        neighbor_weights(near, lambda d: -d)
+
+
+def test_a_function_that_divides_by_zero_is_refused_unless_nobody_stands_there():
+    distances = np.array([[0.0, 2.0]])
+    with pytest.raises(ValueError, match="got inf for the distance 0"):
+        neighbor_weights(neighbors(distances), lambda d: 1 / d)
+    left_out = neighbors(distances, np.array([[0.0, 1.0]]))
+    assert_allclose(neighbor_weights(left_out, lambda d: 1 / d), [[0, 0.5]])
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "brute", "kd_tree", "ball_tree"])

@@ -400,13 +400,7 @@ def neighbor_weights(near: Neighbors, kind: str | WeightFunction) -> Values:
     """
     distances, places = near.distances, near.places
     if callable(kind):
-        weights = np.asarray(kind(distances), dtype=np.float64)
-        if weights.shape != distances.shape:
-            raise ValueError(
-                f"weights must return an array of shape {distances.shape}, one weight a "
-                f"distance, got shape {weights.shape}."
-            )
-        return weights * places
+        return _called_weights(kind, distances, taken=places > 0) * places
     if kind == "uniform":
         return places
     if kind in ("distance", "squared_distance"):
@@ -418,3 +412,24 @@ def neighbor_weights(near: Neighbors, kind: str | WeightFunction) -> Values:
     width = farthest - nearest
     rise = (farthest - distances) / np.where(width > 0, width, 1)
     return np.where(width > 0, rise, 1) * places
+
+
+def _called_weights(
+    function: WeightFunction, distances: Values, taken: NDArray[np.bool_]
+) -> Values:
+    """What a function makes of distances; zero for neighbours that take no place."""
+    with np.errstate(divide="ignore"):
+        weights = np.asarray(function(distances), dtype=np.float64)
+    if weights.shape != distances.shape:
+        raise ValueError(
+            f"weights must return an array of shape {distances.shape}, one weight a "
+            f"distance, got shape {weights.shape}."
+        )
+    weights = np.where(taken, weights, 0)
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        raise ValueError(
+            f"weights must return finite numbers that are not negative, got {weights[bad][0]:g} "
+            f"for the distance {distances[bad][0]:g}; weights='distance' is a 1/d that knows zero."
+        )
+    return weights

@@ -140,7 +140,8 @@ class LabelRankerMixin:
         ndarray of shape (n_samples, top)
             Label names.
         """
-        return self.labels_[np.argsort(self.predict(X), axis=1)[:, :top]]
+        order = np.argsort(self.predict(X), axis=1)
+        return self.labels_[order[:, :top]]
 
     @_has("predict_pairwise")
     def predict_partial(self, X: Any, threshold: float = 0.5) -> NDArray[np.bool_]:

@@ -166,7 +166,8 @@ class MultilabelRankerMixin:
         ndarray of shape (n_samples, top)
             Label names.
         """
-        return self.labels_[np.argsort(self.predict_ranks(X), axis=1)[:, :top]]
+        order = np.argsort(self.predict_ranks(X), axis=1)
+        return self.labels_[order[:, :top]]
 
     def score(
         self,

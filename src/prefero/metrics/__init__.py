@@ -2,7 +2,8 @@
 
 Every measure compares two rank matrices, or preference graphs and scores, row by row; measures
 of ranks skip labels that either row does not rank. It returns the (weighted) mean over the rows
-where it is defined, or with ``average=False`` one value a row, NaN where it is not.
+where it is defined, or with ``average=False`` one value a row, NaN where it is not. The measures of
+label sets are in :mod:`prefero.metrics.multilabel`.
 """
 
 from prefero.metrics._graphs import ranking_error

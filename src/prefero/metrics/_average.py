@@ -17,7 +17,12 @@ def defined_ratio(numerator: Values, denominator: Values) -> Values:
 
 
 def average_rows(
-    values: Values, average: bool, sample_weight: ArrayLike | None, measure: str
+    values: Values,
+    average: bool,
+    sample_weight: ArrayLike | None,
+    measure: str,
+    *,
+    why_undefined: str = "no row has two labels that both sides order",
 ) -> float | Values:
     """Return the values a row, or their weighted mean over the rows where they are defined."""
     if not average:
@@ -28,7 +33,7 @@ def average_rows(
     total = weight[defined].sum()
     if not total > 0:
         warnings.warn(
-            f"{measure} is undefined: no row has two labels that both sides order.",
+            f"{measure} is undefined: {why_undefined}.",
             UndefinedMetricWarning,
             stacklevel=3,
         )

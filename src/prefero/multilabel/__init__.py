@@ -1,6 +1,5 @@
 """Multilabel rankers: instance in, order of the labels and the relevant ones among them out."""
 
-from prefero.multilabel import metrics
 from prefero.multilabel.aggregation import mean_calibrated_ranks
 from prefero.multilabel.binary_relevance import BinaryRelevanceRanker
 from prefero.multilabel.neighbors import (
@@ -15,5 +14,4 @@ __all__ = [
     "NeighborsMultilabelRanker",
     "PairwiseMultilabelRanker",
     "mean_calibrated_ranks",
-    "metrics",
 ]

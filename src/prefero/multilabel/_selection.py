@@ -6,8 +6,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from prefero.metrics import spearman_rho
-from prefero.multilabel import metrics
+from prefero.metrics import multilabel as metrics
 from prefero.rankings import split_calibrated, strict_calibrated
 
 Values = NDArray[np.float64]
@@ -15,7 +14,8 @@ Loss = Callable[[Values, Values, Values], float]
 
 
 def _disagreement(calibrated: Values, scores: Values, weight: Values) -> float:
-    rho = np.asarray(spearman_rho(calibrated, strict_calibrated(scores), average=False))
+    predicted = strict_calibrated(scores)
+    rho = np.asarray(metrics.calibrated_rho(calibrated, predicted, average=False))
     defined = ~np.isnan(rho)
     return -float(np.average(rho[defined], weights=weight[defined])) if defined.any() else 0.0
 

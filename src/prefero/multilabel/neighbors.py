@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
 from prefero._neighbors import (
+    MAX_TRIALS,
     Neighbors,
     WeightFunction,
     build_index,
@@ -31,8 +32,6 @@ Aggregation = Callable[..., ArrayLike]
 # Figure 1.
 SIZES = (*range(1, 12, 2), *range(21, 152, 10))
 GAPS = (1, 2, 4, 8, 16, 32, 64, 128)
-# Cases that are left out, one at a time, to choose among them.
-MAX_TRIALS = 3000
 
 
 class MultilabelNeighborExplanation(NamedTuple):
@@ -51,7 +50,8 @@ class MultilabelNeighborExplanation(NamedTuple):
     mean_ranks : ndarray of shape (n_samples, n_labels)
         The mean rank of each label among them.
     zero_point : ndarray of shape (n_samples,)
-        The mean rank of the zero point: labels of a smaller mean rank are relevant.
+        The mean rank of the zero point: labels of a smaller mean rank are relevant, unless
+        ``aggregation`` is a function.
     """
 
     cases: NDArray[np.int64]
@@ -225,10 +225,11 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
             self._offsets, np.array([0, len(rows)]), rows, self.case_weight_
         )
         self._prior = [np.nan_to_num(mean) for mean in everyone]
+        self._prior_place = float(np.average(self._places, weights=self.case_weight_))
 
     # Index and offsets are made anew from the cases: files hold plain arrays only.
     def __getstate__(self) -> dict[str, Any]:
-        made = {"_index", "_offsets", "_places", "_prior"}
+        made = {"_index", "_offsets", "_places", "_prior", "_prior_place"}
         return {name: value for name, value in super().__getstate__().items() if name not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -283,22 +284,24 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
 
     def _scores(self, near: Neighbors, gaps: tuple[Any, ...]) -> list[Values]:
         """The labels' distances above the zero point, for each of some gaps."""
-        if callable(self.aggregation):
-            return [self._aggregated(self.aggregation, near)]
         offset, side = self._means(near)
         # Rounded, so that a label on the zero point stays there whatever the order of summation.
-        return [0.0 - np.round(offset + gap / 2 * side, 9) for gap in gaps]
+        scores = [0.0 - np.round(offset + gap / 2 * side, 9) for gap in gaps]
+        if not callable(self.aggregation):
+            return scores
+        return [self._aggregated(self.aggregation, near, of_all) for of_all in scores]
 
-    def _aggregated(self, aggregation: Aggregation, near: Neighbors) -> Values:
+    def _aggregated(self, aggregation: Aggregation, near: Neighbors, means: Values) -> Values:
+        """Scores by a function of the neighbours' rankings; means for labels they do not know."""
+        scores = means.copy()
         weights = neighbor_weights(near, self.weights)
-        ranks = np.array(
-            [
-                aggregation(self.calibrated_[rows[weight > 0]], sample_weight=weight[weight > 0])
-                for rows, weight in zip(near.indices, weights, strict=True)
-            ],
-            dtype=np.float64,
-        )
-        return ranks[:, -1:] - ranks[:, :-1]
+        for score, rows, weight in zip(scores, near.indices, weights, strict=True):
+            rankings = self.calibrated_[rows[weight > 0]]
+            known = ~np.isnan(rankings[:, :-1]).all(axis=0)
+            if known.any():
+                ranks = np.asarray(aggregation(rankings, sample_weight=weight[weight > 0]))
+                score[known] = (ranks[-1] - ranks[:-1])[known]
+        return scores
 
     def _answer(self, X: Values) -> tuple[Values]:
         return (self._scores(self._nearest(X), (self.gap_,))[0],)
@@ -335,8 +338,9 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
         near = self._nearest(self._validate_X(X, reset=False))
         weights = neighbor_weights(near, self.weights)
         offset, side = self._means(near)
-        place = np.average(self._places[near.indices], axis=1, weights=weights)
-        zero = place + (self.gap_ + 1) / 2
+        total = weights.sum(axis=1)
+        place = (self._places[near.indices] * weights).sum(axis=1) / np.where(total > 0, total, 1)
+        zero = np.where(total > 0, place, self._prior_place) + (self.gap_ + 1) / 2
         relevance = split_calibrated(self.calibrated_)[0][near.indices]
         mean_ranks = zero[:, None] + offset + self.gap_ / 2 * side
         return MultilabelNeighborExplanation(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_consistent_length
 
 from prefero.exceptions import RowError
 from prefero.rankings._ranks import (
@@ -73,7 +73,7 @@ def calibrated_from_relevance(relevance: ArrayLike, ranks: ArrayLike | None = No
         Ranks of the labels, which refine the order inside both parts. No relevant label may
         stand after an irrelevant one. A label of known relevance without a rank stands in the
         middle of its part; without any rank each part is one bucket. The rank of a label of
-        unknown relevance is not used.
+        unknown relevance is not used. If both are tables, columns are matched by name.
 
     Returns
     -------
@@ -94,15 +94,29 @@ def calibrated_from_relevance(relevance: ArrayLike, ranks: ArrayLike | None = No
     """
     known = check_relevance(relevance)
     c = known.shape[1]
-    inner = np.full_like(known, np.nan) if ranks is None else check_ranks(ranks, name="ranks")
-    if inner.shape != known.shape:
-        raise ValueError(f"ranks has shape {inner.shape}, but relevance has shape {known.shape}.")
+    inner = np.full_like(known, np.nan) if ranks is None else _ranks_of(relevance, ranks, c)
+    check_consistent_length(known, inner)
     _refuse_inconsistent(known, inner, relevance)
     levels = np.full((len(known), c + 1), c + 1.0)
     levels[:, :-1] = np.where(known == 1, _places(inner, known == 1), np.nan)
     irrelevant = known == 0
     levels[:, :-1][irrelevant] = (c + 1 + _places(inner, irrelevant))[irrelevant]
     return smallest_positions(levels)
+
+
+def _ranks_of(relevance: Any, ranks: Any, n_labels: int) -> Values:
+    """Ranks in the order of the relevance columns: two tables are matched by name."""
+    inner = check_ranks(ranks, name="ranks", n_labels=n_labels)
+    labels, columns = label_names(relevance), label_names(ranks)
+    if labels is None or columns is None:
+        return inner
+    if set(labels) != set(columns):
+        raise ValueError(
+            f"The columns of ranks are {list(columns)}, but those of the relevance are "
+            f"{list(labels)}: give both the same labels."
+        )
+    place = {name: column for column, name in enumerate(columns)}
+    return np.ascontiguousarray(inner[:, [place[name] for name in labels]])
 
 
 def _places(ranks: Values, part: NDArray[np.bool_]) -> Values:

@@ -1,12 +1,14 @@
 """How good a predicted label set, or an order of labels by relevance, is.
 
+A module of its own: a ``ranking_loss`` of multilabel ranking compares a label set with an order,
+the measures of :mod:`prefero.metrics` compare two orders.
+
 Every measure takes the true relevance as 1, 0 or NaN, skips what is unknown, and returns the
 (weighted) mean over the rows in which something is known. Where nothing is unknown, the measures
 that scikit-learn has give its values. ``predicted`` is what ``predict`` of a multilabel ranker
 returns, ``scores`` what its ``decision_function`` returns.
 """
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,11 +16,11 @@ from typing import Any
 import numpy as np
 import sklearn.metrics
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import _check_sample_weight
 
-from prefero.metrics import spearman_rho
+from prefero.metrics._average import average_rows, defined_ratio
+from prefero.metrics._rankings import spearman_rho
 from prefero.rankings import check_calibrated, check_relevance
 
 Values = NDArray[np.float64]
@@ -104,7 +106,7 @@ def hamming_loss(
     truth, sets, weight = _validate(relevance, _sets(predicted), sample_weight)
     known = ~np.isnan(truth)
     wrong = np.count_nonzero(known & (truth != sets), axis=1)
-    return _average(wrong / np.maximum(known.sum(axis=1), 1), weight)
+    return _average(defined_ratio(wrong, np.count_nonzero(known, axis=1)), weight)
 
 
 def subset_loss(
@@ -132,7 +134,9 @@ def subset_loss(
     0.5
     """
     truth, sets, weight = _validate(relevance, _sets(predicted), sample_weight)
-    return _average(((truth != sets) & ~np.isnan(truth)).any(axis=1), weight)
+    known = ~np.isnan(truth)
+    wrong = (known & (truth != sets)).any(axis=1)
+    return _average(np.where(known.any(axis=1), wrong, np.nan), weight)
 
 
 def ranking_loss(
@@ -271,7 +275,7 @@ def _sets(predicted: ArrayLike) -> Values:
 def _validate(
     relevance: ArrayLike, prediction: Values, sample_weight: ArrayLike | None
 ) -> tuple[Values, Values, Values]:
-    """Relevance, prediction, and weights that are zero in rows where nothing is known."""
+    """Relevance, prediction and weights, of which a row each belongs together."""
     truth = check_relevance(relevance)
     check_consistent_length(truth, prediction)
     if truth.shape != prediction.shape:
@@ -279,18 +283,12 @@ def _validate(
             f"relevance has {truth.shape[1]} labels, but the prediction has {prediction.shape[1]}."
         )
     weight = _check_sample_weight(sample_weight, truth, dtype=np.float64, ensure_non_negative=True)
-    return truth, prediction, np.where(np.isnan(truth).all(axis=1), 0, weight)
+    return truth, prediction, weight
 
 
-def _average(values: NDArray[Any], weight: Values) -> float:
-    if weight.any():
-        return float(np.average(values, weights=weight))
-    warnings.warn(
-        "The measure is undefined: no row of relevance with a weight knows a label.",
-        UndefinedMetricWarning,
-        stacklevel=3,
-    )
-    return float("nan")
+def _average(values: Values, weight: Values) -> float:
+    why = "no row of relevance with a weight knows a label"
+    return float(average_rows(values, True, weight, "The measure", why_undefined=why))
 
 
 def _mean(
@@ -300,10 +298,10 @@ def _mean(
     values = check_array(scores, dtype=np.float64, input_name="scores")
     truth, values, weight = _validate(relevance, values, sample_weight)
     patterns, group = np.unique(~np.isnan(truth), axis=0, return_inverse=True)
-    means, totals = np.zeros(len(patterns)), np.zeros(len(patterns))
+    means, totals = np.full(len(patterns), np.nan), np.zeros(len(patterns))
     for g, labels in enumerate(patterns):
         rows = np.flatnonzero((group.ravel() == g) & (weight > 0))
-        if rows.size:
+        if rows.size and labels.any():
             part = np.ix_(rows, labels)
             means[g] = measure(truth[part].astype(np.int64), values[part], weight[rows])
             totals[g] = weight[rows].sum()

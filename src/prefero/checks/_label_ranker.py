@@ -1,0 +1,169 @@
+"""The axioms of label ranking."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+from prefero.checks._running import (
+    Axiom,
+    Problem,
+    assert_complementary,
+    assert_refused,
+    assert_same_scores,
+    assert_valid_rankings,
+    fitted,
+    run_all,
+)
+from prefero.checks._shared import shared_axioms
+from prefero.metrics import kendall_tau
+from prefero.rankings import bucket_positions, drop_labels, ranks_from_scores
+
+
+def _problem() -> Problem:
+    """A noisy linear label ranking problem with no structure any ranker could abuse."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    utilities = X @ rng.normal(size=(4, 5)) + 0.5 * rng.normal(size=(60, 5))
+    ranks = ranks_from_scores(utilities, higher_is_better=True)
+    return Problem(X, {"y": ranks}, rng.normal(size=(20, 4)))
+
+
+LABEL_RANKER_AXIOMS: list[Axiom] = shared_axioms(_problem)
+
+
+def _axiom(function: Axiom) -> Axiom:
+    LABEL_RANKER_AXIOMS.append(function)
+    return function
+
+
+def check_label_ranker(
+    estimator: Any, expected_failed_checks: Mapping[str, str] | None = None
+) -> None:
+    """Run scikit-learn's checks in full and every ranking axiom on an estimator.
+
+    Parameters
+    ----------
+    estimator : label ranker
+        An unfitted instance.
+    expected_failed_checks : mapping of str to str, optional
+        Checks the estimator cannot pass by its nature, with the reason. An axiom named here
+        must fail.
+
+    Raises
+    ------
+    AssertionError
+        The first promise that is broken, or an expected failure that did not happen.
+
+    Examples
+    --------
+    >>> from prefero import ConsensusLabelRanker
+    >>> check_label_ranker(ConsensusLabelRanker())
+    """
+    run_all(estimator, LABEL_RANKER_AXIOMS, expected_failed_checks)
+
+
+def _with_ranks(ranks: Any) -> Problem:
+    """The problem with other ranks for its rows."""
+    return _problem()._replace(targets={"y": ranks})
+
+
+@_axiom
+def check_permutations(estimator: Any) -> None:
+    """Predicted ranks are permutations and the order of the scores."""
+    problem = _problem()
+    ranker = fitted(estimator, problem)
+    ranks, scores = ranker.predict(problem.X_new), ranker.decision_function(problem.X_new)
+    assert_valid_rankings(ranks, 5)
+    assert scores.shape == ranks.shape
+    assert np.isfinite(scores).all(), "decision_function is not finite"
+    in_order = np.take_along_axis(scores, np.argsort(ranks, axis=1), axis=1)
+    assert (np.diff(in_order, axis=1) <= 0).all(), "predict and decision_function disagree"
+
+
+@_axiom
+def check_score(estimator: Any) -> None:
+    """The score is the mean Kendall tau, weighted if asked."""
+    problem = _problem()
+    X, Y = problem.X, problem.targets["y"]
+    ranker = fitted(estimator, problem)
+    weight = np.arange(len(X), dtype=float)
+    expected = kendall_tau(Y, ranker.predict(X), sample_weight=weight)
+    assert_allclose(ranker.score(X, Y, sample_weight=weight), expected)
+
+
+@_axiom
+def check_only_order_counts(estimator: Any) -> None:
+    """Gaps and average ranks mean the same as dense ranks: only the order in a row counts."""
+    problem = _problem()
+    Y = problem.targets["y"]
+    missing = drop_labels(np.where(Y == 4, 3, Y), 0.2, random_state=0)
+    assert_same_scores(
+        fitted(estimator, _with_ranks(missing)),
+        fitted(estimator, _with_ranks(bucket_positions(missing))),
+        problem.X_new,
+        "ranks with gaps give other scores than average ranks of the same order",
+    )
+
+
+@_axiom
+def check_ties_and_missing_labels(estimator: Any) -> None:
+    """Ties and missing labels are legal in any mixture, down to one label a row."""
+    problem = _problem()
+    for rate in (0.0, 0.3, 0.6):
+        ranks = drop_labels(np.ceil(problem.targets["y"] / 2), rate, random_state=0)
+        ranker = fitted(estimator, _with_ranks(ranks))
+        assert_valid_rankings(ranker.predict(problem.X_new), 5)
+
+
+@_axiom
+def check_bad_ranks_are_refused(estimator: Any) -> None:
+    """Scores given as ranks and infinite values stop with a sentence that says what to do."""
+    Y = _problem().targets["y"]
+    assert_refused(estimator, _with_ranks(Y * 100), "ranks_from_scores")
+    assert_refused(estimator, _with_ranks(np.where(Y == 1, np.inf, Y)), "infinity")
+    assert_refused(estimator, _with_ranks(Y[:-1]), "inconsistent numbers of samples")
+
+
+@_axiom
+def check_degenerate_data(estimator: Any) -> None:
+    """One label, few samples, constant features and constant rankings do not crash."""
+    problem = _problem()
+    Y = problem.targets["y"]
+    for degenerate in (
+        _with_ranks(Y[:, :1]),
+        problem._replace(X=np.ones_like(problem.X)),
+        _with_ranks(np.tile(Y[0], (len(Y), 1))),
+        _with_ranks(np.ones_like(Y)),
+        problem.rows(np.arange(3)),
+    ):
+        ranks = fitted(estimator, degenerate).predict(problem.X_new)
+        assert_valid_rankings(ranks, degenerate.targets["y"].shape[1])
+
+
+@_axiom
+def check_pair_probabilities(estimator: Any) -> None:
+    """Pair probabilities are complementary, and thresholding them gives a strict relation."""
+    if not hasattr(estimator, "predict_pairwise"):
+        return
+    problem = _problem()
+    ranks = drop_labels(problem.targets["y"], 0.2, random_state=0)
+    ranker = fitted(estimator, _with_ranks(ranks))
+    probability = ranker.predict_pairwise(problem.X_new)
+    assert_complementary(probability, 5)
+    for threshold in (0.5, 0.9):
+        before = ranker.predict_partial(problem.X_new, threshold)
+        assert not (before & before.transpose(0, 2, 1)).any()
+        assert not before[:, np.eye(5, dtype=bool)].any()
+
+
+@_axiom
+def check_reliability(estimator: Any) -> None:
+    """Reliability is one number an instance, never NaN."""
+    if not hasattr(estimator, "predict_reliability"):
+        return
+    problem = _problem()
+    reliability = fitted(estimator, problem).predict_reliability(problem.X_new)
+    assert reliability.shape == (len(problem.X_new),)
+    assert not np.isnan(reliability).any()
