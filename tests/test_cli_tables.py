@@ -1,12 +1,15 @@
 """Rankings out of tables: every format and kind of file, good ones and broken ones."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from prefero.cli.options import Format, Reading, Unranked
 from prefero.cli.rankings import read_rankings
-from prefero.cli.tables import read_table, write_table
+from prefero.cli.tables import read_chunks, read_table
+from prefero.cli.writing import write_table
 from prefero.exceptions import DataError
 
 RANKS = "x,color,y_a,y_b,y_c\n1.50,red,1,2,3\n2,blue,2,1,NA\n,red,1,1,3\n4,green,,,\n"
@@ -135,6 +138,50 @@ def test_tabs_and_parquet(write, tmp_path):
 def test_broken_files_are_refused_with_the_line(write, content, problem):
     with pytest.raises(DataError, match=problem):
         read_table(write(content))
+
+
+PARTS = {
+    "plain": "a,b\n1,2\n3,4\n5,6\n",
+    "without a last newline": "a,b\r\n1,2\r\n3,4\r\n5,6",
+    "quoted and blank lines": '\n"a\na",b\n\n"1\n\n1",2\n\n\n3,"4,""4"\n5,6\n\n',
+    "Latin-1, at the end": "Größe,b\n1,2\n3,4\n5,Straße\n".encode("latin-1"),
+    "byte-order mark": "\ufeffGröße,b\n1,2\n3,4\n5,6\n",
+    "sizes instead of names": "3,1,2\n0.5,1,2\n0.3,2,1\n0.1,1,2\n",
+    "ragged": "a,b\n1,2\n3,4\n5\n",
+    "ragged after sizes": "3,1,2\n0.5,1,2\n0.3,2,1\n0.1,1\n0.1,1,2\n",
+    "ragged after quoted lines": 'a,b\n"1\n1",2\n\n3,4\n5,6,7\n',
+    "names only": "a,b\n",
+    "empty": "",
+    "no text": "a,b\n1,2\n3,4\n5,\0\n",
+}
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 100])
+@pytest.mark.parametrize("content", PARTS.values(), ids=list(PARTS))
+def test_parts_of_a_file_are_the_whole(write, content, n_rows):
+    path = write(content)
+    try:
+        whole = read_table(path)
+    except DataError as error:
+        with pytest.raises(DataError, match=f"^{re.escape(str(error))}$"):
+            list(read_chunks(path, n_rows))
+        return
+    parts = list(read_chunks(path, n_rows))
+    assert [len(part.frame) for part in parts[:-1]] == [n_rows] * (len(parts) - 1)
+    pd.testing.assert_frame_equal(
+        pd.concat([part.frame for part in parts], ignore_index=True), whole.frame
+    )
+    assert all(part.label_columns == whole.label_columns for part in parts)
+    rows = [(part, row) for part in parts for row in range(len(part.frame))]
+    assert [part.first_row + row for part, row in rows] == [0, 1, 2]
+    assert [part.line(row) for part, row in rows] == [whole.line(row) for row in range(3)]
+
+
+def test_parts_of_a_parquet_file_know_their_rows(tmp_path):
+    write_table(pd.DataFrame({"a": range(5)}), tmp_path / "t.parquet")
+    parts = list(read_chunks(tmp_path / "t.parquet", 2))
+    assert [part.frame["a"].tolist() for part in parts] == [[0, 1], [2, 3], [4]]
+    assert str(parts[2].error("no.", 0)).endswith("row 4: no.")
 
 
 def test_a_foreign_file_named_parquet_is_refused(write):

@@ -14,6 +14,7 @@ import pytest
 import prefero as library
 from cli_program import PROGRAM
 from cli_program import prefero_inside as prefero
+from prefero.cli import predict
 from prefero.rankings import parse_order
 
 N = 24
@@ -168,6 +169,42 @@ def test_json_and_stdin(folder):
     records = json.loads(done.stdout)
     assert len(records) == N
     assert sorted(records[0].values()) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".parquet"])
+@pytest.mark.parametrize("form", ["ranks", "order", "scores", "pairs"])
+def test_the_number_of_rows_at_a_time_changes_nothing(folder, tmp_path, monkeypatch, form, suffix):
+    def predicted(*options):
+        out = tmp_path / f"out{suffix}"
+        done = prefero(
+            *("predict", folder / "model.prefero", folder / "new.csv", "--output", form),
+            *("--reliability", "--keep", "id", "--out", out, *options),
+        )
+        assert done.returncode == 0, done.stderr
+        assert f"of {N} predictions" in done.stderr
+        return pd.read_parquet(out).to_csv() if suffix == ".parquet" else out.read_text()
+
+    whole, best = predicted(), predicted("--top", "1")
+    monkeypatch.setattr(predict, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(predict, "CHUNK_PAIRS", 9)  # three labels: one row at a time
+    assert predicted() == whole
+    assert predicted("--top", "1") == best
+
+
+def test_a_bad_row_far_down_leaves_the_old_file(folder, write, tmp_path, monkeypatch):
+    monkeypatch.setattr(predict, "CHUNK_ROWS", 2)
+    lines = (folder / "new.csv").read_text().splitlines()
+    at = lines[0].split(",").index("size")
+    cells = lines[8].split(",")
+    lines[8] = ",".join([*cells[:at], "much", *cells[at + 1 :]])
+    out = tmp_path / "out.csv"
+    out.write_text("old")
+    new = write("\n".join(lines), "bad.csv")
+    done = prefero("predict", folder / "model.prefero", new, "--out", out)
+    assert done.returncode == 3
+    assert "bad.csv:9: column 'size' holds 'much'" in done.stderr
+    assert out.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csv", "out.csv"]
 
 
 def test_columns_are_found_by_name(table, folder, write):

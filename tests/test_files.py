@@ -1,15 +1,22 @@
 """Files: decoding, and replacement that never leaves half a file."""
 
+import io
 import os
 
 import pytest
 
-from prefero._files import decode, read_text, write_beside
+from prefero._files import decode, encoding_of, read_text, replacing, write_beside
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1"])
 def test_decoding(encoding):
-    assert decode("Größe".encode(encoding)) == "Größe"
+    content = "Größe".encode(encoding)
+    assert decode(content) == "Größe"
+    assert content.decode(encoding_of(io.BytesIO(content))) == "Größe"
+    # A character may lie across two of the pieces that are read, or be cut off at the end.
+    across = b"x" * (2**20 - 1) + content[2:]
+    assert across.decode(encoding_of(io.BytesIO(across))) == decode(across)
+    assert encoding_of(io.BytesIO("ß".encode()[:1])) == "latin-1"
 
 
 def test_a_file_is_replaced(tmp_path):
@@ -30,5 +37,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(type(error)):
         write_beside(path, b"new")
+    with pytest.raises(type(error)), replacing(path) as file:
+        file.write(b"new")
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["f"]

@@ -1,8 +1,13 @@
 """Text read in any usual encoding, and files that are never seen half-written."""
 
+import codecs
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
+
+_BLOCK = 1 << 20
 
 
 def decode(content: bytes) -> str:
@@ -13,26 +18,43 @@ def decode(content: bytes) -> str:
         return content.decode("latin-1")
 
 
+def encoding_of(file: BinaryIO) -> str:
+    """Return the encoding that `decode` takes a file for, reading it piece by piece."""
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    try:
+        while block := file.read(_BLOCK):
+            decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8-sig"
+
+
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return the text of a file in UTF-8 or Latin-1."""
     return decode(Path(path).read_bytes())
 
 
-def write_beside(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file so that at any moment its name means the old content or the new, whole.
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file so that at any moment its name means the old content or the new, whole.
 
     Parameters
     ----------
     path : path
         The file; a link is followed.
-    content : bytes
-        What to write.
+
+    Yields
+    ------
+    file
+        To be written in bytes. It takes the name when the block ends well, and is gone when
+        it does not.
     """
     target = Path(os.path.realpath(path))
     beside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with open(beside, "xb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, target)
@@ -40,3 +62,9 @@ def write_beside(path: str | os.PathLike[str], content: bytes) -> None:
         with suppress(FileNotFoundError):
             os.unlink(beside)
         raise
+
+
+def write_beside(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file by `replacing`."""
+    with replacing(path) as file:
+        file.write(content)

@@ -30,9 +30,9 @@ from prefero.cli.options import (
     writable,
 )
 from prefero.cli.rankers import RANKER_NAMES, RankerChoice, ranker_choice, ranker_choices
-from prefero.cli.tables import write_table
 from prefero.cli.train import read_training
 from prefero.cli.trials import Problem, Trials, run_trials
+from prefero.cli.writing import write_table
 from prefero.exceptions import DataError
 
 if TYPE_CHECKING:

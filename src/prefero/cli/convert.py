@@ -19,7 +19,8 @@ from prefero.cli.options import (
     UnrankedOption,
 )
 from prefero.cli.rankings import Rankings, read_rankings
-from prefero.cli.tables import read_table, write_table
+from prefero.cli.tables import read_table
+from prefero.cli.writing import write_table
 
 if TYPE_CHECKING:
     import pandas as pd

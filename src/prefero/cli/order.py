@@ -8,7 +8,8 @@ import typer
 
 from prefero.cli.console import say
 from prefero.cli.options import DataFile
-from prefero.cli.tables import Table, read_table, write_table
+from prefero.cli.tables import Table, read_table
+from prefero.cli.writing import write_table
 from prefero.exceptions import ModelFileError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero.cli.console import print_json, say
+from prefero.cli.console import say
 from prefero.cli.features import known_features, refuse_missing
 from prefero.cli.models import (
     as_input,
@@ -18,7 +18,8 @@ from prefero.cli.models import (
     text_features,
 )
 from prefero.cli.options import JsonOption, ModelFile, NewDataFile, OutOption
-from prefero.cli.tables import Table, read_table, write_table
+from prefero.cli.tables import Table, read_chunks
+from prefero.cli.writing import writing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +31,9 @@ EXAMPLES = (
     "prefero predict model.prefero new.csv --output order --top 3 --reliability --keep id",
     "cat new.csv | prefero predict model.prefero - --output scores --json",
 )
+
+
+CHUNK_ROWS, CHUNK_PAIRS = 10_000, 2_000_000
 
 
 class Form(StrEnum):
@@ -71,19 +75,35 @@ def predict(
     ranker = final_step(trained)
     if reliability and not hasattr(ranker, "predict_reliability"):
         raise typer.BadParameter(f"{type(ranker).__name__} has no measure of reliability.")
-    table = read_table(data)
+    n_rows = 0
+    with writing(out or Path("-"), as_json=as_json) as write:
+        for table in read_chunks(data, _rows_at_a_time(ranker, form)):
+            write(_predictions(trained, table, form, top, keep, reliability))
+            n_rows += len(table.frame)
+    if out is not None:
+        say(f"Wrote the {form} of {n_rows} predictions to {out}.")
+
+
+def _rows_at_a_time(ranker: Any, form: Form) -> int:
+    """Return how many rows to predict at a time: few if each has many pairs of labels."""
+    if form is not Form.PAIRS:
+        return CHUNK_ROWS
+    return max(1, min(CHUNK_ROWS, CHUNK_PAIRS // len(ranker.labels_) ** 2))
+
+
+def _predictions(
+    trained: Any, table: Table, form: Form, top: int | None, keep: str | None, reliability: bool
+) -> "pd.DataFrame":
+    """The lines of output for a part of the input."""
     kept = table.frame[table.columns(keep)] if keep else table.frame[[]]
     ranker, X = at_final_step(trained, new_features(trained, table))
     predictions = _predicted(ranker, X, kept, form, top)
     if reliability:
         sure = ranker.predict_reliability(X)
         predictions["reliability"] = sure[predictions["row"]] if form is Form.PAIRS else sure
-    if as_json:
-        print_json(_records(predictions))
-        return
-    write_table(predictions, out or Path("-"))
-    if out is not None:
-        say(f"Wrote the {form} of {len(X)} predictions to {out}.")
+    if form is Form.PAIRS:
+        predictions["row"] += table.first_row
+    return predictions
 
 
 def new_features(model: Any, table: Table) -> Any:
@@ -140,10 +160,3 @@ def _pairs(
         probability = ranker.predict_pairwise(X)
         pairs["probability"] = probability[row, preferred.ravel(), other.ravel()]
     return pandas.DataFrame(pairs)
-
-
-def _records(predictions: "pd.DataFrame") -> Any:
-    """The lines as values that JSON can write."""
-    import json
-
-    return json.loads(predictions.to_json(orient="records", double_precision=15))

@@ -3,14 +3,19 @@
 import csv
 import io
 import re
+import shutil
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, TextIO
 
-from prefero._files import decode, write_beside
+from prefero._files import decode, encoding_of
 from prefero._optional import require
 from prefero.exceptions import DataError
 
@@ -41,25 +46,32 @@ class Table:
     """A table, and where it came from.
 
     Cells of a text file are strings; those of a parquet file have its types. Where the file
-    itself declares which columns hold rankings, ``label_columns`` names them.
+    itself declares which columns hold rankings, ``label_columns`` names them. ``first_row`` is
+    the number of the first row in the file, of which this may be a part.
     """
 
     source: str
     frame: "pd.DataFrame"
     label_columns: list[str] | None = None
+    first_row: int = 0
     _text: str = field(default="", repr=False)
     _separator: str = ","
+    _lines_left_out: int = 0
 
     def line(self, row: int) -> int | None:
         """Return the line of the file that holds a row; None if it has no lines."""
-        return _line_of_record(self._text, self._separator, row + 1) if self._text else None
+        if not self._text:
+            return None
+        line = _line_of_record(self._text, self._separator, row + 1)
+        return None if line is None else line + self._lines_left_out
 
     def error(self, problem: str, row: int | None = None) -> DataError:
         """Return an error about the table, or about one row of it."""
         if row is None:
             return DataError(problem, self.source)
         line = self.line(row)
-        return DataError(problem if line else f"row {row}: {problem}", self.source, line)
+        where = "" if line else f"row {self.first_row + row}: "
+        return DataError(where + problem, self.source, line)
 
     def columns(self, wanted: str) -> list[str]:
         """Return the columns that a list of names and patterns such as 'y_*' means."""
@@ -125,35 +137,85 @@ class Table:
 def read_table(path: Path) -> Table:
     """Read a .csv, .tsv, .parquet or .xarff file, or csv from stdin if the path is a dash."""
     if str(path) == "-":
-        return _parse_text(sys.stdin.buffer.read(), "stdin", ",")
+        return _parse_text(*_named_columns(decode(sys.stdin.buffer.read())), "stdin", ",")
     suffix = path.suffix.lower()
     if suffix == ".xarff":
         return _parse_xarff(path)
     content = path.read_bytes()
     if suffix == ".parquet":
         return _parse_parquet(content, str(path))
-    return _parse_text(content, str(path), "\t" if suffix in (".tsv", ".tab") else ",")
+    return _parse_text(*_named_columns(decode(content)), str(path), _separator_of(path))
 
 
-def write_table(frame: "pd.DataFrame", path: Path) -> None:
-    """Write a table as csv to stdout if the path is a dash, else by the suffix of the file."""
-    if str(path) == "-":
-        frame.to_csv(sys.stdout, index=False)
+def read_chunks(path: Path, n_rows: int) -> Iterator[Table]:
+    """Read the same in parts of some rows; of a file of text only one part is in memory."""
+    if path.suffix.lower() in (".parquet", ".xarff"):
+        whole = read_table(path)
+        for first in range(0, len(whole.frame), n_rows):
+            frame = whole.frame[first : first + n_rows].reset_index(drop=True)
+            yield replace(whole, frame=frame, first_row=first)
         return
-    suffix = path.suffix.lower()
-    if suffix == ".parquet":
-        content = frame.to_parquet(index=False)
-    elif suffix == ".json":
-        content = frame.to_json(orient="records", indent=2, force_ascii=False).encode()
-    else:
-        separator = "\t" if suffix in (".tsv", ".tab") else ","
-        content = frame.to_csv(index=False, sep=separator).encode()
-    write_beside(path, content)
+    with _rereadable(path) as file:
+        encoding = encoding_of(file)
+        file.seek(0)
+        text = io.TextIOWrapper(file, encoding=encoding, newline="")
+        source = "stdin" if str(path) == "-" else str(path)
+        yield from _parse_parts(text, source, _separator_of(path), n_rows)
 
 
-def _parse_text(content: bytes, source: str, separator: str) -> Table:
+@contextmanager
+def _rereadable(path: Path) -> Iterator[Any]:
+    """Open a file, or a copy of stdin that can be read twice."""
+    if str(path) != "-":
+        with path.open("rb") as file:
+            yield file
+        return
+    with TemporaryFile() as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.seek(0)
+        yield copy
+
+
+def _separator_of(path: Path) -> str:
+    return "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
+
+
+def _parse_parts(text: TextIO, source: str, separator: str, n_rows: int) -> Iterator[Table]:
+    """Parse some records at a time, each time under the names in the first one."""
+    csv.field_size_limit(sys.maxsize)
+    taken: list[str] = []
+    reader = csv.reader(_noted(text, taken), delimiter=separator)
+    records = filter(None, reader)
+    next(records, None)
+    head, declared = "".join(taken), None
+    head_lines = first_line = reader.line_num
+    first_row = 0
+    while True:
+        taken.clear()
+        n_read = sum(1 for _ in islice(records, n_rows))
+        if not n_read and first_row:
+            return
+        part = head + "".join(taken)
+        if not first_row:
+            part, declared = _named_columns(part)
+            head = part[: part.index("\n") + 1] if declared else head
+        table = _parse_text(part, declared, source, separator, first_line - head_lines)
+        yield replace(table, first_row=first_row)
+        first_row += len(table.frame)
+        first_line = reader.line_num
+
+
+def _noted(lines: Iterable[str], taken: list[str]) -> Iterator[str]:
+    for line in lines:
+        taken.append(line)
+        yield line
+
+
+def _parse_text(
+    text: str, declared: list[str] | None, source: str, separator: str, lines_left_out: int = 0
+) -> Table:
+    """Parse names and records, between which some lines of the file may have been left out."""
     arrow, arrow_csv = _need("pyarrow"), _need("pyarrow.csv")
-    text, declared = _named_columns(decode(content))
     header = _header(text, source, separator)
     try:
         table = arrow_csv.read_csv(
@@ -165,12 +227,19 @@ def _parse_text(content: bytes, source: str, separator: str) -> Table:
             ),
         )
     except arrow.ArrowInvalid as error:
-        raise _parse_error(str(error), text, source, separator) from error
+        raise _parse_error(str(error), text, source, separator, lines_left_out) from error
     if not table.num_rows:
         raise DataError("there is no row after the names.", source, 1)
     frame = table.to_pandas()
     frame.columns = [name.strip() for name in header]
-    return Table(source, frame, declared, _text=text, _separator=separator)
+    return Table(
+        source,
+        frame,
+        declared,
+        _text=text,
+        _separator=separator,
+        _lines_left_out=lines_left_out,
+    )
 
 
 def _named_columns(text: str) -> tuple[str, list[str] | None]:
@@ -214,7 +283,9 @@ def _header(text: str, source: str, separator: str) -> list[str]:
         raise DataError("the file is empty.", source, 1)
     if "\0" in text:
         raise DataError("this is no text.", source)
-    header: list[str] = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    csv.field_size_limit(sys.maxsize)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    header: list[str] = next(filter(None, lines))
     seen = set()
     for name in map(str.strip, header):
         if name in seen:
@@ -223,13 +294,15 @@ def _header(text: str, source: str, separator: str) -> list[str]:
     return header
 
 
-def _parse_error(problem: str, text: str, source: str, separator: str) -> DataError:
+def _parse_error(
+    problem: str, text: str, source: str, separator: str, lines_left_out: int
+) -> DataError:
     """Say of pyarrow's complaint what a person needs."""
     ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", problem)
     if ragged is None:
         return DataError(f"this is no table of text ({problem}).", source)
     row, expected, found = map(int, ragged.groups())
-    line = _line_of_record(text, separator, row - 1)
+    line = (_line_of_record(text, separator, row - 1) or 0) + lines_left_out
     return DataError(f"{expected} cells were expected, got {found}.", source, line)
 
 
