@@ -9,7 +9,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from cli_program import PROGRAM, prefero
+from prefero import label_ranking
 from prefero.cli import main as cli
+from prefero.cli import rankers
 from prefero.exceptions import DataError, ModelFileError
 
 
@@ -17,6 +19,7 @@ def test_help_lists_every_command():
     done = prefero("--help")
     assert done.returncode == 0
     assert all(command in done.stdout for command in cli.COMMANDS)
+    assert "...\n" not in done.stdout.partition("Commands:")[2]
 
 
 def test_help_loads_no_numeric_package():
@@ -119,3 +122,8 @@ def _exit_code(app, monkeypatch):
         with pytest.raises(SystemExit) as done:
             cli.main()
     return done.value.code
+
+
+def test_every_label_ranker_is_offered():
+    offered = {choice.estimator for choice in rankers.RANKERS}
+    assert offered == {name for name in label_ranking.__all__ if name.endswith("LabelRanker")}

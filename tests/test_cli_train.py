@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import numpy as np
 import pandas as pd
@@ -318,6 +317,16 @@ def test_byte_order_mark_and_latin_1(write, tmp_path):
         assert json.loads(prefero("info", model, "--json").stdout)["labels"] == ["ä", "b"]
 
 
+def test_a_column_that_names_every_row_is_wondered_at(table, folder, tmp_path):
+    options = ("--labels", "y_*", "--format", "scores", "--higher-is-better", "--model", "tree")
+    out = ("-o", tmp_path / "m.prefero")
+    done = prefero("train", folder / "data.csv", *out, *options)
+    assert done.returncode == 0
+    assert "warning: column 'id' holds a different text in every row" in done.stderr
+    done = prefero("train", folder / "data.csv", *out, *options, "--ignore", "id")
+    assert "warning" not in done.stderr
+
+
 def test_too_many_words(write, tmp_path):
     rows = "".join(f"id{i},1,2\n" for i in range(300))
     done = prefero("train", write(f"x,a,b\n{rows}"), "-o", tmp_path / "m", "--labels", "a,b")
@@ -401,7 +410,8 @@ def test_a_model_of_another_task_is_told_apart(folder, tmp_path):
 def test_reliability_needs_a_model_that_has_it(write, tmp_path):
     data, model = write("x,a,b\n0,1,2\n1,2,1\n"), tmp_path / "m"
     prefero("train", data, "-o", model, "--labels", "a,b", "--model", "constraint")
-    refused(prefero("predict", model, data, "--reliability"), 2, "no measure of reliability")
+    done = prefero("predict", model, data, "--reliability")
+    refused(done, 2, "no measure of reliability: train it by --model neighbors, tree or forest")
 
 
 def test_a_model_without_names_takes_columns_as_they_come(tmp_path):
@@ -429,7 +439,8 @@ def test_info(folder):
 
 def test_interrupted_training_exits_130_and_leaves_the_old_file(table, tmp_path):
     data, old = tmp_path / "data.csv", tmp_path / "m.prefero"
-    pd.concat([table] * 1500).to_csv(data, index=False)
+    unranked = table[:1].assign(**dict.fromkeys(LABELS, np.nan))
+    pd.concat([table] * 1500 + [unranked]).to_csv(data, index=False)
     old.write_text("old")
     options = ["--labels", "y_*", "--format", "scores", "--higher-is-better", "--ignore", "id"]
     process = subprocess.Popen(
@@ -438,7 +449,8 @@ def test_interrupted_training_exits_130_and_leaves_the_old_file(table, tmp_path)
         stderr=subprocess.PIPE,
         env={**os.environ, "NO_COLOR": "1"},
     )
-    time.sleep(5)
+    # The last word before the training begins.
+    assert b"1 of 36001 rankings are empty" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
     _, words = process.communicate(timeout=120)
     assert process.returncode == 130, words

@@ -21,7 +21,6 @@ from prefero.cli.options import (
     JobsOption,
     JsonOption,
     LabelsOption,
-    OutOption,
     Reading,
     SeedOption,
     TextOption,
@@ -29,7 +28,7 @@ from prefero.cli.options import (
     UnrankedOption,
     writable,
 )
-from prefero.cli.rankers import RANKER_NAMES, RankerChoice, ranker_choice, ranker_choices
+from prefero.cli.rankers import RANKER_NAMES, RANKERS, RankerChoice, ranker_choice
 from prefero.cli.train import read_training
 from prefero.cli.trials import Problem, Trials, run_trials
 from prefero.cli.writing import write_table
@@ -86,14 +85,25 @@ def compare(
     instance: InstanceOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
-    out: OutOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            *("--out", "-o"),
+            callback=writable,
+            metavar="FILE",
+            help="Write the result of every fold, a line each: .csv, .tsv, .json or .parquet.",
+        ),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(callback=writable, metavar="PAGE", help="Write an HTML page too."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Cross-validate rankers on tables; print the leaderboard and which differ."""
+    """Say which ranker is best on some tables.
+
+    All are cross-validated on the same folds; tests say which of them differ.
+    """
     from prefero.study import compare as compare_results
 
     choices = _chosen(rankers)
@@ -129,12 +139,13 @@ def compare(
 
 
 def _chosen(names: str | None) -> list[RankerChoice]:
-    available = {choice.name: choice for choice in ranker_choices()}
-    wanted = list(available) if names is None else [name.strip() for name in names.split(",")]
-    unknown = [name for name in wanted if name not in available]
+    if names is None:
+        return list(RANKERS)
+    wanted = [name.strip() for name in names.split(",")]
+    unknown = [name for name in wanted if name not in RANKER_NAMES]
     if unknown:
-        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(available)}.")
-    return [available[name] for name in wanted]
+        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(RANKER_NAMES)}.")
+    return [ranker_choice(name) for name in dict.fromkeys(wanted)]
 
 
 def _names(paths: list[Path]) -> list[str]:

@@ -64,7 +64,10 @@ def convert(
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
 ) -> None:
-    """Turn rankings from one form into another; all other columns are kept."""
+    """Turn rankings from one form into another.
+
+    All other columns are kept.
+    """
     reading = Reading(format, labels, higher_is_better, unranked, instance)
     rankings = read_rankings(read_table(data), reading)
     write_table(converted(rankings, to), output)

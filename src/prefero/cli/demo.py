@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from prefero.cli.console import page, plain_table, print_json, section, track
-from prefero.cli.rankers import BASELINE, RankerChoice, ranker_choices
+from prefero.cli.rankers import BASELINE, RANKERS, RankerChoice
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -51,7 +51,7 @@ def demo(
 ) -> None:
     """Show the whole story on data that ships, in under a minute."""
     data = {name: _load(name, size) for name, size, _ in _SETS}
-    runs = [(name, choice) for name in data for choice in ranker_choices()]
+    runs = [(name, choice) for name in data for choice in RANKERS]
     results = [_run(name, data[name], choice) for name, choice in track(runs, "Cross-validating")]
     if as_json:
         print_json([{**vars(result), "ranker": result.ranker.name} for result in results])
@@ -130,7 +130,7 @@ def _tau_table(
     names: list[str], results: list[_Result], best: dict[str, _Result]
 ) -> "RenderableType":
     table = plain_table("ranker", *names)
-    for choice in ranker_choices():
+    for choice in RANKERS:
         row = {r.data: r for r in results if r.ranker == choice}
         cells = [_tau_cell(row[name].tau, row[name] is best[name]) for name in names]
         table.add_row(choice.title, *cells)

@@ -1,5 +1,6 @@
 """Features out of a table: for training by what the cells are, later by what a model knows."""
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from prefero.cli.rankings import Rankings
@@ -8,7 +9,7 @@ from prefero.cli.tables import MISSING, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-_MOST_TEXTS = 255
+_MOST_TEXTS, _FEWEST_IDS = 255, 10
 
 
 def training_features(rankings: Rankings, text: str | None) -> "pd.DataFrame":
@@ -25,14 +26,26 @@ def training_features(rankings: Rankings, text: str | None) -> "pd.DataFrame":
     for name in rankings.others:
         words = name in declared or _holds_words(table, name)
         columns[name] = _texts(table, name) if words else table.finite_numbers([name])[:, 0]
-        if words and (found := columns[name].nunique()) > _MOST_TEXTS:
-            raise table.error(
-                f"column {name!r} holds {found} different texts, more than {_MOST_TEXTS}: "
-                f"leave it out by --ignore {name!r}."
-            )
+        if words:
+            _judge_texts(table, name, columns[name].nunique(), len(rankings.rows))
     if not columns:
         raise table.error("every column holds rankings: there is no feature to learn from.")
     return pandas.DataFrame(columns).iloc[rankings.rows].reset_index(drop=True)
+
+
+def _judge_texts(table: Table, name: str, different: int, instances: int) -> None:
+    """Refuse a column of too many texts; wonder about one that tells every instance apart."""
+    if different > _MOST_TEXTS:
+        raise table.error(
+            f"column {name!r} holds {different} different texts, more than {_MOST_TEXTS}: "
+            f"leave it out by --ignore {name!r}."
+        )
+    if different == instances >= _FEWEST_IDS:
+        warnings.warn(
+            f"column {name!r} holds a different text in every row: if it is a name and no "
+            f"feature, leave it out by --ignore {name!r}.",
+            stacklevel=2,
+        )
 
 
 def known_features(

@@ -70,7 +70,7 @@ DataFiles = Annotated[
     list[Path],
     typer.Argument(
         callback=lambda paths: [_existing(path) for path in paths],
-        metavar="DATA...",
+        metavar="DATA",
         help="Tables, as for the other commands.",
     ),
 ]

@@ -22,7 +22,7 @@ EXAMPLES = (
 )
 
 order = typer.Typer(
-    help="Order objects: train on sample orders, predict the order of new sets.",
+    help="Learn from sample orders how to order new sets of objects.",
     no_args_is_help=True,
 )
 

@@ -18,6 +18,7 @@ from prefero.cli.models import (
     text_features,
 )
 from prefero.cli.options import JsonOption, ModelFile, NewDataFile, OutOption
+from prefero.cli.rankers import RANKERS
 from prefero.cli.tables import Table, read_chunks
 from prefero.cli.writing import writing
 
@@ -74,7 +75,11 @@ def predict(
     trained = load_ranker(model)
     ranker = final_step(trained)
     if reliability and not hasattr(ranker, "predict_reliability"):
-        raise typer.BadParameter(f"{type(ranker).__name__} has no measure of reliability.")
+        able = [choice.name for choice in RANKERS if hasattr(choice.make(), "predict_reliability")]
+        raise typer.BadParameter(
+            f"{type(ranker).__name__} has no measure of reliability: train it by --model "
+            f"{', '.join(able[:-1])} or {able[-1]}."
+        )
     n_rows = 0
     with writing(out or Path("-"), as_json=as_json) as write:
         for table in read_chunks(data, _rows_at_a_time(ranker, form)):

@@ -20,29 +20,20 @@ class RankerChoice:
 
 
 BASELINE = RankerChoice("consensus", "ConsensusLabelRanker", "same order for everyone")
-_CHOICES = (
+RANKERS = (
     BASELINE,
     RankerChoice("neighbors", "NeighborsLabelRanker", "nearest neighbours"),
     RankerChoice("tree", "TreeLabelRanker", "tree"),
     RankerChoice("forest", "ForestLabelRanker", "forest"),
-    RankerChoice("boosting", "BoostingLabelRanker", "boosted trees"),
     RankerChoice("pairwise", "PairwiseLabelRanker", "pairwise comparison"),
     RankerChoice("loglinear", "LogLinearLabelRanker", "log-linear"),
     RankerChoice("constraint", "ConstraintLabelRanker", "constraint classification"),
 )
 
-
 AUTO = "auto"
-RANKER_NAMES = tuple(choice.name for choice in _CHOICES)
+RANKER_NAMES = tuple(choice.name for choice in RANKERS)
 
 
 def ranker_choice(name: str) -> RankerChoice:
     """Return a choice by its name."""
-    return next(choice for choice in _CHOICES if choice.name == name)
-
-
-def ranker_choices() -> list[RankerChoice]:
-    """Return the choices whose estimator this version of the package has."""
-    from prefero import label_ranking
-
-    return [choice for choice in _CHOICES if choice.estimator in label_ranking.__all__]
+    return next(choice for choice in RANKERS if choice.name == name)

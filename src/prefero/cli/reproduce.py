@@ -50,9 +50,9 @@ def reproduce(
         ),
     ] = None,
 ) -> None:
-    """Repeat the experiments of a paper: its tables, ours beside theirs.
+    """Repeat a paper's experiments, ours beside theirs.
 
-    They are printed, and written as a page of text and as CSV, one file a table. This is the
+    The tables are printed, and written as a page of text and as CSV, one file each. This is the
     script of that name in the folder reproduction of Prefero's source.
     """
     script = find_script(paper)

@@ -29,7 +29,7 @@ from prefero.cli.options import (
     Unranked,
     UnrankedOption,
 )
-from prefero.cli.rankers import AUTO, BASELINE, RankerChoice, ranker_choice, ranker_choices
+from prefero.cli.rankers import AUTO, BASELINE, RANKERS, RankerChoice, ranker_choice
 from prefero.cli.rankings import Rankings, read_rankings
 from prefero.cli.tables import read_table
 
@@ -145,7 +145,7 @@ def _auto(
         return {BASELINE.name: math.nan}
     rows = np.random.default_rng(seed).permutation(n)[:_MOST_ROWS]
     problem = Problem.of("data", rankings, features, rows)
-    trials = run_trials(ranker_choices(), [problem], folds=_FOLDS, seed=seed, jobs=jobs)
+    trials = run_trials(RANKERS, [problem], folds=_FOLDS, seed=seed, jobs=jobs)
     for (name, _), reason in trials.failed.items():
         say(f"{name} is left out: {reason}")
     means = summarize(trials.results, by=("ranker",)) if len(trials.results) else []
