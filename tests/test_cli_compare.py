@@ -1,6 +1,7 @@
 """compare, run as a user runs it."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -68,6 +69,22 @@ def test_the_page_says_what_the_terminal_says(files, tmp_path):
         verdict = done.stderr.splitlines()[-1]
         assert "significantly" in verdict
         assert verdict in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_rows_on_the_page_are_those_that_explain_takes(files, tmp_path):
+    table = make_table(0)
+    table.loc[0, ["a", "b", "c"]] = np.nan  # left out, but counted
+    table.insert(0, "id", range(1, len(table) + 1))
+    table.to_csv(tmp_path / "data.csv", index=False)
+    page = tmp_path / "page.html"
+    arguments = ("--rankers", "neighbors", "--folds", "3", "--ignore", "id", "--report", page)
+    done = prefero("compare", tmp_path / "data.csv", *READING, *arguments)
+    assert done.returncode == 0, done.stderr
+    text = page.read_text("utf-8")
+    assert "Row numbers are those of the table." in text
+    name, shown = re.search(r"Row (\d+):.*?<dt>true</dt><dd>(.*?)</dd>", text, re.DOTALL).groups()
+    scores = table.set_index("id").loc[int(name), ["a", "b", "c"]].dropna()
+    assert shown.replace("&gt;", ">") == " > ".join(scores.sort_values(ascending=False).index)
 
 
 def test_several_tables_get_a_test(files):

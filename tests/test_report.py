@@ -151,3 +151,32 @@ def test_pairs_of_many_labels_are_written_out_and_the_page_stays_small(tmp_path)
     assert len(page.encode()) < 1_000_000
     pairs = tree(page).find(".//section[@id='pairs']")
     assert [len(list(table.iter("td"))) for table in pairs.iter("table")] == [1600, 1600]
+
+
+def test_rows_bear_the_names_of_the_table(tmp_path):
+    X, Y, _ = problem(0)
+    rankers = {"neighbours": NeighborsLabelRanker(n_neighbors=5)}
+
+    def rows(X):
+        results = run_experiment(rankers, {"d": (X, Y)}, n_splits=2)
+        write_report(tmp_path / "page.html", results, {"d": (X, Y)}, rankers)
+        page = (tmp_path / "page.html").read_text("utf-8")
+        heads = [head.text for head in tree(page).findall(".//h3")]
+        return [re.match(r"Row (\w+):", head).group(1) for head in heads], page
+
+    numbers, page = rows(X.to_numpy())
+    assert "Rows are numbered from 0." in page
+    names, page = rows(X.set_axis([f"plot{i}" for i in range(len(X))]))
+    assert "Rows are numbered from 0." not in page
+    assert names == [f"plot{number}" for number in numbers]
+
+
+def test_the_table_of_abstaining_begins_where_its_curve_does(tmp_path):
+    X, Y, _ = problem(0, n=36)
+    rankers = {"neighbours": NeighborsLabelRanker(n_neighbors=5)}
+    results = run_experiment(rankers, {"d": (X, Y)}, n_splits=2)
+    write_report(tmp_path / "page.html", results, {"d": (X, Y)}, rankers)
+    section = tree((tmp_path / "page.html").read_text("utf-8")).find(".//section[@id='abstaining']")
+    # Of 36 rows a quarter is nine, whose mean is not yet drawn.
+    shares = [row.text for row in section.findall(".//tbody//th")]
+    assert shares == ["100%", "90%", "75%", "50%"]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prefero._pipelines import final_step
 from prefero.cli.features import text_columns
 from prefero.cli.rankers import RankerChoice
 from prefero.exceptions import ModelFileError
@@ -60,16 +61,6 @@ def takes_missing(model: Any) -> bool:
     from sklearn.utils import get_tags
 
     return bool(get_tags(final_step(model)).input_tags.allow_nan)
-
-
-def final_step(model: Any) -> Any:
-    """Return the ranker at the end of a pipeline, or the ranker that the model is."""
-    return model[-1] if hasattr(model, "steps") else model
-
-
-def at_final_step(model: Any, X: Any) -> tuple[Any, Any]:
-    """Return the ranker and the instances as they reach it, for what pipelines do not pass on."""
-    return (model, X) if final_step(model) is model else (model[-1], model[:-1].transform(X))
 
 
 def as_input(model: Any, features: "pd.DataFrame") -> "pd.DataFrame":

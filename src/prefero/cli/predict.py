@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero._pipelines import at_final_step, final_step
 from prefero.cli.console import say
 from prefero.cli.features import known_features, refuse_missing
 from prefero.cli.models import (
     as_input,
-    at_final_step,
     feature_names,
-    final_step,
     load_ranker,
     takes_missing,
     text_features,

@@ -33,12 +33,12 @@ class Problem:
     def of(
         cls, name: str, rankings: Rankings, features: "pd.DataFrame", rows: "NDArray[np.intp]"
     ) -> "Problem":
-        """Return some rows of a table as a problem."""
+        """Return some rows of a table as a problem; each keeps its number, the first being 1."""
         from pandas import DataFrame
 
         scores = None if rankings.scores is None else rankings.scores[rows]
         ranks = DataFrame(rankings.ranks[rows], columns=rankings.labels)
-        return cls(name, features.iloc[rows].reset_index(drop=True), ranks, scores)
+        return cls(name, features.iloc[rows].set_axis(rankings.rows[rows] + 1), ranks, scores)
 
     def source(self, model: Any) -> tuple[Any, ...]:
         """Return X, Y and perhaps scores for one model."""

@@ -6,11 +6,12 @@ from typing import Any
 import sklearn
 
 import prefero
+from prefero._pipelines import final_step
 
 
 def describe(model: Any) -> dict[str, Any]:
     """Return the header of a model as values that JSON can write."""
-    ranker = model[-1] if hasattr(model, "steps") else model
+    ranker = final_step(model)
     return {
         "prefero": prefero.__version__,
         "scikit-learn": sklearn.__version__,

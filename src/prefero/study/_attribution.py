@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
+from prefero._pipelines import at_final_step
 from prefero.study.table import Table
 
 Values = NDArray[np.float64]
@@ -50,10 +51,8 @@ class View:
 
     def __init__(self, model: Any, X: Any, row: int) -> None:
         self.model, self.X, self.row = model, X, row
-        self.ranker = model[-1] if hasattr(model, "steps") else model
         self.instance = _safe_indexing(X, [row])
-        whole = self.ranker is model
-        self.inner = self.instance if whole else model[:-1].transform(self.instance)
+        self.ranker, self.inner = at_final_step(model, self.instance)
         self.labels = self.ranker.labels_.tolist()
         self.scores = self.ranker.decision_function(self.inner)[0]
 

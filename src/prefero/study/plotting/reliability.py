@@ -104,9 +104,8 @@ class ReliabilityDisplay:
         """
         ax = axes(ax, 5.5, 3.8)
         self.ax_, self.figure_ = ax, ax.figure
-        # The mean of a handful of instances jumps about and says nothing.
-        shown = np.arange(len(self.tau)) >= min(10, len(self.tau) - 1)
-        ax.plot(self.answered[shown], self.tau[shown], color=COLOURS[0], linewidth=2)
+        first = first_telling(len(self.tau))
+        ax.plot(self.answered[first:], self.tau[first:], color=COLOURS[0], linewidth=2)
         everything = self.tau[-1]
         ax.axhline(everything, color=COLOURS[1], linestyle="--", linewidth=1)
         ax.annotate(
@@ -126,6 +125,11 @@ class ReliabilityDisplay:
         ax.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         open_frame(ax)
         return self
+
+
+def first_telling(n: int) -> int:
+    """Return where a curve of n instances begins: a mean of a handful jumps about."""
+    return min(9, n - 1)
 
 
 def rejection_curve(sure: Values, right: Values) -> tuple[Values, Values]:

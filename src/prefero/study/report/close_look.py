@@ -11,6 +11,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing, check_random_state
 
 from prefero._optional import require
+from prefero._pipelines import at_final_step, final_step
 from prefero.metrics import kendall_tau
 from prefero.rankings import format_order, orders_from_ranks
 from prefero.study.experiment import Problem, seeded
@@ -33,7 +34,7 @@ class CloseLook:
     X : array-like of shape (n_samples, n_features)
         The rows.
     rows : ndarray of shape (n_samples,)
-        Their numbers in the data set.
+        Their names: what the index of the data set says, or their numbers.
     labels : ndarray of shape (n_labels,)
         The names of the labels.
     truth, predicted, scores : ndarray of shape (n_samples, n_labels)
@@ -51,7 +52,7 @@ class CloseLook:
     """
 
     X: Any
-    rows: NDArray[np.intp]
+    rows: NDArray[Any]
     labels: NDArray[Any]
     truth: Values
     predicted: NDArray[np.int64]
@@ -119,7 +120,7 @@ def look_closely(problem: Problem, ranker: Any, random_state: int) -> CloseLook:
         models.append(model)
     return CloseLook(
         X=X,
-        rows=rows,
+        rows=np.asarray(getattr(X, "index", rows)),
         labels=problem.labels,
         truth=truth,
         predicted=predicted,
@@ -130,11 +131,6 @@ def look_closely(problem: Problem, ranker: Any, random_state: int) -> CloseLook:
         models=models,
         fold=fold,
     )
-
-
-def at_final_step(model: Any, X: Any) -> tuple[Any, Any]:
-    """Return the ranker at the end of a pipeline and the rows as they reach it."""
-    return (model[-1], model[:-1].transform(X)) if hasattr(model, "steps") else (model, X)
 
 
 def typical_and_worst(look: CloseLook, typical: int = 2, worst: int = 3) -> list[tuple[str, int]]:
@@ -202,8 +198,7 @@ def feature_importance(look: CloseLook, random_state: int) -> tuple[str, Values]
     importances : ndarray of shape (n_features,)
         In the order of the features.
     """
-    last = [model[-1] if hasattr(model, "steps") else model for model in look.models]
-    own = [getattr(ranker, "feature_importances_", np.empty(0)) for ranker in last]
+    own = [getattr(final_step(model), "feature_importances_", np.empty(0)) for model in look.models]
     if all(len(values) == look.X.shape[1] for values in own):
         meaning = "The share of what all splits gained that was gained by splits on the feature."
         return meaning, np.mean(own, axis=0)

@@ -26,7 +26,7 @@ from prefero.study.plotting import (
 )
 from prefero.study.plotting._style import MOST_WRITTEN_ROWS
 from prefero.study.plotting.pair_matrix import pair_shares
-from prefero.study.plotting.reliability import rejection_curve
+from prefero.study.plotting.reliability import first_telling, rejection_curve
 from prefero.study.report import findings
 from prefero.study.report.close_look import (
     CloseLook,
@@ -286,9 +286,13 @@ def _abstaining(look: CloseLook) -> list[tuple[str, str]]:
     if not known.any():
         return []
     answered, tau = rejection_curve(look.reliability[known], look.tau[known])
-    shares = (1.0, 0.9, 0.75, 0.5, 0.25, 0.1)
-    places = np.minimum(np.searchsorted(answered, np.array(shares) - 1e-9), len(tau) - 1)
-    return [(f"{share:.0%}", f"{tau[i]:.3f}") for share, i in zip(shares, places, strict=True)]
+    shares = np.array((1.0, 0.9, 0.75, 0.5, 0.25, 0.1))
+    places = np.minimum(np.searchsorted(answered, shares - 1e-9), len(tau) - 1)
+    return [
+        (f"{share:.0%}", f"{tau[i]:.3f}")
+        for share, i in zip(shares, places, strict=True)
+        if i >= first_telling(len(tau))
+    ]
 
 
 def _row(look: CloseLook, kind: str, i: int) -> dict[str, Any]:
@@ -296,7 +300,7 @@ def _row(look: CloseLook, kind: str, i: int) -> dict[str, Any]:
     first, second = telling_pair(look, i)
     return {
         "kind": kind,
-        "number": int(look.rows[i]),
+        "name": str(look.rows[i]),
         "tau": float(look.tau[i]),
         "true": look.order(look.truth[i]),
         "predicted": look.order(look.predicted[i]),
