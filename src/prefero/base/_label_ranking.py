@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from prefero.base._features import check_features
-from prefero.base._targets import put_last, unseen_labels, used_rows
+from prefero.base._targets import put_last, refuse_other_labels, unseen_labels, used_rows
 from prefero.metrics import kendall_tau
 from prefero.rankings import check_ranks, label_names, strict_ranks
 
@@ -73,22 +73,17 @@ class LabelRankerMixin:
         ranks = check_ranks(y, name="y", n_labels=None if reset else len(self.labels_))
         check_consistent_length(X, ranks)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        self._note_label_names(label_names(y), ranks.shape[1], reset=reset)
+        if reset:
+            names = label_names(y)
+            self.classes_ = np.arange(ranks.shape[1])
+            self.labels_ = self.classes_ if names is None else names
+        else:
+            refuse_other_labels(y, self.labels_)
         used = used_rows(ranks, weight, says="rank")
         X, ranks, weight = (part if used.all() else part[used] for part in (X, ranks, weight))
         if reset:
             self.unseen_labels_ = unseen_labels(ranks, self.labels_, says="ranked")
         return X, ranks, weight
-
-    def _note_label_names(self, names: NDArray[Any] | None, n_labels: int, *, reset: bool) -> None:
-        if reset:
-            self.classes_ = np.arange(n_labels)
-            self.labels_ = self.classes_ if names is None else names
-        elif names is not None and list(names) != list(self.labels_):
-            raise ValueError(
-                f"The columns of y are {list(names)}, but the labels are "
-                f"{list(self.labels_)}: give the same columns in the same order."
-            )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return scores whose descending order is the predicted order.
@@ -184,7 +179,9 @@ class LabelRankerMixin:
         float
             In [-1, 1].
         """
-        return float(kendall_tau(y, self.predict(X), sample_weight=sample_weight))
+        predicted = self.predict(X)
+        refuse_other_labels(y, self.labels_)
+        return float(kendall_tau(y, predicted, sample_weight=sample_weight))
 
 
 class BaseLabelRanker(LabelRankerMixin, BaseEstimator):

@@ -9,7 +9,7 @@ from sklearn.utils import ClassifierTags, check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from prefero.base._features import check_features
-from prefero.base._targets import put_last, unseen_labels, used_rows
+from prefero.base._targets import put_last, refuse_other_labels, unseen_labels, used_rows
 from prefero.metrics import spearman_rho
 from prefero.rankings import (
     calibrated_from_relevance,
@@ -194,8 +194,10 @@ class MultilabelRankerMixin:
         float
             In [-1, 1].
         """
+        predicted = self.predict_calibrated(X)
+        refuse_other_labels(y, self.labels_)
         truth = calibrated_from_relevance(_indicator(y), ranks)
-        return float(spearman_rho(truth, self.predict_calibrated(X), sample_weight=sample_weight))
+        return float(spearman_rho(truth, predicted, sample_weight=sample_weight))
 
 
 def _indicator(y: Any) -> Any:

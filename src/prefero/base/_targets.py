@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prefero.rankings import label_names
+
 Values = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -73,6 +75,26 @@ def unseen_labels(target: Values, names: NDArray[Any], *, says: str) -> Mask:
             stacklevel=_USER_FRAME,
         )
     return unseen
+
+
+def refuse_other_labels(target: Any, labels: NDArray[Any]) -> None:
+    """Raise if the target is a table whose columns are not the labels in their order.
+
+    Parameters
+    ----------
+    target : array-like or DataFrame of shape (n_samples, n_labels)
+        The target. An array has no names: its columns are taken as they come.
+    labels : ndarray of shape (n_labels,)
+        The labels of an earlier fit; 0, 1, ... if that target had no names.
+    """
+    names = label_names(target)
+    if names is None or np.array_equal(labels, np.arange(len(labels))):
+        return
+    if list(names) != list(labels):
+        raise ValueError(
+            f"The columns of y are {list(names)}, but the labels are {list(labels)}: give the "
+            "same columns in the same order."
+        )
 
 
 def put_last(scores: Values, unseen: Mask) -> Values:

@@ -132,10 +132,15 @@ def assert_close(found: Values, expected: Values, message: str) -> None:
 
 def assert_refused(estimator: Any, problem: Problem, words: str, **fit_params: Any) -> None:
     """Assert that fitting raises a ValueError whose sentence holds the given words."""
+    assert_raises(lambda: fitted(estimator, problem, **fit_params), words)
+
+
+def assert_raises(call: Callable[[], Any], words: str) -> None:
+    """Assert that a call raises a ValueError whose sentence holds the given words."""
     try:
-        fitted(estimator, problem, **fit_params)
+        call()
     except ValueError as error:
         if words not in str(error):
             raise AssertionError(f"the error does not say {words!r}: {error}") from error
     else:
-        raise AssertionError(f"fit accepted what it should refuse ({words or fit_params})")
+        raise AssertionError(f"accepted what should be refused ({words or 'bad sample_weight'})")

@@ -15,6 +15,7 @@ from prefero.checks._running import (
     Axiom,
     Problem,
     assert_close,
+    assert_raises,
     assert_refused,
     assert_same_scores,
     fitted,
@@ -125,6 +126,9 @@ def check_names(estimator: Any, problem: Problem) -> None:
         assert order.shape == (len(problem.X_new), 2)
         best = np.argmax(ranker.decision_function(problem.X_new), axis=1)
         assert_array_equal(order[:, 0], np.array(names, dtype=object)[best])
+        turned = problem.with_targets(partial(_table, library, names[::-1]))
+        score = partial(ranker.score, turned.X, **turned.targets)
+        assert_raises(score, "same columns in the same order")
 
 
 def _table(library: Any, names: list[str], target: Any) -> Any:
