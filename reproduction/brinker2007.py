@@ -253,14 +253,19 @@ def expression_tables(options: Any) -> dict[str, Table]:
     for row in more_means:
         row["to reach"] = PLAIN_KNN_STAR[row["set"]]
     return {
-        f"Generalized Spearman correlation, mean of {few} splits": with_means(means),
+        f"Generalized Spearman correlation, {mean_of(few)}": with_means(means),
         "Its standard deviation over these splits": Table(table(everyone, few, "rho", np.std)),
         "What the paper says of the order of the methods": claims_table(means),
-        f"Case-based methods, mean of {many} splits": with_means(more_means),
+        f"Case-based methods, {mean_of(many)}": with_means(more_means),
         "Their standard deviation": Table(table(case_based, many, "rho", np.std)),
         "CPU seconds to train, parameters chosen": with_means(table(everyone, few, "train")),
         "CPU seconds to predict the test part": with_means(table(everyone, few, "test")),
     }
+
+
+def mean_of(n_splits: int) -> str:
+    """Say over how many splits a table is."""
+    return "one split" if n_splits == 1 else f"mean of {n_splits} splits"
 
 
 def claims_table(means: Rows) -> Table:
