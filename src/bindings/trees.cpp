@@ -121,12 +121,10 @@ class TreeGrower {
                                   Search{max_features, random_cuts, category_sets},
                                   Stopping{max_depth, min_split, min_leaf, max_leaves, min_decrease,
                                            gamma, description_length}};
-        std::vector<Tree> trees(seeds.shape(0));
+        std::vector<Tree> trees;
         {
             nb::gil_scoped_release unlocked;
-            const TrainingSet set = training_set();
-            for (std::size_t t = 0; t < trees.size(); ++t)
-                trees[t] = grow_tree(set, options, seeds.data()[t]);
+            trees = grow_trees(training_set(), options, seeds.data(), seeds.shape(0));
             fill_sets(trees);
         }
         return arrays(trees);

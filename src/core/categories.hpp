@@ -19,16 +19,15 @@ struct CategoryCut {
 // Places of the node's categories on the line along which their mean vectors differ most, the
 // first principal axis (by power iteration). Sets of categories that are neighbours there are
 // the only ones worth trying: exact for two labels, close for more.
-inline std::vector<std::size_t> order_categories(const Sample& sample, const FeatureBins& bins,
-                                                 NodeRows node) {
+inline std::vector<std::size_t> order_categories(const Sample& sample, const FeatureBins& bins) {
     const std::size_t width = sample.set.width, count = bins.count(), lanes = width * kLanes;
-    std::vector<std::size_t> place(kBins), order(count);
+    std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
-    for (std::size_t k = 0; k < count; ++k) place[bins[k]] = k;
     Blocks sums(count * width), mean(width);
-    for (std::size_t i = 0; i < node.count; ++i) {
-        add_all(&sums[place[bins.of(i)] * width], sample.lane(node.rows[i]), width);
-        add_all(mean.data(), sample.lane(node.rows[i]), width);
+    for (std::size_t k = 0; k < count; ++k) {
+        bins.for_each_row(
+            k, [&](std::uint32_t row) { add_all(&sums[k * width], sample.lane(row), width); });
+        add_all(mean.data(), &sums[k * width], width);
     }
     const float* all = mean.data()->lane;
     const auto difference = [&](std::size_t k, std::size_t lane) {
@@ -65,7 +64,7 @@ CategoryCut best_categories(Criterion& criterion, const FeatureBins& bins, const
                             NodeRows node, std::size_t min_leaf, bool sets) {
     std::vector<std::size_t> order(bins.count());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    if (sets && bins.count() > 2) order = order_categories(sample, bins, node);
+    if (sets && bins.count() > 2) order = order_categories(sample, bins);
     CategoryCut best;
     BinSet chosen;
     auto left = criterion.start();

@@ -24,22 +24,36 @@ std::size_t vector_length(CriterionKind criterion, std::size_t labels) {
     return criterion == CriterionKind::kSpearman ? labels : sign_pairs(labels).size();
 }
 
+// What trees are grown from.
+struct Task {
+    const TrainingSet& set;
+    const GrowOptions& options;
+    const std::uint64_t* seeds;
+    std::size_t trees;
+};
+
 template <class Criterion, class... Arguments>
-Tree grow_with(const Sample& sample, const GrowOptions& options, std::uint64_t seed,
-               Arguments... arguments) {
-    Criterion criterion(sample, options.stopping, arguments...);
-    return Grower<Criterion>(sample, criterion, options.search, options.stopping, seed).grow();
+std::vector<Tree> grow_with(const Task& task, Arguments... arguments) {
+    Sample sample(task.set);
+    Criterion criterion(sample, task.options.stopping, arguments...);
+    Grower<Criterion> grower(sample, criterion, task.options);
+    std::vector<Tree> trees;
+    trees.reserve(task.trees);
+    for (std::size_t t = 0; t < task.trees; ++t) {
+        sample.draw(task.options.bootstrap, task.seeds[t]);
+        // Another stream than the one that drew the sample.
+        trees.push_back(grower.grow(~task.seeds[t]));
+    }
+    return trees;
 }
 
 // Picks the version compiled for this number of blocks.
 template <std::size_t Width = 8>
-Tree grow_spread(const Sample& sample, const GrowOptions& options, std::uint64_t seed, double unit,
-                 bool signs) {
+std::vector<Tree> grow_spread(const Task& task, double unit, bool signs) {
     if constexpr (Width > 0) {
-        if (sample.set.width != Width)
-            return grow_spread<Width - 1>(sample, options, seed, unit, signs);
+        if (task.set.width != Width) return grow_spread<Width - 1>(task, unit, signs);
     }
-    return grow_with<Spread<Width>>(sample, options, seed, unit, signs);
+    return grow_with<Spread<Width>>(task, unit, signs);
 }
 
 // The finest grid of powers of two on which the votes of all rows add up exactly in a float, so
@@ -91,20 +105,19 @@ void write_lanes(CriterionKind criterion, RankMatrix ranks, Block* lanes) {
     }
 }
 
-Tree grow_tree(const TrainingSet& set, const GrowOptions& options, std::uint64_t seed) {
-    const Sample sample(set, options.bootstrap, seed);
+std::vector<Tree> grow_trees(const TrainingSet& set, const GrowOptions& options,
+                             const std::uint64_t* seeds, std::size_t count) {
+    const Task task{set, options, seeds, count};
     const double unit = unit_length(options.criterion, set.labels);
-    // Another stream than the one that drew the sample.
-    const std::uint64_t draws = ~seed;
     switch (options.criterion) {
         case CriterionKind::kKendall:
-            return grow_spread(sample, options, draws, unit, true);
+            return grow_spread(task, unit, true);
         case CriterionKind::kSpearman:
-            return grow_spread(sample, options, draws, unit, false);
+            return grow_spread(task, unit, false);
         case CriterionKind::kMallows:
-            return grow_with<MallowsCriterion>(sample, options, draws, unit);
+            return grow_with<MallowsCriterion>(task, unit);
         default:
-            return grow_with<EntropyCriterion>(sample, options, draws, unit);
+            return grow_with<EntropyCriterion>(task, unit);
     }
 }
 

@@ -29,6 +29,8 @@ std::size_t lane_width(CriterionKind criterion, std::size_t labels);
 // Rankings as the criterion sums them: rows x lane_width blocks, zero before the call.
 void write_lanes(CriterionKind criterion, RankMatrix ranks, Block* lanes);
 
-Tree grow_tree(const TrainingSet& set, const GrowOptions& options, std::uint64_t seed);
+// A tree a seed.
+std::vector<Tree> grow_trees(const TrainingSet& set, const GrowOptions& options,
+                             const std::uint64_t* seeds, std::size_t count);
 
 }  // namespace prefero

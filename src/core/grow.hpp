@@ -13,25 +13,20 @@ namespace prefero {
 template <class Criterion>
 class Grower {
   public:
-    Grower(const Sample& sample, Criterion& criterion, const Search& search,
-           const Stopping& stopping, std::uint64_t seed)
+    // Grows from what the sample holds at the time.
+    Grower(const Sample& sample, Criterion& criterion, const GrowOptions& options)
         : sample_(sample),
           criterion_(criterion),
-          search_(search),
-          stopping_(stopping),
-          random_(seed),
+          search_(options.search),
+          stopping_(options.stopping),
           bins_(sample),
-          rows_(sample.rows),
-          buffer_(sample.rows),
-          features_(sample.set.features) {
-        std::iota(rows_.begin(), rows_.end(), 0u);
-        std::iota(features_.begin(), features_.end(), std::uint16_t{0});
-    }
+          buffer_(sample.set.rows),
+          features_(sample.set.features) {}
 
-    Tree grow() {
-        reserve();
+    Tree grow(std::uint64_t seed) {
+        start(seed);
         add_nodes(1);
-        open({0, sample_.rows, 0, 0});
+        open_node({0, sample_.rows, 0, 0});
         std::size_t leaves = 1;
         while (!frontier_.empty()) {
             Open next = pop();
@@ -42,7 +37,8 @@ class Grower {
                 ++leaves;
             }
         }
-        if (!tree_.sets.empty()) tree_.sets.resize(tree_.nodes.size(), -1);
+        write_nodes();
+        write_leaves();
         return std::move(tree_);
     }
 
@@ -50,6 +46,10 @@ class Grower {
     // A node's rows are rows_[begin..end).
     struct Span {
         std::size_t begin, end, node, depth;
+    };
+
+    struct Leaf {
+        std::uint32_t begin, end, node;
     };
 
     struct Choice {
@@ -68,31 +68,35 @@ class Grower {
         Choice choice;
     };
 
-    // Room for a leaf for every other row: fully grown trees seldom need more.
-    void reserve() {
-        const std::size_t leaves = sample_.rows / 2;
-        tree_.nodes.reserve(2 * leaves);
-        tree_.weight.reserve(2 * leaves);
-        tree_.decrease.reserve(2 * leaves);
-        tree_.scores.reserve(leaves * sample_.set.labels);
+    // A node while the tree grows: arrays are written when their length is known.
+    struct Grown {
+        Node node;
+        float weight, decrease;
+    };
+
+    void start(std::uint64_t seed) {
+        tree_ = Tree{};
+        random_ = Random(seed);
+        rows_.resize(sample_.rows);
+        std::iota(rows_.begin(), rows_.end(), 0u);
+        std::iota(features_.begin(), features_.end(), std::uint16_t{0});
+        grown_.clear();
+        leaves_.clear();
     }
 
-    void add_nodes(std::size_t count) {
-        tree_.nodes.resize(tree_.nodes.size() + count);
-        tree_.weight.resize(tree_.nodes.size());
-        tree_.decrease.resize(tree_.nodes.size());
+    void add_nodes(std::size_t count) { grown_.resize(grown_.size() + count); }
+
+    void open_node(const Span& span) {
+        if (span.end - span.begin == 1) return make_leaf(span);
+        open(span);
     }
 
     // Decides whether and how a new node will be split: nearly all the time is spent here.
     PREFERO_CLONES void open(const Span& span) {
         const std::uint32_t* rows = rows_.data() + span.begin;
         const std::size_t count = span.end - span.begin;
-        if (count == 1) {
-            tree_.weight[span.node] = sample_.weight(*rows);
-            return make_leaf(span);
-        }
         criterion_.enter(rows, count);
-        tree_.weight[span.node] = criterion_.weight();
+        grown_[span.node].weight = criterion_.weight();
         const NodeRows node{rows, count, examples(rows, count)};
         if (span.depth >= stopping_.max_depth || node.examples < stopping_.min_split ||
             node.examples < 2 * stopping_.min_leaf || criterion_.pure())
@@ -125,6 +129,8 @@ class Grower {
     // Tries features in random order until enough of them vary in the node; at the root until
     // one is found that may be split.
     PREFERO_INLINE Choice choose(NodeRows node, bool root) {
+        if constexpr (Criterion::kFindsCuts)
+            if (criterion_finds_cuts()) criterion_.look(node);
         Choice best;
         std::size_t tried = 0;
         const std::size_t m = features_.size();
@@ -133,22 +139,32 @@ class Grower {
             if (search_.max_features < m || search_.random_cuts)
                 std::swap(features_[k],
                           features_[k + random_.below(static_cast<std::uint32_t>(m - k))]);
-            const std::uint16_t feature = features_[k];
-            if (!bins_.read(node, feature)) continue;
+            Choice choice;
+            choice.feature = features_[k];
+            choice.categories = sample_.set.categorical[choice.feature];
+            if (!find_cut(node, choice)) continue;
             ++tried;
-            consider(cut_of(feature, node), best);
+            consider(choice, best);
             // All cuts of two rows are the same one.
             if (node.count == 2 && best.found) break;
         }
         return best;
     }
 
-    // The best test on one feature, whose bins are read.
-    PREFERO_INLINE Choice cut_of(std::uint16_t feature, NodeRows node) {
-        Choice choice;
-        choice.feature = feature;
+    bool criterion_finds_cuts() const { return stopping_.min_leaf <= 1 && !search_.random_cuts; }
+
+    // The best test on the choice's feature; false if all rows lie in one bin.
+    PREFERO_INLINE bool find_cut(NodeRows node, Choice& choice) {
+        if constexpr (Criterion::kFindsCuts) {
+            if (!choice.categories && criterion_finds_cuts()) {
+                if (!criterion_.find_cut(choice.feature, choice.cut)) return false;
+                choice.quality = choice.cut.quality;
+                choice.missing_seen = choice.cut.missing_seen;
+                return true;
+            }
+        }
+        if (!bins_.read(node, choice.feature)) return false;
         choice.missing_seen = bins_.missing();
-        choice.categories = sample_.set.categorical[feature];
         if (choice.categories) {
             const CategoryCut cut = best_categories(criterion_, bins_, sample_, node,
                                                     stopping_.min_leaf, search_.category_sets);
@@ -159,14 +175,14 @@ class Grower {
                                   search_.random_cuts ? &random_ : nullptr);
             choice.quality = choice.cut.quality;
         }
-        return choice;
+        return true;
     }
 
     PREFERO_INLINE void consider(Choice choice, Choice& best) const {
         if (!(choice.quality > best.quality) || !criterion_.accepts(choice.quality)) return;
         choice.decrease = criterion_.decrease(choice.quality);
         if (stopping_.min_decrease > 0 &&
-            choice.decrease < stopping_.min_decrease * static_cast<double>(tree_.weight[0]))
+            choice.decrease < stopping_.min_decrease * static_cast<double>(grown_[0].weight))
             return;
         choice.found = true;
         best = choice;
@@ -176,22 +192,24 @@ class Grower {
         const Span& span = open.span;
         const Choice& choice = open.choice;
         const Cut& cut = choice.cut;
+        // One more for all bins puts the missing one, the last, before the others.
+        const auto shift = static_cast<std::uint8_t>(cut.missing_left ? 1 : 0);
+        const auto most = static_cast<std::uint8_t>(cut.left + shift);
         const std::size_t middle =
-            choice.categories
-                ? partition(span, choice.feature,
-                            [&](auto bin) { return choice.left.contains(bin); })
-                : partition(span, choice.feature, [&](auto bin) {
-                      return bin <= cut.left || (cut.missing_left && bin == kMissingBin);
-                  });
-        const std::size_t child = tree_.nodes.size();
+            choice.categories ? partition(span, choice.feature,
+                                          [&](auto bin) { return choice.left.contains(bin); })
+                              : partition(span, choice.feature, [=](auto bin) {
+                                    return static_cast<std::uint8_t>(bin + shift) <= most;
+                                });
+        const std::size_t child = grown_.size();
         add_nodes(2);
-        tree_.decrease[span.node] = static_cast<float>(choice.decrease);
+        grown_[span.node].decrease = static_cast<float>(choice.decrease);
         const bool larger_left = middle - span.begin >= span.end - middle;
-        tree_.nodes[span.node] = choice.categories
+        grown_[span.node].node = choice.categories
                                      ? category_node(choice, child, span.node, larger_left)
                                      : numeric_node(choice, child, larger_left);
-        this->open({middle, span.end, child + 1, span.depth + 1});
-        this->open({span.begin, middle, child, span.depth + 1});
+        open_node({middle, span.end, child + 1, span.depth + 1});
+        open_node({span.begin, middle, child, span.depth + 1});
     }
 
     // Values that were never missing here go with the larger child when they are.
@@ -207,7 +225,7 @@ class Grower {
     }
 
     Node category_node(const Choice& choice, std::size_t child, std::size_t at, bool larger_left) {
-        tree_.sets.resize(tree_.nodes.size(), -1);
+        tree_.sets.resize(grown_.size(), -1);
         tree_.sets[at] = static_cast<std::int32_t>(tree_.categories.size());
         tree_.categories.push_back(choice.left);
         const bool missing_left =
@@ -235,48 +253,78 @@ class Grower {
     }
 
     void make_leaf(const Span& span) {
-        const TrainingSet& set = sample_.set;
-        const std::size_t c = set.labels;
-        Node& node = tree_.nodes[span.node];
-        node = {static_cast<std::int32_t>(tree_.scores.size() / c), 0, 0, kLeaf};
-        tree_.scores.resize(tree_.scores.size() + c);
-        float* scores = tree_.scores.data() + tree_.scores.size() - c;
-        for (std::size_t i = span.begin; i < span.end; ++i) {
-            const float weight = sample_.weight(rows_[i]);
-            const float* votes = set.votes + sample_.origin[rows_[i]] * c;
-            for (std::size_t k = 0; k < c; ++k) scores[k] += weight * votes[k];
+        grown_[span.node].node = {static_cast<std::int32_t>(leaves_.size()), 0, 0, kLeaf};
+        leaves_.push_back({static_cast<std::uint32_t>(span.begin),
+                           static_cast<std::uint32_t>(span.end),
+                           static_cast<std::uint32_t>(span.node)});
+    }
+
+    void write_nodes() {
+        tree_.nodes.resize(grown_.size());
+        tree_.weight.resize(grown_.size());
+        tree_.decrease.resize(grown_.size());
+        for (std::size_t i = 0; i < grown_.size(); ++i) {
+            tree_.nodes[i] = grown_[i].node;
+            tree_.weight[i] = grown_[i].weight;
+            tree_.decrease[i] = grown_[i].decrease;
         }
-        const float scale = 1 / tree_.weight[span.node];
-        for (std::size_t k = 0; k < c; ++k) scores[k] *= scale;
-        if (set.evidence) write_evidence(span, scores);
+        if (!tree_.sets.empty()) tree_.sets.resize(grown_.size(), -1);
+    }
+
+    // All leaves at the end: while one waits for the votes of its rows, others go on.
+    void write_leaves() {
+        const TrainingSet& set = sample_.set;
+        tree_.scores.resize(leaves_.size() * set.labels);
+        if (set.evidence) tree_.evidence.resize(tree_.scores.size());
+        float* scores = tree_.scores.data();
+        for (const Leaf& leaf : leaves_) {
+            tree_.weight[leaf.node] = mean_votes(leaf, set.votes, scores);
+            if (set.evidence) write_evidence(leaf, scores);
+            scores += set.labels;
+        }
+    }
+
+    // The mean of the rows' votes; returns their weight.
+    float mean_votes(const Leaf& leaf, const float* votes, float* mean) const {
+        const std::size_t c = sample_.set.labels;
+        const auto votes_of = [&](std::uint32_t i) { return votes + sample_.origin[rows_[i]] * c; };
+        float total = sample_.weight(rows_[leaf.begin]);
+        const float* first = votes_of(leaf.begin);
+        if (leaf.end - leaf.begin == 1) {
+            std::copy_n(first, c, mean);
+            return total;
+        }
+        for (std::size_t k = 0; k < c; ++k) mean[k] = total * first[k];
+        for (std::uint32_t i = leaf.begin + 1; i < leaf.end; ++i) {
+            const float weight = sample_.weight(rows_[i]);
+            const float* own = votes_of(i);
+            for (std::size_t k = 0; k < c; ++k) mean[k] += weight * own[k];
+            total += weight;
+        }
+        const float scale = 1 / total;
+        for (std::size_t k = 0; k < c; ++k) mean[k] *= scale;
+        return total;
     }
 
     // Votes are shares of the comparisons seen, and their number is kept beside them.
-    void write_evidence(const Span& span, float* scores) {
-        const std::size_t c = sample_.set.labels;
-        tree_.evidence.resize(tree_.evidence.size() + c);
-        float* evidence = tree_.evidence.data() + tree_.evidence.size() - c;
-        for (std::size_t i = span.begin; i < span.end; ++i) {
-            const float weight = sample_.weight(rows_[i]);
-            const float* seen = sample_.set.evidence + sample_.origin[rows_[i]] * c;
-            for (std::size_t k = 0; k < c; ++k) evidence[k] += weight * seen[k];
-        }
-        const float scale = 1 / tree_.weight[span.node];
-        for (std::size_t k = 0; k < c; ++k) {
-            evidence[k] *= scale;
+    void write_evidence(const Leaf& leaf, float* scores) {
+        float* evidence = tree_.evidence.data() + (scores - tree_.scores.data());
+        mean_votes(leaf, sample_.set.evidence, evidence);
+        for (std::size_t k = 0; k < sample_.set.labels; ++k)
             scores[k] = evidence[k] > 0 ? scores[k] / evidence[k] : 0;
-        }
     }
 
     const Sample& sample_;
     Criterion& criterion_;
     const Search& search_;
     const Stopping& stopping_;
-    Random random_;
+    Random random_{0};
     FeatureBins bins_;
     std::vector<std::uint32_t> rows_, buffer_;
     std::vector<std::uint16_t> features_;
     std::vector<Open> frontier_;
+    std::vector<Grown> grown_;
+    std::vector<Leaf> leaves_;
     Tree tree_;
 };
 

@@ -53,6 +53,23 @@ PREFERO_INLINE Shorts count_below(std::int16_t low, const Shorts& lanes) { retur
 
 PREFERO_INLINE Eight magnitude(const Eight& x) { return x < 0 ? -x : x; }
 
+// x where a > b, else y.
+PREFERO_INLINE Eight where_larger(const Eight& a, const Eight& b, const Eight& x, const Eight& y) {
+    return a > b ? x : y;
+}
+
+// x where the upper bytes of a and b differ, else `otherwise`.
+PREFERO_INLINE Eight where_upper_bytes_differ(const std::int16_t* a, const std::int16_t* b,
+                                              const Eight& x, float otherwise) {
+    typedef std::int16_t Words __attribute__((vector_size(16)));
+    typedef std::int32_t Mask __attribute__((vector_size(32)));
+    Words left, right;
+    std::memcpy(&left, a, sizeof left);
+    std::memcpy(&right, b, sizeof right);
+    const Words differ = ((left ^ right) & ~Words{255, 255, 255, 255, 255, 255, 255, 255}) != 0;
+    return __builtin_convertvector(differ, Mask) != 0 ? x : broadcast(otherwise);
+}
+
 // x where `sign` is more than `least`, -x where it is less than -least, else 0.
 PREFERO_INLINE Eight with_sign(const Eight& x, const Eight& sign, float least) {
     return sign > least ? x : (sign < -least ? -x : broadcast(0));
@@ -74,6 +91,10 @@ struct Eight {
     }
     friend Eight operator*(Eight a, const Eight& b) {
         for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] *= b.lane[i];
+        return a;
+    }
+    friend Eight operator/(Eight a, const Eight& b) {
+        for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] /= b.lane[i];
         return a;
     }
 };
@@ -100,6 +121,19 @@ inline Eight broadcast(float value) {
 
 inline Eight magnitude(Eight x) {
     for (float& lane : x.lane) lane = lane < 0 ? -lane : lane;
+    return x;
+}
+
+inline Eight where_larger(const Eight& a, const Eight& b, Eight x, const Eight& y) {
+    for (std::size_t i = 0; i < kLanes; ++i)
+        if (!(a.lane[i] > b.lane[i])) x.lane[i] = y.lane[i];
+    return x;
+}
+
+inline Eight where_upper_bytes_differ(const std::int16_t* a, const std::int16_t* b, Eight x,
+                                      float otherwise) {
+    for (std::size_t i = 0; i < kLanes; ++i)
+        if (!((a[i] ^ b[i]) & ~255)) x.lane[i] = otherwise;
     return x;
 }
 
@@ -130,6 +164,31 @@ PREFERO_INLINE void add(Block& to, const Block& what) { store(to, load(to) + loa
 
 PREFERO_INLINE float sum(const Eight& x) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+
+PREFERO_INLINE float largest(const Eight& x) {
+    const auto more = [](float a, float b) { return a > b ? a : b; };
+    return more(more(more(x[0], x[4]), more(x[2], x[6])), more(more(x[1], x[5]), more(x[3], x[7])));
+}
+
+// The sums of eight blocks, added up side by side.
+PREFERO_INLINE Eight sum_each(const Eight (&x)[kLanes]) {
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+    Eight twos[4], fours[2];
+    for (std::size_t i = 0; i < 4; ++i)
+        twos[i] = __builtin_shufflevector(x[2 * i], x[2 * i + 1], 0, 8, 2, 10, 4, 12, 6, 14) +
+                  __builtin_shufflevector(x[2 * i], x[2 * i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    for (std::size_t i = 0; i < 2; ++i)
+        fours[i] =
+            __builtin_shufflevector(twos[2 * i], twos[2 * i + 1], 0, 1, 8, 9, 4, 5, 12, 13) +
+            __builtin_shufflevector(twos[2 * i], twos[2 * i + 1], 2, 3, 10, 11, 6, 7, 14, 15);
+    return __builtin_shufflevector(fours[0], fours[1], 0, 1, 2, 3, 8, 9, 10, 11) +
+           __builtin_shufflevector(fours[0], fours[1], 4, 5, 6, 7, 12, 13, 14, 15);
+#else
+    Block sums;
+    for (std::size_t i = 0; i < kLanes; ++i) sums.lane[i] = sum(x[i]);
+    return load(sums);
+#endif
 }
 
 }  // namespace prefero

@@ -49,23 +49,30 @@ class Random {
     std::uint64_t state_;
 };
 
-// How often each of n rows occurs in the bootstrap sample of this seed.
-std::vector<std::uint16_t> bootstrap_counts(std::uint64_t seed, std::size_t rows);
+// How often each row occurs in the bootstrap sample of this seed.
+void bootstrap_counts(std::uint64_t seed, std::vector<std::uint16_t>& counts);
 
 // The rows of one tree, one after the other, with their weights multiplied in.
 class Sample {
   public:
-    Sample(const TrainingSet& set, bool bootstrap, std::uint64_t seed);
+    explicit Sample(const TrainingSet& training) : set(training) {}
+
+    // Takes all rows, or a bootstrap sample. Trees grown one after the other share the memory.
+    void draw(bool bootstrap, std::uint64_t seed);
 
     const TrainingSet& set;
-    std::size_t rows;
+    std::size_t rows = 0;
     std::vector<std::uint32_t> origin;  // row of the training set
     std::vector<std::uint8_t> bins;     // rows x features
     std::vector<Block> lanes;           // rows x width
     std::vector<std::uint32_t> counts;  // examples that a row stands for
+    std::vector<float> weights;
 
     const Block* lane(std::uint32_t row) const { return lanes.data() + row * set.width; }
-    float weight(std::uint32_t row) const { return lane(row)->lane[0]; }
+    float weight(std::uint32_t row) const { return weights[row]; }
+
+  private:
+    std::vector<std::uint16_t> drawn_;
 };
 
 }  // namespace prefero

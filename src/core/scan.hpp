@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/sample.hpp"
+#include "core/keys.hpp"
 #include "core/tree.hpp"
 
 namespace prefero {
@@ -14,40 +14,18 @@ struct Cut {
     float quality = -std::numeric_limits<float>::infinity();
     std::uint8_t left = 0, right = 0;
     bool missing_left = false;
-};
-
-// What a scan needs of the node.
-struct NodeRows {
-    const std::uint32_t* rows;
-    std::size_t count;     // rows
-    std::size_t examples;  // examples they stand for
+    bool missing_seen = false;  // whether there are rows of the missing bin
 };
 
 // The bins of a feature in a node, in ascending order, and the rows sorted by them.
 class FeatureBins {
   public:
     explicit FeatureBins(const Sample& sample)
-        : sample_(sample), bins_(sample.rows), sorted_(sample.rows) {}
+        : sample_(sample), bins_(sample.set.rows), sorted_(sample.set.rows) {}
 
     // Reads the bins of a feature; false if there is only one.
     PREFERO_INLINE bool read(NodeRows node, std::size_t feature) {
-        const std::uint8_t* column = sample_.bins.data() + feature;
-        const std::size_t stride = sample_.set.features;
-        std::uint8_t least = kMissingBin, most = 0;
-        for (std::size_t i = 0; i < node.count; ++i) {
-            const std::uint8_t bin = column[node.rows[i] * stride];
-            bins_[i] = bin;
-            least = bin < least ? bin : least;
-            most = bin > most ? bin : most;
-        }
-        if (least == most) return false;
-        if (node.count == 2)
-            sort_two(node);
-        else if (node.count <= kFewRows)
-            sort_few(node);
-        else
-            sort_many(node, least, most);
-        return true;
+        return node.count <= kMostRows ? sort_few(node, feature) : sort_many(node, feature);
     }
 
     // Calls visit(row) for the rows of the k-th bin.
@@ -62,61 +40,37 @@ class FeatureBins {
         return total;
     }
 
-    std::uint8_t of(std::size_t i) const { return bins_[i]; }
     std::size_t count() const { return count_; }
     std::uint8_t operator[](std::size_t k) const { return order_[k]; }
     bool missing() const { return order_[count_ - 1] == kMissingBin; }
 
   private:
-    static constexpr std::size_t kFewRows = 4 * kShorts;
-
     std::uint32_t begin(std::size_t k) const { return k ? ends_[k - 1] : 0; }
 
-    PREFERO_INLINE void sort_two(NodeRows node) {
-        const bool swapped = bins_[1] < bins_[0];
-        for (std::size_t i = 0; i < 2; ++i) {
-            order_[i] = bins_[i ^ swapped];
-            sorted_[i] = node.rows[i ^ swapped];
-            ends_[i] = static_cast<std::uint32_t>(i + 1);
+    PREFERO_INLINE bool sort_few(NodeRows node, std::size_t feature) {
+        if (!keys_.read(sample_, node, feature)) return false;
+        std::size_t last = 0;
+        for (std::size_t i = 0; i < node.count; ++i) {
+            sorted_[i] = node.rows[item_of(keys_[i])];
+            order_[last] = bin_of(keys_[i]);
+            ends_[last] = static_cast<std::uint32_t>(i + 1);
+            last += bin_of(keys_[i + 1]) != bin_of(keys_[i]);
         }
-        count_ = 2;
+        count_ = last + 1;
+        return true;
     }
 
-    // A row goes to the place whose number is how many rows stand before it: comparing all with
-    // all takes no branch that could be mispredicted.
-    PREFERO_INLINE void sort_few(NodeRows node) {
-        Shorts keys[kFewRows / kShorts], places[kFewRows / kShorts];
-        const std::size_t last = (node.count - 1) / kShorts;
-        keys[last] = Shorts{};
-        for (std::size_t i = 0; i < node.count; ++i)
-            keys[i / kShorts][i % kShorts] = static_cast<std::int16_t>(bins_[i] * kFewRows + i);
-        for (std::size_t block = 0; block <= last; ++block) {
-            Shorts before{};
-            for (std::size_t i = 0; i < node.count; ++i)
-                before += count_below(keys[i / kShorts][i % kShorts], keys[block]);
-            places[block] = before;
-        }
-        std::uint8_t bins[kFewRows];
+    PREFERO_INLINE bool sort_many(NodeRows node, std::size_t feature) {
+        const std::uint8_t* column = sample_.bins.data() + feature;
+        const std::size_t stride = sample_.set.features;
+        std::uint32_t places[kBins] = {};
         for (std::size_t i = 0; i < node.count; ++i) {
-            const auto place = static_cast<std::size_t>(places[i / kShorts][i % kShorts]);
-            sorted_[place] = node.rows[i];
-            bins[place] = bins_[i];
+            bins_[i] = column[node.rows[i] * stride];
+            ++places[bins_[i]];
         }
-        count_ = 0;
-        for (std::size_t i = 0; i < node.count; ++i) {
-            count_ += i == 0 || bins[i] != bins[i - 1];
-            order_[count_ - 1] = bins[i];
-            ends_[count_ - 1] = static_cast<std::uint32_t>(i + 1);
-        }
-    }
-
-    PREFERO_INLINE void sort_many(NodeRows node, std::uint8_t least, std::uint8_t most) {
-        std::uint32_t places[kBins];
-        for (std::size_t bin = least; bin <= most; ++bin) places[bin] = 0;
-        for (std::size_t i = 0; i < node.count; ++i) ++places[bins_[i]];
         std::uint32_t end = 0;
         count_ = 0;
-        for (std::size_t bin = least; bin <= most; ++bin) {
+        for (std::size_t bin = 0; bin < kBins; ++bin) {
             const std::uint32_t rows = places[bin];
             places[bin] = end;
             end += rows;
@@ -124,12 +78,15 @@ class FeatureBins {
             ends_[count_] = end;
             count_ += rows > 0;
         }
+        if (count_ < 2) return false;
         for (std::size_t i = 0; i < node.count; ++i) sorted_[places[bins_[i]]++] = node.rows[i];
+        return true;
     }
 
     const Sample& sample_;
-    std::vector<std::uint8_t> bins_;     // of the node's rows
+    std::vector<std::uint8_t> bins_;     // of a large node's rows
     std::vector<std::uint32_t> sorted_;  // the node's rows, bin by bin
+    SortedKeys keys_;                    // of a small node's rows
     std::uint8_t order_[kBins];
     std::uint32_t ends_[kBins];  // where in sorted_ each bin's rows end
     std::size_t count_ = 0;

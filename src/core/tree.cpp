@@ -199,10 +199,11 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_
                         double* scores, std::int64_t* trees) {
     ScoreSums sums(forest, bins.rows, scores);
     std::vector<std::int32_t> leaves(bins.rows);
+    std::vector<std::uint16_t> counts(bins.rows);
     std::fill_n(trees, bins.rows, std::int64_t{0});
     const bool plain = !forest.sets && !any_missing(bins);
     for (std::size_t tree = 0; tree < forest.trees; ++tree) {
-        const std::vector<std::uint16_t> counts = bootstrap_counts(seeds[tree], bins.rows);
+        bootstrap_counts(seeds[tree], counts);
         leaves_of(view(forest, tree), bins, plain, leaves.data());
         for (std::size_t row = 0; row < bins.rows; ++row) {
             if (counts[row] > 0) continue;

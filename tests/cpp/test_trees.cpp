@@ -54,7 +54,7 @@ struct Problem {
                               false,
                               &thetas};
         const Stopping stopping{100, 2, 1, 0, 0, 0, false};
-        return grow_tree(set, {kind, bootstrap, {1, false, false}, stopping}, seed);
+        return grow_trees(set, {kind, bootstrap, {1, false, false}, stopping}, &seed, 1)[0];
     }
 };
 

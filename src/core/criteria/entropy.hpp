@@ -13,6 +13,7 @@ namespace prefero {
 
 class EntropyCriterion {
   public:
+    static constexpr bool kFindsCuts = false;
     struct Left {};  // lives in the criterion: rows move one by one
 
     EntropyCriterion(const Sample& sample, const Stopping& stopping, double unit)

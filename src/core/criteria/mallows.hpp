@@ -13,6 +13,7 @@ namespace prefero {
 
 class MallowsCriterion {
   public:
+    static constexpr bool kFindsCuts = false;
     struct Left {
         Block* sums;
     };

@@ -4,26 +4,15 @@
 // of weight w is |S|^2 / w^2 over the squared length of one vector, S their sum.
 #pragma once
 
-#include "core/criteria/sums.hpp"
+#include "core/criteria/vectors.hpp"
 
 namespace prefero {
-
-// Sums of rows while they move from right to left; in registers where Width is known.
-template <std::size_t Width>
-struct LeftSums {
-    Eight lanes[Width];
-};
-
-template <>
-struct LeftSums<0> {
-    Block* blocks;
-};
 
 // Width is the number of blocks a row if it is known when compiling, else 0.
 template <std::size_t Width>
 class Spread {
   public:
-    using Left = LeftSums<Width>;
+    using Left = VectorSums<Width>;
 
     // `unit` is the squared length of the vector of a complete strict ranking.
     Spread(const Sample& sample, const Stopping& stopping, double unit, bool signs)
@@ -31,6 +20,7 @@ class Spread {
           gamma_(stopping.gamma),
           unit_(unit),
           signs_(signs),
+          cuts_(sample),
           total_(sample.set.width),
           left_(Width ? 0 : sample.set.width) {}
 
@@ -55,6 +45,13 @@ class Spread {
         const float square = sum(squares) - w * w - length * length;
         return square >= static_cast<float>(unit_) * length * w * (1 - 1e-6f);
     }
+
+    // Cuts of numeric features are found all at once, not row by row.
+    static constexpr bool kFindsCuts = true;
+
+    PREFERO_INLINE void look(NodeRows node) { cuts_.enter(node, total_.data()); }
+
+    PREFERO_INLINE bool find_cut(std::size_t feature, Cut& cut) { return cuts_.find(feature, cut); }
 
     PREFERO_INLINE Left start() {
         if constexpr (Width == 0) {
@@ -131,6 +128,7 @@ class Spread {
     double gamma_, unit_;
     bool signs_;
     double similarity_ = 0, apart_ = 0;
+    VectorCuts<Width> cuts_;
     Blocks total_, left_;
 };
 

@@ -1,0 +1,193 @@
+// The best cut of a feature for a criterion of vectors, eight cuts at a time.
+//
+// With T the sum of the node's vectors and w their weight, the gain of a cut is
+//   |w S - v T|^2 / (w v (w - v)),
+// S and v the sum and weight left of it. So a vector t of weight u enters as w t - u T: centred,
+// and a whole number if the vectors are. What is moved from right to left are items: the rows of
+// a small node, the bins of a large one.
+#pragma once
+
+#include "core/criteria/sums.hpp"
+#include "core/keys.hpp"
+#include "core/scan.hpp"
+
+namespace prefero {
+
+// Sums of vectors; in registers where Width, their number of blocks, is known.
+template <std::size_t Width>
+struct VectorSums {
+    Eight lanes[Width];
+};
+
+template <>
+struct VectorSums<0> {
+    Block* blocks;
+};
+
+template <std::size_t Width>
+class VectorCuts {
+  public:
+    explicit VectorCuts(const Sample& sample)
+        : sample_(sample),
+          width_(sample.set.width),
+          items_(kMostItems * width_),
+          bins_(sample.set.rows > kMostRows ? kBins * width_ : 0),
+          sums_(Width ? 0 : width_) {}
+
+    // Looks at a node whose vectors add up to `total`, which must stay where it is.
+    PREFERO_INLINE void enter(NodeRows node, const Block* total) {
+        node_ = node;
+        total_ = total;
+        if (node.count > kMostRows) return;
+        for (std::size_t i = 0; i < node.count; ++i) set_item(i, sample_.lane(node.rows[i]));
+    }
+
+    // The best cut of a numeric feature; false if all rows lie in one bin. Missing values, whose
+    // bin is the last, are tried on both sides.
+    PREFERO_INLINE bool find(std::size_t feature, Cut& best) {
+        if (node_.count > kMostRows ? !sum_bins(feature) : !keys_.read(sample_, node_, feature))
+            return false;
+        best = Cut{};
+        VectorSums<Width> sums = zero();
+        scan(sums, 0, false, best);
+        if (bin_of(keys_[keys_.count() - 1]) == kMissingBin) {
+            scan_missing_left(best);
+            best.missing_seen = true;
+        }
+        return true;
+    }
+
+  private:
+    PREFERO_INLINE std::size_t width() const { return Width ? Width : width_; }
+    PREFERO_INLINE const Block* item(std::size_t i) const { return items_.data() + i * width(); }
+
+    // Lanes before the vector stay 0.
+    PREFERO_INLINE void set_item(std::size_t i, const Block* from) {
+        const float own = from->lane[kWeightLane];
+        const Eight weight = broadcast(total_->lane[kWeightLane]), part = broadcast(own);
+        const Eight vector_only{0, 0, 1, 1, 1, 1, 1, 1};
+        Block* to = items_.data() + i * width();
+        store(to[0], (weight * load(from[0]) - part * load(total_[0])) * vector_only);
+        for (std::size_t k = 1; k < width(); ++k)
+            store(to[k], weight * load(from[k]) - part * load(total_[k]));
+        weights_[i] = own;
+    }
+
+    // Makes the bins of the feature the items; false if there is only one.
+    PREFERO_INLINE bool sum_bins(std::size_t feature) {
+        const std::uint8_t* column = sample_.bins.data() + feature;
+        const std::size_t stride = sample_.set.features, w = width();
+        const Block* lanes = sample_.lanes.data();
+        Block* bins = bins_.data();
+        const NodeRows node = node_;
+        for (std::size_t i = 0; i < node.count; ++i) {
+            const std::size_t row = node.rows[i];
+            add_all(bins + column[row * stride] * w, lanes + row * w, w);
+        }
+        keys_.clear();
+        for (std::size_t bin = 0; bin < kBins; ++bin) {
+            Block* sums = bins_.data() + bin * width();
+            if (!(sums->lane[kWeightLane] > 0)) continue;
+            set_item(keys_.count(), sums);
+            keys_.push(static_cast<std::uint8_t>(bin));
+            clear_all(sums, width());
+        }
+        if (keys_.count() < 2) return false;
+        keys_.finish();
+        return true;
+    }
+
+    PREFERO_INLINE void scan_missing_left(Cut& best) {
+        VectorSums<Width> sums = zero();
+        float weight = 0;
+        std::size_t known = keys_.count();
+        for (; bin_of(keys_[known - 1]) == kMissingBin; --known) {
+            take(sums, keys_[known - 1]);
+            weight += weights_[item_of(keys_[known - 1])];
+        }
+        keys_.keep(known);
+        scan(sums, weight, true, best);
+    }
+
+    // Tries the cuts between the keys, with vectors of this sum and weight left of them.
+    PREFERO_INLINE void scan(VectorSums<Width>& sums, float weight, bool missing_left, Cut& best) {
+        const std::size_t count = blocks(keys_.count() - 1);
+        for (std::size_t i = 0; i < count * kLanes; ++i) {
+            weight += weights_[item_of(keys_[i])];
+            left_[i / kLanes].lane[i % kLanes] = weight;
+        }
+        const Eight all = broadcast(total_->lane[kWeightLane]);
+        Eight most = broadcast(best.quality), place = broadcast(0);
+        for (std::size_t k = 0; k < count; ++k) {
+            const Key* keys = keys_.data() + k * kLanes;
+            Eight squares[kLanes];
+            PREFERO_UNROLL
+            for (std::size_t j = 0; j < kLanes; ++j) {
+                take(sums, keys[j]);
+                squares[j] = square(sums);
+            }
+            const Eight left = load(left_[k]);
+            const Eight gains = where_upper_bytes_differ(
+                keys, keys + 1, sum_each(squares) / (all * left * (all - left)), kNoGain);
+            place = where_larger(gains, most, broadcast(static_cast<float>(k)), place);
+            most = where_larger(gains, most, gains, most);
+        }
+        const float gain = largest(most);
+        if (!(gain > best.quality)) return;
+        std::size_t at = kMostItems;  // the first of equals
+        for (std::size_t j = 0; j < kLanes; ++j) {
+            const std::size_t here = static_cast<std::uint32_t>(place[j]) * kLanes + j;
+            at = most[j] == gain && here < at ? here : at;
+        }
+        best = {gain, bin_of(keys_[at]), bin_of(keys_[at + 1]), missing_left};
+    }
+
+    PREFERO_INLINE VectorSums<Width> zero() {
+        VectorSums<Width> sums;
+        if constexpr (Width == 0) {
+            clear_all(sums_.data(), width());
+            sums.blocks = sums_.data();
+        } else {
+            PREFERO_UNROLL
+            for (std::size_t k = 0; k < Width; ++k) sums.lanes[k] = broadcast(0);
+        }
+        return sums;
+    }
+
+    PREFERO_INLINE void take(VectorSums<Width>& sums, Key key) const {
+        const Block* vector = item(item_of(key));
+        for (std::size_t k = 0; k < width(); ++k) {
+            if constexpr (Width == 0)
+                add(sums.blocks[k], vector[k]);
+            else
+                sums.lanes[k] += load(vector[k]);
+        }
+    }
+
+    PREFERO_INLINE Eight square(const VectorSums<Width>& sums) const {
+        const auto own = [&](std::size_t k) {
+            if constexpr (Width == 0)
+                return load(sums.blocks[k]);
+            else
+                return sums.lanes[k];
+        };
+        Eight squares = own(0) * own(0);
+        for (std::size_t k = 1; k < width(); ++k) squares += own(k) * own(k);
+        return squares;
+    }
+
+    static constexpr float kNoGain = -std::numeric_limits<float>::infinity();
+
+    const Sample& sample_;
+    std::size_t width_;
+    NodeRows node_{};
+    const Block* total_ = nullptr;
+    Blocks items_;
+    float weights_[kMostItems] = {};
+    Blocks bins_;  // sums a bin, zero between two features
+    Blocks sums_;
+    SortedKeys keys_;
+    Block left_[kMostItems / kLanes];  // weights up to each item
+};
+
+}  // namespace prefero
