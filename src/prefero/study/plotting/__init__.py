@@ -6,6 +6,7 @@ imported when the first one is drawn. Lines and bars differ by shape as well as 
 """
 
 from prefero.study.plotting.critical_difference import CriticalDifferenceDisplay
+from prefero.study.plotting.dimensions import DimensionsDisplay
 from prefero.study.plotting.explanation import ExplanationDisplay
 from prefero.study.plotting.gain import GainDisplay
 from prefero.study.plotting.missing_labels import MissingLabelsDisplay
@@ -16,6 +17,7 @@ from prefero.study.plotting.tree import TreeDisplay
 
 __all__ = [
     "CriticalDifferenceDisplay",
+    "DimensionsDisplay",
     "ExplanationDisplay",
     "GainDisplay",
     "MissingLabelsDisplay",

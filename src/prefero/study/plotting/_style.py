@@ -58,15 +58,16 @@ def open_frame(ax: Any) -> None:
     ax.set_axisbelow(True)
 
 
-def legend(ax: Any, n_entries: int) -> None:
+def legend(ax: Any) -> None:
     """Put the legend under the axes if they have the figure to themselves, else inside."""
     figure = ax.figure
     if len(figure.axes) > 1 or figure.get_layout_engine() is None:
         ax.legend(frameon=False)
         return
     handles, names = ax.get_legend_handles_labels()
-    place = {"loc": "outside lower center", "ncols": min(n_entries, 4)}
-    figure.legend(handles, names, frameon=False, **place)
+    inches = 0.6 + 0.08 * max(map(len, names))
+    columns = max(1, min(len(names), 4, int(figure.get_figwidth() / inches)))
+    figure.legend(handles, names, frameon=False, loc="outside lower center", ncols=columns)
 
 
 def plain(name: Any) -> str:

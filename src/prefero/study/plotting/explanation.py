@@ -1,5 +1,6 @@
 """Which features speak for one label and which for another."""
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -89,7 +90,7 @@ class ExplanationDisplay:
         self
             The display.
         """
-        ax = axes(ax, 6.5, 0.4 * len(self.features) + 1.5)
+        ax = axes(ax, 6.5, 0.4 * len(self.features) + 1.8)
         self.ax_, self.figure_ = ax, ax.figure
         places = np.arange(len(self.features))
         for side, label in enumerate(self.pair):
@@ -108,7 +109,7 @@ class ExplanationDisplay:
         ax.set_yticks(places, [plain(name) for name in self.features])
         ax.invert_yaxis()
         ax.set_xlabel(f"effect on the margin ({self.unit})")
-        ax.set_title(plain(self.title), fontsize="medium", loc="left")
+        ax.set_title(plain(fill(self.title, 56)), fontsize="medium", loc="left")
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False)
         return self

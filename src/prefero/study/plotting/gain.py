@@ -105,5 +105,5 @@ class GainDisplay:
         ax.set_ylabel(f"{measure_name(self.measure)}, gain")
         ax.margins(x=0.01)
         open_frame(ax)
-        legend(ax, len(self.gains))
+        legend(ax)
         return self

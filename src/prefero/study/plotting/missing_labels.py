@@ -106,5 +106,5 @@ class MissingLabelsDisplay:
         ax.set_xticks(self.rates)
         ax.xaxis.set_major_formatter(lambda rate, _: f"{rate:.0%}")
         open_frame(ax)
-        legend(ax, len(self.curves))
+        legend(ax)
         return self

@@ -107,15 +107,14 @@ class ReliabilityDisplay:
         first = first_telling(len(self.tau))
         ax.plot(self.answered[first:], self.tau[first:], color=COLOURS[0], linewidth=2)
         everything = self.tau[-1]
-        ax.axhline(everything, color=COLOURS[1], linestyle="--", linewidth=1)
-        ax.annotate(
-            f"all answered: {everything:.3f}",
-            (0.01, everything),
-            xycoords=("axes fraction", "data"),
-            xytext=(0, 3),
-            textcoords="offset points",
+        ax.axhline(
+            everything,
             color=COLOURS[1],
+            linestyle="--",
+            linewidth=1,
+            label=f"all answered: {everything:.3f}",
         )
+        ax.legend(frameon=False)
         ax.set(
             xlim=(0, 1),
             xlabel="share of instances answered, most reliable first",
