@@ -14,7 +14,8 @@ import oracles
 from prefero import TreeLabelRanker
 from prefero._core import mallows_theta
 from prefero.consensus import extend
-from prefero.rankings import bucket_positions, drop_labels, ranks_from_scores
+from prefero.label_ranking._tree_pruning import leaves_when_pruned
+from prefero.rankings import bucket_positions, drop_labels, ranks_from_scores, strict_ranks
 from strategies import noisy_linear_problem
 
 CRITERIA = ["mallows", "kendall", "spearman", "entropy"]
@@ -324,3 +325,26 @@ def test_weights_count_as_repetitions():
         tree = TreeLabelRanker(criterion=criterion)
         weighted = tree.fit(X, Y, sample_weight=weight).predict(X)
         np.testing.assert_array_equal(tree.fit(X[repeated], Y[repeated]).predict(X), weighted)
+
+
+def test_equal_votes_are_told_apart_by_the_node_above():
+    # The two rows on the right contradict each other in the last two labels; the root does not.
+    X = np.array([[-1.0], [-1], [-1], [-1], [1], [1]])
+    Y = np.array([[1, 3, 2]] * 4 + [[3, 1, 2], [3, 2, 1]])
+    tree = TreeLabelRanker(max_depth=1, min_samples_split=2).fit(X, Y)
+    np.testing.assert_array_equal(tree.predict([[1.0]]), [[3, 2, 1]])
+    flat = TreeLabelRanker(min_samples_split=7).fit(X[4:], Y[4:])
+    np.testing.assert_array_equal(flat.predict([[1.0]]), [[3, 1, 2]])
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_rows_end_in_the_leaves_of_the_pruned_tree(missing):
+    X, Y = noisy_linear_problem(200, 3, 4, random_state=1)
+    X, Y = informative(X, drop_labels(Y, missing, random_state=0))
+    whole = TreeLabelRanker(min_samples_split=2).fit(X, Y)
+    alphas, _ = whole.cost_complexity_pruning_path(X, Y)
+    chosen = alphas[:: max(1, len(alphas) // 8)]
+    ends = list(leaves_when_pruned(whole.trees_, whole.apply(X), chosen))
+    for alpha, at in zip(chosen, ends, strict=True):
+        small = TreeLabelRanker(min_samples_split=2, ccp_alpha=alpha).fit(X, Y)
+        np.testing.assert_array_equal(small.predict(X), strict_ranks(whole.votes_[at]))

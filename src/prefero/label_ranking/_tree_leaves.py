@@ -1,4 +1,4 @@
-"""The Mallows models of a tree's nodes, and the completion of leaves that lack labels."""
+"""The Mallows models of a tree's nodes, completed by what their predecessors know."""
 
 from typing import Any, NamedTuple
 
@@ -7,11 +7,14 @@ from numpy.typing import NDArray
 
 from prefero import _core
 from prefero.consensus import extend
-from prefero.label_ranking._tree_arrays import leaf_nodes, node_parents
+from prefero.label_ranking._tree_arrays import leaf_nodes, node_depths, node_parents
 from prefero.mallows import fit_mallows_batch
-from prefero.rankings import bucket_positions
+from prefero.rankings import bucket_positions, strict_ranks
 
 Values = NDArray[np.float64]
+
+# Far less than votes can differ by, far more than their rounding.
+SLIGHT = 1e-9
 
 
 class NodeModels(NamedTuple):
@@ -20,8 +23,8 @@ class NodeModels(NamedTuple):
     Attributes
     ----------
     votes : ndarray of shape (n_nodes, n_labels)
-        Borda votes, whose descending order is the center. In a node whose rankings lack labels
-        these are placed as its predecessors say.
+        Borda votes, whose descending order is the center. Labels that the rankings of a node
+        lack, or have in equal places, are placed as its predecessors say.
     theta : ndarray of shape (n_nodes,)
         Spreads.
     samples : ndarray of shape (n_nodes,)
@@ -64,7 +67,7 @@ def node_models(
     if incomplete.any():
         centers = _completed(nodes, bucket_positions(np.where(known, batch.centers, np.nan)))
         votes[incomplete] = ranks.shape[1] + 1 - centers[incomplete]
-    return NodeModels(votes, theta, sizes)
+    return NodeModels(_ties_broken(nodes, votes), theta, sizes)
 
 
 def _rows_of_nodes(
@@ -115,3 +118,13 @@ def _completed(nodes: NDArray[Any], centers: Values) -> Values:
             above = parent[above]
         completed[node] = np.where(np.isnan(ranking), len(ranking), ranking)
     return completed
+
+
+def _ties_broken(nodes: NDArray[Any], votes: Values) -> Values:
+    """Tell labels with equal votes apart, by very little, as the node above does."""
+    parent, depth = node_parents(nodes), node_depths(nodes)
+    votes = votes.copy()
+    for level in range(1, depth.max() + 1):
+        here = np.flatnonzero(depth == level)
+        votes[here] -= SLIGHT * strict_ranks(votes[parent[here]])
+    return votes

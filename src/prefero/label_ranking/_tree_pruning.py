@@ -1,12 +1,13 @@
 """Cost-complexity pruning: cut subtrees that gain too little for their leaves."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
-from prefero.label_ranking._tree_arrays import LEAF, NODE, Arrays, nodes_of
+from prefero.label_ranking._tree_arrays import LEAF, NODE, Arrays, node_parents, nodes_of
 
 Values = NDArray[np.float64]
 
@@ -79,21 +80,22 @@ def pruning_path(arrays: Arrays) -> tuple[Values, NDArray[np.int64]]:
     return steps[changes], counts[changes]
 
 
+def _survival(nodes: NDArray[Any], alphas: Values) -> Values:
+    """Return the strength of pruning at which each node is gone: the least of those above it."""
+    gone = np.full(len(nodes), np.inf)
+    for node in np.flatnonzero(np.isfinite(alphas)):  # children stand after their parent
+        child = nodes["child"][node]
+        gone[child : child + 2] = min(gone[node], alphas[node])
+    return gone
+
+
 def _standing(
     arrays: Arrays, alphas: Values, alpha: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which nodes remain at this strength, and which of them are leaves."""
     nodes = nodes_of(arrays)
-    stays = np.zeros(len(nodes), dtype=bool)
-    leaf = np.zeros(len(nodes), dtype=bool)
-    stays[0] = True
-    for node in range(len(nodes)):
-        if not stays[node]:
-            continue
-        leaf[node] = bool(nodes["flags"][node] & LEAF) or alphas[node] <= alpha
-        if not leaf[node]:
-            stays[nodes["child"][node] : nodes["child"][node] + 2] = True
-    return stays, leaf
+    stays = _survival(nodes, alphas) > alpha
+    return stays, stays & (((nodes["flags"] & LEAF) > 0) | (alphas <= alpha))
 
 
 def pruned(arrays: Arrays, alpha: float) -> Arrays:
@@ -155,6 +157,34 @@ def _node_values(arrays: Arrays) -> tuple[Values, Values]:
         scores[node] = (seen * scores[pair]).sum(axis=0) / np.where(total > 0, total, 1)
         evidence[node] = total / weight[node]
     return scores, evidence if known else np.zeros((len(nodes), 0))
+
+
+def leaves_when_pruned(
+    arrays: Arrays, leaves: NDArray[np.int64], alphas: Values
+) -> Iterator[NDArray[np.int64]]:
+    """Yield, for ever stronger pruning, the nodes in which rows end.
+
+    Parameters
+    ----------
+    arrays : dict of str to ndarray
+        One tree.
+    leaves : ndarray of shape (n_samples,)
+        The node in which each row ends in the whole tree.
+    alphas : ndarray of shape (n_alphas,)
+        Strengths of pruning, ascending; 0 leaves the tree as it is.
+
+    Yields
+    ------
+    ndarray of shape (n_samples,)
+        Nodes of the whole tree that are leaves of the pruned one.
+    """
+    nodes = nodes_of(arrays)
+    gone, parent = _survival(nodes, _collapse_order(arrays)[0]), node_parents(nodes)
+    at = leaves
+    for alpha in alphas:
+        while alpha > 0 and (lost := gone[at] <= alpha).any():
+            at = np.where(lost, parent[at], at)
+        yield at
 
 
 def chosen_alpha(ranker: Any, arrays: Arrays, X: Values, ranks: Values, weight: Values) -> float:

@@ -20,7 +20,12 @@ from prefero.label_ranking._tree_arrays import (
 from prefero.label_ranking._tree_base import BaseTreeRanker
 from prefero.label_ranking._tree_effects import PathStep
 from prefero.label_ranking._tree_leaves import NodeModels, node_models
-from prefero.label_ranking._tree_pruning import chosen_alpha, pruned, pruning_path
+from prefero.label_ranking._tree_pruning import (
+    chosen_alpha,
+    leaves_when_pruned,
+    pruned,
+    pruning_path,
+)
 from prefero.label_ranking._tree_text import path_steps, tree_text
 from prefero.mallows import pairwise_batch
 from prefero.metrics import kendall_tau
@@ -75,6 +80,7 @@ class TreeLabelRanker(BaseTreeRanker):
         The tree as plain arrays.
     votes_ : ndarray of shape (n_nodes, n_labels)
         Borda votes of each node, 0 is the root; their descending order is its center ranking.
+        Equal ones are told apart, by a billionth, as the node above does.
     theta_ : ndarray of shape (n_nodes,)
         Its spread. A node whose rankings all agree has the theta of half a discordant pair.
     n_node_samples_ : ndarray of shape (n_nodes,)
@@ -154,9 +160,11 @@ class TreeLabelRanker(BaseTreeRanker):
         Returns
         -------
         TreeLabelRanker
-            Splits by theta, stops when a node is pure or has fewer than 2 n_labels examples.
+            Splits by theta, stops when a node is pure or has fewer than 2 n_labels examples; no
+            leaf of one example, as in the authors' program.
         """
-        return cls(**{"criterion": "mallows", "min_samples_split": None, **parameters})
+        own = {"criterion": "mallows", "min_samples_split": None, "min_samples_leaf": 2}
+        return cls(**{**own, **parameters})
 
     @classmethod
     def rt(cls, **parameters: Any) -> Self:
@@ -251,12 +259,16 @@ class TreeLabelRanker(BaseTreeRanker):
         """Return the mean tau on test rows of trees from the others, pruned by each alpha."""
         bins = self._feature_bins.apply(X)
         arrays = self._grow_one(bins[train], ranks[train], weight[train])
-        taus = np.empty(len(alphas))
-        for k, alpha in enumerate(alphas):
-            trees = walker(pruned(arrays, alpha), self.n_features_in_, ranks.shape[1])
-            predicted = strict_ranks(trees.scores(bins[test]))
-            taus[k] = kendall_tau(ranks[test], predicted, sample_weight=weight[test])
-        return taus
+        nodes, trees = nodes_of(arrays), walker(arrays, self.n_features_in_, ranks.shape[1])
+        reached = trees.apply(bins[train])[:, 0]
+        predicted = strict_ranks(node_models(nodes, reached, ranks[train], weight[train]).votes)
+        leaves = leaf_nodes(nodes)[trees.apply(bins[test])[:, 0]]
+        return np.array(
+            [
+                kendall_tau(ranks[test], predicted[at], sample_weight=weight[test])
+                for at in leaves_when_pruned(arrays, leaves, alphas)
+            ]
+        )
 
     @property
     def _nodes(self) -> NDArray[Any]:
