@@ -271,24 +271,29 @@ def perceptron(X, graphs, c, weight, margin, alpha, alpha_per, epochs):
     return W, np.mean([*visits[1:], W], axis=0)
 
 
-def rank_correlation(positions, values, kendall):
-    """Tau or rho of an order and the order by descending value; tied pairs count nothing."""
-    n = len(positions)
-    total = 0.0
-    for i, j in combinations(range(n), 2):
-        difference = positions[j] - positions[i]
-        weight = np.sign(difference) if kendall else difference
-        total += weight * np.sign(np.round(values[i] - values[j], 9))
-    return total / (n * (n - 1) / 2) if kendall else total * 6 / (n**3 - n)
+def rank_correlation(positions, values, measure):
+    """Tau-a, tau-b or rho of an order and the order by descending value; 0 where undefined."""
+    values = np.round(values, 9)
+    if measure == "spearman":
+        ranks = np.array([sum(values > v) + (sum(values == v) + 1) / 2 for v in values])
+        spread = np.std(ranks) * np.std(positions)
+        return 0.0 if spread == 0 else np.cov(ranks, positions, bias=True)[0, 1] / spread
+    pairs = list(combinations(range(len(values)), 2))
+    signs = [np.sign([positions[j] - positions[i], values[i] - values[j]]) for i, j in pairs]
+    total = sum(s * t for s, t in signs)
+    if measure == "tau-a":
+        return total / len(pairs)
+    untied = np.count_nonzero(signs, axis=0)
+    return total / np.sqrt(np.prod(untied)) if untied.all() else 0.0
 
 
-def rank_correlation_components(X, positions, starts, n_components, kendall):
+def rank_correlation_components(X, positions, starts, n_components, measure):
     """Figure 3 of Kamishima & Akaho (2006), line by line; also the norms of R over N."""
     X, W, norms = X.copy(), np.zeros((0, X.shape[1])), []
     blocks = [slice(begin, end) for begin, end in pairwise(starts) if end - begin > 1]
     for _ in range(n_components):
         R = np.array(
-            [sum(rank_correlation(positions[b], x[b], kendall) for b in blocks) for x in X.T]
+            [sum(rank_correlation(positions[b], x[b], measure) for b in blocks) for x in X.T]
         )
         w = (np.eye(X.shape[1]) - W.T @ W) @ R
         w /= np.linalg.norm(w)
@@ -298,33 +303,35 @@ def rank_correlation_components(X, positions, starts, n_components, kendall):
     return W, norms
 
 
-def pair_potential(scores, pairs):
-    """RankBoost's pair weights exp(worse - better): their sum, and their balance by object."""
-    potential, total = np.zeros(len(scores)), 0.0
-    for i, j in pairs:
-        weight = np.exp(scores[j] - scores[i])
-        potential[i] += weight
-        potential[j] -= weight
-        total += weight
-    return total, potential
-
-
 def rank_boost(X, pairs, rounds):
-    """RankBoost on a list of pairs, following the given (attribute, threshold, weight).
+    """RankBoost on a list of pairs, following the given (attribute, threshold, missing, weight).
 
     Yields for each round the separation of its weak ranker, the largest separation of any, and
     the weight that the paper gives it.
     """
     better, worse = np.array(pairs).T
     weight = np.full(len(pairs), 1 / len(pairs))
+
+    def says(attribute, threshold, missing):
+        x = X[:, attribute]
+        return np.where(np.isnan(x), float(missing), x > threshold)
+
+    def separation(h):
+        return weight @ (h[better] - h[worse])
+
     candidates = [
-        X[:, k] > (a + b) / 2 for k in range(X.shape[1]) for a, b in pairwise(np.unique(X[:, k]))
+        says(k, threshold, missing)
+        for k in range(X.shape[1])
+        for values in [np.unique(X[~np.isnan(X[:, k]), k])]
+        for threshold in [-np.inf, *((a + b) / 2 for a, b in pairwise(values))]
+        for missing in (False, True)
     ]
-    for attribute, threshold, alpha in rounds:
-        h = (X[:, attribute] > threshold) * 1.0
-        separation = weight @ (h[better] - h[worse])
-        best = max(abs(weight @ (c[better] * 1.0 - c[worse])) for c in candidates)
-        yield separation, best, np.log((1 + separation) / (1 - separation)) / 2
+    for *chosen, alpha in rounds:
+        h = says(*chosen)
+        r = separation(h)
+        limited = np.clip(r, -1 + 1e-6, 1 - 1e-6)
+        best = max(abs(separation(c)) for c in candidates)
+        yield r, best, np.log((1 + limited) / (1 - limited)) / 2
         weight = weight * np.exp(alpha * (h[worse] - h[better]))
         weight /= weight.sum()
 

@@ -3,7 +3,7 @@
 import itertools
 
 import numpy as np
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
@@ -13,10 +13,10 @@ from oracles import (
     greedy_order,
     object_pairs,
     pair_hinge,
-    pair_potential,
+    rank_boost,
     rank_correlation,
 )
-from prefero import _core
+from prefero import RankBoostOrderer, _core
 from prefero.rankings import Groups
 from strategies import grouped_objects
 
@@ -54,19 +54,19 @@ def test_pair_hinge(objects):
     assert_allclose(product, hessian @ vector, atol=1e-9)
 
 
-@given(grouped_objects(), st.booleans())
-def test_concordance(objects, kendall):
+@given(grouped_objects(), st.sampled_from(["tau-a", "tau-b", "spearman"]))
+def test_concordance(objects, measure):
     values, ranks, starts = objects
     positions = Groups(np.arange(len(ranks)), starts).positions(ranks)
     expected = [
         sum(
-            rank_correlation(positions[b], column[b], kendall)
+            rank_correlation(positions[b], column[b], measure)
             for b in blocks(starts)
             if b.stop - b.start > 1
         )
         for column in values.T
     ]
-    found = _core.concordance(values, positions, starts, np.zeros(3), not kendall)
+    found = _core.concordance(values, positions, starts, np.zeros(3), measure)
     assert_allclose(found, expected, atol=1e-9)
 
 
@@ -76,32 +76,40 @@ def test_long_orders_are_sorted_to_the_same_concordance():
     starts = np.array([0, 130, 200])
     positions = Groups(np.arange(200), starts).positions(rng.integers(1, 40, 200).astype(float))
     expected = [
-        sum(rank_correlation(positions[b], column[b], kendall=False) for b in blocks(starts))
+        sum(rank_correlation(positions[b], column[b], "spearman") for b in blocks(starts))
         for column in values.T
     ]
-    assert_allclose(_core.concordance(values, positions, starts, np.zeros(3), True), expected)
+    assert_allclose(_core.concordance(values, positions, starts, np.zeros(3), "spearman"), expected)
     blurred = values + 1e-13 * rng.normal(size=values.shape)
-    found = _core.concordance(blurred, positions, starts, np.full(3, 1e-11), True)
+    found = _core.concordance(blurred, positions, starts, np.full(3, 1e-11), "spearman")
     assert_allclose(found, expected)
 
 
-@given(grouped_objects(columns=1))
-def test_pair_potential(objects):
+@given(grouped_objects(groups=(2, 5), size=(2, 6)), st.booleans(), st.booleans())
+def test_rank_boost(objects, exact, missing):
     values, ranks, starts = objects
-    groups = Groups(np.arange(len(ranks)), starts)
-    total, potential = _core.pair_potential(
-        values[:, 0], groups.levels(ranks), groups.sort(ranks), starts
-    )
-    expected_total, expected = pair_potential(values[:, 0], object_pairs(ranks, starts))
-    assert_allclose(total, expected_total, atol=1e-9)
-    assert_allclose(potential, expected, atol=1e-9)
+    values = np.where(values == 3, np.nan, values) if missing else values
+    pairs = object_pairs(ranks, starts)
+    assume(pairs)
+    groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    bins = None if exact else 255
+    orderer = RankBoostOrderer(8, learning_rate=0.5, max_bins=bins).fit(values, ranks, groups)
+    weak = (orderer.attributes_, orderer.thresholds_, orderer.missing_, orderer.weights_)
+    rounds = list(zip(*weak, strict=True))
+    for (separation, best, weight), (*_, found) in zip(
+        rank_boost(values, pairs, rounds), rounds, strict=True
+    ):
+        assert_allclose(abs(separation), best, atol=1e-9)
+        assert_allclose(found / 0.5, weight, atol=1e-6)
 
 
-def test_pair_potential_stays_finite_for_any_scores():
-    scores, levels = np.array([0.0, 1e6]), np.array([0, 1])
-    total, potential = _core.pair_potential(scores, levels, levels, np.array([0, 2]))
-    assert np.isfinite(total)
-    assert_array_equal(potential, [total, -total])
+def test_rank_boost_stays_finite_when_every_pair_is_right():
+    groups = np.repeat([0, 1], 3)
+    X, y = np.array([[2.0], [1.0], [0.0]] * 2), [1, 2, 3] * 2
+    orderer = RankBoostOrderer(300, learning_rate=1.0).fit(X, y, groups)
+    assert np.isfinite(orderer.weights_).all()
+    assert orderer.decision_function(X).max() > 100
+    assert orderer.score(X, y, groups) == 1
 
 
 @given(grouped_objects(columns=4), arrays(np.float64, 4, elements=st.floats(-1, 1)))

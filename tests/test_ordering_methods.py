@@ -116,12 +116,13 @@ def test_rank_boost_is_the_published_algorithm(orders, max_bins):
     pairs = object_pairs(orders.positions, orders.groups.starts)
     orderer = RankBoostOrderer(25, learning_rate=1.0, max_bins=max_bins)
     orderer.fit(orders.X, orders.positions, orders.groups.codes)
-    rounds = list(zip(orderer.attributes_, orderer.thresholds_, orderer.weights_, strict=True))
+    weak = (orderer.attributes_, orderer.thresholds_, orderer.missing_, orderer.weights_)
+    rounds = list(zip(*weak, strict=True))
     assert len(rounds) == orderer.n_iter_ == 25
     separations, best, weights = np.transpose(list(rank_boost(orders.X, pairs, rounds)))
     assert_allclose(np.abs(separations), best)
     assert_allclose(orderer.weights_, weights)
-    expected = sum(weight * (orders.X[:, k] > threshold) for k, threshold, weight in rounds)
+    expected = sum(weight * (orders.X[:, k] > threshold) for k, threshold, _, weight in rounds)
     assert_allclose(orderer.decision_function(orders.X), expected, atol=1e-12)
 
 
@@ -157,7 +158,7 @@ def test_cohen_weighs_attributes_by_hedge(orders):
     weights = np.ones((2, orders.X.shape[1]))
     for begin, end in zip(orders.groups.starts[:-1], orders.groups.starts[1:], strict=True):
         for k, column in enumerate(orders.X[begin:end].T):
-            agreement = rank_correlation(orders.positions[begin:end], column, kendall=True)
+            agreement = rank_correlation(orders.positions[begin:end], column, "tau-a")
             weights[0, k] *= 0.8 ** ((1 - agreement) / 2)
             weights[1, k] *= 0.8 ** ((1 + agreement) / 2)
     weights /= weights.sum()

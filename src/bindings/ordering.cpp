@@ -1,3 +1,8 @@
+#include <nanobind/stl/string.h>
+
+#include <string>
+#include <vector>
+
 #include "bindings/arrays.hpp"
 #include "core/concordance.hpp"
 #include "core/greedy_order.hpp"
@@ -28,15 +33,23 @@ void require_inside(const In<std::int64_t, 1>& values, std::size_t rows, const c
                 message);
 }
 
+Correlation correlation_kind(const std::string& name) {
+    if (name == "tau-a") return Correlation::kTauA;
+    if (name == "tau-b") return Correlation::kTauB;
+    require(name == "spearman", "correlation must be tau-a, tau-b or spearman");
+    return Correlation::kSpearman;
+}
+
 Out<double, 1> concordance(In<double, 2> values, In<double, 1> positions, Starts starts,
-                           In<double, 1> tolerance, bool spearman) {
+                           In<double, 1> tolerance, const std::string& correlation) {
     require(positions.shape(0) == values.shape(0), "positions must have one entry a row");
     require(tolerance.shape(0) == values.shape(1), "tolerance must have one entry a column");
     const Groups groups = check_groups(starts, values.shape(0));
+    const Correlation kind = correlation_kind(correlation);
     auto sums = make_array<double, 1>({values.shape(1)});
     nb::gil_scoped_release unlocked;
     add_concordance(values.data(), values.shape(1), positions.data(), groups, tolerance.data(),
-                    spearman ? Correlation::kSpearman : Correlation::kKendall, sums.data());
+                    kind, sums.data());
     return sums;
 }
 
@@ -81,37 +94,52 @@ Out<double, 1> pair_hinge_hessian(In<double, 1> scores, In<std::int64_t, 1> leve
     return product;
 }
 
-nb::tuple pair_potential(In<double, 1> scores, In<std::int64_t, 1> levels,
-                         In<std::int64_t, 1> by_level, Starts starts) {
-    const std::size_t rows = scores.shape(0);
-    require_inside(levels, rows, "levels must hold one level a row");
-    require_inside(by_level, rows, "by_level must hold every row once");
-    const Groups groups = check_groups(starts, rows);
-    auto potential = make_array<double, 1>({rows});
-    double total = 0;
-    {
-        nb::gil_scoped_release unlocked;
-        total = prefero::pair_potential(scores.data(), levels.data(), by_level.data(), groups,
-                                        potential.data());
-    }
-    return nb::make_tuple(total, potential);
+template <typename Code>
+BoostingSet<Code> boosting_set(const In<Code, 2>& codes, const In<std::int64_t, 1>& bins,
+                               const In<double, 1>& positions, const Starts& starts) {
+    require(bins.shape(0) == codes.shape(1), "bins must have one entry an attribute");
+    require(positions.shape(0) == codes.shape(0), "positions must have one entry an object");
+    const std::int64_t most = CodedObjects<Code>::kMissing;
+    for (std::size_t k = 0; k < bins.shape(0); ++k)
+        require(bins.data()[k] > 0 && bins.data()[k] <= most, "every attribute must have bins");
+    const CodedObjects<Code> table{codes.data(), bins.data(), codes.shape(0), codes.shape(1)};
+    require(codes_inside(table), "codes must be below the bins of their attribute");
+    return {table, {positions.data(), check_groups(starts, codes.shape(0))}};
 }
 
 template <typename Code>
-nb::tuple best_weak_ranker(In<Code, 2> codes, In<std::int64_t, 1> bins, In<double, 1> potential) {
-    const std::size_t attributes = codes.shape(0), objects = codes.shape(1);
-    require(bins.shape(0) == attributes, "bins must have one entry an attribute");
-    require(potential.shape(0) == objects, "potential must have one entry an object");
-    const CodedAttributes<Code> table{codes.data(), bins.data(), attributes, objects};
-    WeakRanker best;
-    bool inside = false;
+nb::tuple rank_boost(In<Code, 2> codes, In<std::int64_t, 1> bins, In<double, 1> positions,
+                     Starts starts, In<Code, 2> held_codes, In<double, 1> held_positions,
+                     Starts held_starts, std::size_t rounds, double learning_rate,
+                     std::size_t patience) {
+    const BoostingSet<Code> train = boosting_set<Code>(codes, bins, positions, starts);
+    const BoostingSet<Code> held =
+        boosting_set<Code>(held_codes, bins, held_positions, held_starts);
+    std::vector<WeakRanker> found;
     {
         nb::gil_scoped_release unlocked;
-        inside = codes_inside(table);
-        if (inside) best = prefero::best_weak_ranker(table, potential.data());
+        found = prefero::rank_boost(train, held, {rounds, learning_rate, patience});
     }
-    require(inside, "codes must not exceed the bins of their attribute");
-    return nb::make_tuple(best.attribute, best.bin, best.missing, best.gain);
+    auto attributes = make_array<std::int64_t, 1>({found.size()});
+    auto bin = make_array<std::int64_t, 1>({found.size()});
+    auto missing = make_array<bool, 1>({found.size()});
+    auto weights = make_array<double, 1>({found.size()});
+    for (std::size_t round = 0; round < found.size(); ++round) {
+        attributes.data()[round] = found[round].attribute;
+        bin.data()[round] = found[round].bin;
+        missing.data()[round] = found[round].missing;
+        weights.data()[round] = found[round].weight;
+    }
+    return nb::make_tuple(attributes, bin, missing, weights);
+}
+
+template <typename Code>
+void bind_rank_boost(nb::module_& module) {
+    module.def("rank_boost", &rank_boost<Code>, nb::arg("codes"), nb::arg("bins"),
+               nb::arg("positions"), nb::arg("starts"), nb::arg("held_codes"),
+               nb::arg("held_positions"), nb::arg("held_starts"), nb::arg("rounds"),
+               nb::arg("learning_rate"), nb::arg("patience"),
+               "Attribute, bin, value for missing and weight of each round's weak ranker.");
 }
 
 Out<std::int64_t, 1> greedy_order(In<double, 2> values, In<double, 1> weights, Starts starts) {
@@ -127,7 +155,7 @@ Out<std::int64_t, 1> greedy_order(In<double, 2> values, In<double, 1> weights, S
 
 void bind_ordering(nb::module_& module) {
     module.def("concordance", &concordance, nb::arg("values"), nb::arg("positions"),
-               nb::arg("starts"), nb::arg("tolerance"), nb::arg("spearman"),
+               nb::arg("starts"), nb::arg("tolerance"), nb::arg("correlation"),
                "Rank correlations of each column with the positions, summed over groups.");
     module.def("sort_by_score", &sort_by_score, nb::arg("scores"), nb::arg("starts"),
                "The rows of each group in ascending order of score.");
@@ -137,14 +165,8 @@ void bind_ordering(nb::module_& module) {
     module.def("pair_hinge_hessian", &pair_hinge_hessian, nb::arg("scores"), nb::arg("levels"),
                nb::arg("by_score"), nb::arg("starts"), nb::arg("active"), nb::arg("vector"),
                "Hessian of that loss by score, times a vector.");
-    module.def("pair_potential", &pair_potential, nb::arg("scores"), nb::arg("levels"),
-               nb::arg("by_level"), nb::arg("starts"),
-               "Weight of all pairs, and each object's share as better minus as worse one.");
-    module.def("best_weak_ranker", &best_weak_ranker<std::uint8_t>, nb::arg("codes"),
-               nb::arg("bins"), nb::arg("potential"),
-               "Attribute, bin, value for missing, and gain of the best threshold.");
-    module.def("best_weak_ranker", &best_weak_ranker<std::uint32_t>, nb::arg("codes"),
-               nb::arg("bins"), nb::arg("potential"));
+    bind_rank_boost<std::uint8_t>(module);
+    bind_rank_boost<std::uint32_t>(module);
     module.def("greedy_order", &greedy_order, nb::arg("values"), nb::arg("weights"),
                nb::arg("starts"), "The place of each object in the greedy order of its group.");
 }

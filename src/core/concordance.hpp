@@ -5,11 +5,13 @@
 
 namespace prefero {
 
-enum class Correlation { kKendall, kSpearman };
+// Kendall's tau-a is divided by the number of pairs, tied or not; tau-b and Spearman's rho (the
+// correlation of mean ranks) by what they could reach with the ties of both orders.
+enum class Correlation { kTauA, kTauB, kSpearman };
 
 // Adds to sums[k] the rank correlations, over all groups, between the positions of the objects
 // and their order by descending value in column k. A difference of at most tolerance[k] is a
-// tie, and a tie counts nothing: both measures are divided by their largest value without ties.
+// tie; a column or an order that ties all objects of a group counts nothing there.
 void add_concordance(const double* values, std::size_t columns, const double* positions,
                      Groups groups, const double* tolerance, Correlation correlation, double* sums);
 

@@ -2,121 +2,231 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace prefero {
 
 namespace {
 
-// Products of two such exponentials stay finite.
-constexpr double kLargestExponent = 300;
+// The exponents of a group are brought back to this range when they may have left it by kDrift:
+// products of two such factors, and sums of them, stay finite.
+constexpr double kLargestExponent = 250, kDrift = 50;
 
-double bounded_exp(double x) {
-    return std::exp(std::clamp(x, -kLargestExponent, kLargestExponent));
-}
+// The weights exp(s_worse - s_better) of all ordered pairs, held as two factors an object.
+class PairWeights {
+  public:
+    explicit PairWeights(const RankedRows& orders)
+        : orders_(orders), scores_(rows()), up_(rows(), 1.0), down_(rows(), 1.0) {}
 
-// Adds to the potential of each object, visited from one end of its group to the other, its
-// own factor times the sum of the factors of all objects on earlier levels. Returns the total.
-template <typename Iterator>
-double add_pairs(Iterator begin, Iterator end, const std::int64_t* levels, const double* own,
-                 const double* other, double sign, double* potential) {
-    double earlier = 0, total = 0;
-    for (Iterator bucket = begin; bucket != end;) {
-        Iterator row = bucket;
-        double here = 0;
-        for (; row != end && levels[*row] == levels[*bucket]; ++row) {
-            const double weight = own[*row] * earlier;
-            potential[*row] += sign * weight;
-            total += weight;
-            here += other[*row];
+    std::size_t rows() const { return orders_.groups.begin(orders_.groups.count); }
+
+    // Adds a weight to the scores of the chosen rows.
+    void raise(const std::vector<std::uint8_t>& chosen, double weight) {
+        const double factor = std::exp(weight), inverse = 1 / factor;
+        for (std::size_t row = 0; row < rows(); ++row) {
+            scores_[row] += chosen[row] ? weight : 0.0;
+            up_[row] *= chosen[row] ? factor : 1.0;
+            down_[row] *= chosen[row] ? inverse : 1.0;
         }
-        earlier += here;
-        bucket = row;
+        drift_ += std::fabs(weight);
+        if (drift_ > kDrift) renew();
     }
-    return total;
-}
 
-// Sums potentials by code. Neighbours go to two histograms, so that one sum need not wait for
-// the other when their codes are equal.
-template <typename Code>
-void fill_histogram(const Code* codes, const double* potential, std::size_t objects,
-                    std::size_t bins, std::vector<double>& histogram) {
-    histogram.assign(2 * bins, 0.0);
-    double *even = histogram.data(), *odd = even + bins;
-    std::size_t i = 0;
-    for (; i + 1 < objects; i += 2) {
-        even[codes[i]] += potential[i];
-        odd[codes[i + 1]] += potential[i + 1];
+    // Writes for each object the weight of its pairs with worse objects minus that with better
+    // ones; returns the weight of all pairs.
+    double potential(double* balance) const {
+        double total = 0;
+        for (std::size_t g = 0; g < orders_.groups.count; ++g)
+            total += group_potential(orders_.groups.begin(g), orders_.groups.begin(g + 1), balance);
+        return total;
     }
-    if (i < objects) even[codes[i]] += potential[i];
-    for (std::size_t bin = 0; bin < bins; ++bin) even[bin] += odd[bin];
+
+  private:
+    double group_potential(std::size_t first, std::size_t last, double* balance) const {
+        const double* positions = orders_.positions;
+        double better = 0, worse = 0, total = 0;
+        for (std::size_t begin = first, end; begin < last; begin = end) {
+            double here = 0;
+            for (end = begin; end < last && positions[end] == positions[begin]; ++end) {
+                const double weight = up_[end] * better;
+                balance[end] = -weight;
+                total += weight;
+                here += down_[end];
+            }
+            better += here;
+        }
+        for (std::size_t end = last, begin; end > first; end = begin) {
+            double here = 0;
+            for (begin = end; begin > first && positions[begin - 1] == positions[end - 1];
+                 --begin) {
+                balance[begin - 1] += down_[begin - 1] * worse;
+                here += up_[begin - 1];
+            }
+            worse += here;
+        }
+        return total;
+    }
+
+    void renew() {
+        drift_ = 0;
+        for (std::size_t g = 0; g < orders_.groups.count; ++g) {
+            const std::size_t first = orders_.groups.begin(g), last = orders_.groups.begin(g + 1);
+            if (first == last) continue;
+            const auto [low, high] =
+                std::minmax_element(scores_.begin() + static_cast<std::ptrdiff_t>(first),
+                                    scores_.begin() + static_cast<std::ptrdiff_t>(last));
+            const double middle = (*low + *high) / 2;
+            for (std::size_t row = first; row < last; ++row) {
+                up_[row] = std::exp(
+                    std::clamp(scores_[row] - middle, -kLargestExponent, kLargestExponent));
+                down_[row] = 1 / up_[row];
+            }
+        }
+    }
+
+    RankedRows orders_;
+    std::vector<double> scores_, up_, down_;
+    double drift_ = 0;
+};
+
+// Attributes side by side, a few at a time: their histograms are filled in one pass over the
+// objects, and one sum need not wait for the other. Wide codes have histograms too large for that.
+template <typename Code>
+class Histograms {
+  public:
+    explicit Histograms(const CodedObjects<Code>& table)
+        : table_(table), codes_(tiles() * kTile * table.objects) {
+        for (std::size_t row = 0; row < table.objects; ++row)
+            for (std::size_t k = 0; k < table.attributes; ++k) {
+                const Code code = table.codes[row * table.attributes + k];
+                at(row, k) = code == table.kMissing ? static_cast<Code>(table.bins[k]) : code;
+            }
+        for (std::size_t k = 0; k < table.attributes; ++k)
+            stride_ = std::max(stride_, static_cast<std::size_t>(table.bins[k]) + 1);
+        sums_.resize(kTile * stride_);
+    }
+
+    // The weak ranker whose objects have the largest absolute sum of potentials, and that sum.
+    std::pair<WeakRanker, double> best(const double* potential) {
+        std::pair<WeakRanker, double> found{{}, 0.0};
+        for (std::size_t tile = 0; tile < tiles(); ++tile) {
+            fill(tile, potential);
+            for (std::size_t j = 0; j < kTile && tile * kTile + j < table_.attributes; ++j)
+                scan(tile * kTile + j, sums_.data() + j * stride_, found);
+        }
+        return found;
+    }
+
+    void choose(const WeakRanker& weak, std::vector<std::uint8_t>& chosen) const {
+        const auto k = static_cast<std::size_t>(weak.attribute);
+        const std::int64_t missing = table_.bins[k];
+        chosen.resize(table_.objects);
+        for (std::size_t row = 0; row < table_.objects; ++row) {
+            const std::int64_t code = at(row, k);
+            chosen[row] = code > weak.bin && (weak.missing || code < missing);
+        }
+    }
+
+  private:
+    static constexpr std::size_t kTile = sizeof(Code) == 1 ? 8 : 1;
+
+    std::size_t tiles() const { return (table_.attributes + kTile - 1) / kTile; }
+    std::size_t place(std::size_t row, std::size_t k) const {
+        return (k / kTile * table_.objects + row) * kTile + k % kTile;
+    }
+    Code& at(std::size_t row, std::size_t k) { return codes_[place(row, k)]; }
+    const Code& at(std::size_t row, std::size_t k) const { return codes_[place(row, k)]; }
+
+    void fill(std::size_t tile, const double* potential) {
+        std::fill(sums_.begin(), sums_.end(), 0.0);
+        double* sums = sums_.data();
+        const std::size_t stride = stride_;
+        const Code* codes = codes_.data() + tile * table_.objects * kTile;
+        for (std::size_t row = 0; row < table_.objects; ++row, codes += kTile)
+            for (std::size_t j = 0; j < kTile; ++j) sums[j * stride + codes[j]] += potential[row];
+    }
+
+    void scan(std::size_t attribute, const double* sums, std::pair<WeakRanker, double>& found) {
+        const auto consider = [&](std::int64_t bin, bool missing, double gain) {
+            if (std::fabs(gain) > std::fabs(found.second))
+                found = {{static_cast<std::int64_t>(attribute), bin, missing, 0.0}, gain};
+        };
+        const std::int64_t bins = table_.bins[attribute];
+        const double missing = sums[bins];
+        double above = 0;
+        for (std::int64_t bin = bins - 1; bin > 0; --bin) {
+            above += sums[bin];
+            consider(bin - 1, false, above);
+            if (missing != 0) consider(bin - 1, true, above + missing);
+        }
+        if (missing != 0) consider(-1, false, above + sums[0]);
+    }
+
+    CodedObjects<Code> table_;
+    std::vector<Code> codes_;
+    std::size_t stride_ = 1;
+    std::vector<double> sums_;
+};
+
+// A weak ranker that gets every pair right would weigh infinitely much.
+double weak_weight(double separation) {
+    constexpr double kMost = 1 - 1e-6;
+    return std::atanh(std::clamp(separation, -kMost, kMost));
 }
 
 }  // namespace
 
-double pair_potential(const double* scores, const std::int64_t* levels,
-                      const std::int64_t* by_level, Groups groups, double* potential) {
-    const std::size_t rows = groups.begin(groups.count);
-    std::vector<double> up(rows), down(rows);
-    std::fill(potential, potential + rows, 0.0);
-    double total = 0;
-    for (std::size_t g = 0; g < groups.count; ++g) {
-        if (groups.size(g) < 2) continue;
-        const std::size_t first = groups.begin(g), last = groups.begin(g + 1);
-        const auto [low, high] = std::minmax_element(scores + first, scores + last);
-        const double middle = (*low + *high) / 2;
-        for (std::size_t row = first; row < last; ++row) {
-            up[row] = bounded_exp(scores[row] - middle);
-            down[row] = 1 / up[row];
+template <typename Code>
+bool codes_inside(const CodedObjects<Code>& table) {
+    bool inside = true;
+    for (std::size_t row = 0; row < table.objects; ++row)
+        for (std::size_t k = 0; k < table.attributes; ++k) {
+            const Code code = table.codes[row * table.attributes + k];
+            inside &= code == table.kMissing || static_cast<std::int64_t>(code) < table.bins[k];
         }
-        const std::int64_t *begin = by_level + first, *end = by_level + last;
-        total += add_pairs(begin, end, levels, up.data(), down.data(), -1, potential);
-        add_pairs(std::make_reverse_iterator(end), std::make_reverse_iterator(begin), levels,
-                  down.data(), up.data(), +1, potential);
-    }
-    return total;
+    return inside;
 }
 
 template <typename Code>
-WeakRanker best_weak_ranker(CodedAttributes<Code> table, const double* potential) {
-    WeakRanker best;
-    std::vector<double> histogram;
-    const auto consider = [&best](std::size_t attribute, std::size_t bins_below, bool missing,
-                                  double gain) {
-        if (std::fabs(gain) > std::fabs(best.gain))
-            best = {static_cast<std::int64_t>(attribute), static_cast<std::int64_t>(bins_below) - 1,
-                    missing, gain};
-    };
-    for (std::size_t k = 0; k < table.attributes; ++k) {
-        const auto bins = static_cast<std::size_t>(table.bins[k]);
-        const Code* codes = table.codes + k * table.objects;
-        fill_histogram(codes, potential, table.objects, bins + 1, histogram);
-        const double missing = histogram[bins];
-        double above = 0;
-        for (std::size_t bin = bins; bin-- > 1;) {
-            above += histogram[bin];
-            consider(k, bin, false, above);
-            if (missing != 0) consider(k, bin, true, above + missing);
+std::vector<WeakRanker> rank_boost(const BoostingSet<Code>& train, const BoostingSet<Code>& held,
+                                   const BoostingRounds& rounds) {
+    PairWeights weights(train.orders), held_weights(held.orders);
+    Histograms<Code> histograms(train.table);
+    const Histograms<Code> held_codes(held.table);
+    std::vector<double> potential(weights.rows()), unused(held_weights.rows());
+    std::vector<std::uint8_t> chosen;
+    std::vector<WeakRanker> found;
+    double least = std::numeric_limits<double>::infinity();
+    std::size_t kept = 0;
+    while (found.size() < rounds.most && found.size() - kept < rounds.patience) {
+        const double total = weights.potential(potential.data());
+        auto [weak, gain] = histograms.best(potential.data());
+        if (weak.attribute < 0 || !(total > 0)) break;
+        weak.weight = rounds.learning_rate * weak_weight(gain / total);
+        found.push_back(weak);
+        histograms.choose(weak, chosen);
+        weights.raise(chosen, weak.weight);
+        double loss = -static_cast<double>(found.size());  // without held-out pairs all count
+        if (held.orders.groups.count > 0) {
+            held_codes.choose(weak, chosen);
+            held_weights.raise(chosen, weak.weight);
+            loss = held_weights.potential(unused.data());
         }
-        if (missing != 0) consider(k, 0, false, above + histogram[0]);
+        if (loss < least) {
+            least = loss;
+            kept = found.size();
+        }
     }
-    return best;
+    found.resize(kept);
+    return found;
 }
 
-template <typename Code>
-bool codes_inside(CodedAttributes<Code> table) {
-    for (std::size_t k = 0; k < table.attributes; ++k) {
-        const Code* codes = table.codes + k * table.objects;
-        Code largest = 0;
-        for (std::size_t i = 0; i < table.objects; ++i) largest = std::max(largest, codes[i]);
-        if (static_cast<std::int64_t>(largest) > table.bins[k]) return false;
-    }
-    return true;
-}
-
-template bool codes_inside(CodedAttributes<std::uint8_t>);
-template bool codes_inside(CodedAttributes<std::uint32_t>);
-template WeakRanker best_weak_ranker(CodedAttributes<std::uint8_t>, const double*);
-template WeakRanker best_weak_ranker(CodedAttributes<std::uint32_t>, const double*);
+template bool codes_inside(const CodedObjects<std::uint8_t>&);
+template bool codes_inside(const CodedObjects<std::uint32_t>&);
+template std::vector<WeakRanker> rank_boost(const BoostingSet<std::uint8_t>&,
+                                            const BoostingSet<std::uint8_t>&,
+                                            const BoostingRounds&);
+template std::vector<WeakRanker> rank_boost(const BoostingSet<std::uint32_t>&,
+                                            const BoostingSet<std::uint32_t>&,
+                                            const BoostingRounds&);
 
 }  // namespace prefero

@@ -1,42 +1,59 @@
 // RankBoost without a list of pairs: the weight of a pair is a product of one factor an object.
 #pragma once
 
+#include <limits>
+#include <vector>
+
 #include "core/groups.hpp"
 
 namespace prefero {
 
-// Writes for each object the total weight of its pairs with worse objects minus that with
-// better ones, where a pair weighs exp(s_worse - s_better); returns the weight of all pairs.
-// `by_level` lists the rows of each group from best to worst; level 0 is best.
-double pair_potential(const double* scores, const std::int64_t* levels,
-                      const std::int64_t* by_level, Groups groups, double* potential);
+// Objects as codes of their attributes: row after row, attribute k in 0..bins[k] - 1, and the
+// largest code there is where the value is missing.
+template <typename Code>
+struct CodedObjects {
+    static constexpr Code kMissing = std::numeric_limits<Code>::max();
 
-// A weak ranker: 1 where the code of an attribute exceeds a bin, else 0; objects whose value
-// is missing get `missing`; bin -1 tells defined values from missing ones. `gain` is the sum of the
-// potentials of the objects it ranks 1.
+    const Code* codes;
+    const std::int64_t* bins;
+    std::size_t objects, attributes;
+};
+
+// Sample orders of the objects: each group's rows from best to worst; equal positions are tied.
+struct RankedRows {
+    const double* positions;
+    Groups groups;
+};
+
+template <typename Code>
+struct BoostingSet {
+    CodedObjects<Code> table;
+    RankedRows orders;
+};
+
+// Adds `weight` to the score of the objects whose code exceeds `bin` and, if `missing`, of those
+// without a code; bin -1 tells defined values from missing ones.
 struct WeakRanker {
     std::int64_t attribute = -1;
     std::int64_t bin = 0;
     bool missing = false;
-    double gain = 0;
+    double weight = 0;
 };
 
-// Attribute codes, one row an attribute; attribute k has codes 0..bins[k] - 1 and the code
-// bins[k] for a missing value.
-template <typename Code>
-struct CodedAttributes {
-    const Code* codes;
-    const std::int64_t* bins;
-    std::size_t attributes;
-    std::size_t objects;
+struct BoostingRounds {
+    std::size_t most;
+    double learning_rate;
+    std::size_t patience;  // rounds without a smaller loss of the held-out pairs before the end
 };
 
-// Whether every code is one that its attribute has.
+// Whether every code is missing or one that its attribute has.
 template <typename Code>
-bool codes_inside(CodedAttributes<Code> table);
+bool codes_inside(const CodedObjects<Code>& table);
 
-// The weak ranker with the largest absolute gain; the first of equals.
+// The weak rankers of all rounds: each separates the weighted pairs best, the first of equals.
+// Without held-out groups all rounds are kept, else those up to the smallest held-out loss.
 template <typename Code>
-WeakRanker best_weak_ranker(CodedAttributes<Code> table, const double* potential);
+std::vector<WeakRanker> rank_boost(const BoostingSet<Code>& train, const BoostingSet<Code>& held,
+                                   const BoostingRounds& rounds);
 
 }  // namespace prefero

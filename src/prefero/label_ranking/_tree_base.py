@@ -11,10 +11,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
+from prefero._bins import FeatureBins, find_bins
 from prefero.base import BaseLabelRanker
 from prefero.label_ranking._tree_arrays import Arrays, importances, joined, walker
 from prefero.label_ranking._tree_effects import ScoreEffects, node_scores, score_effects
-from prefero.label_ranking._tree_features import CategoryEncoder, FeatureBins, find_bins
+from prefero.label_ranking._tree_features import CategoryEncoder
 
 CRITERIA = {"mallows", "kendall", "spearman", "entropy"}
 NO_BOUND = 2**31 - 1

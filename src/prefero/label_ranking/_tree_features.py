@@ -1,87 +1,15 @@
-"""Features as a tree sees them: at most 255 bins each, categories by number."""
+"""Nominal features as a tree sees them: categories by number."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from prefero import _core
+from prefero._bins import MAX_BINS
 
-MAX_BINS = 255  # the 256th is for missing values
-MAX_ROWS_FOR_QUANTILES = 200_000
-
-Values = NDArray[np.float64]
 Categories = dict[int, list[Any]]
-
-
-class FeatureBins(NamedTuple):
-    """Where the bins of all features end.
-
-    Attributes
-    ----------
-    edges : ndarray of shape (n_edges,)
-        The edges of all features, one after the other. Values up to an edge lie below it.
-    starts : ndarray of shape (n_features + 1,)
-        Where the edges of each feature start.
-    categorical : ndarray of shape (n_features,), dtype bool
-        Which features are nominal: each of their values is a bin.
-    """
-
-    edges: Values
-    starts: NDArray[np.int64]
-    categorical: NDArray[np.bool_]
-
-    def of_feature(self, feature: int) -> Values:
-        """Return the edges of one feature."""
-        return self.edges[self.starts[feature] : self.starts[feature + 1]]
-
-    def apply(self, X: Values) -> NDArray[np.uint8]:
-        """Return the bin of every value; a category never seen is like a missing value."""
-        if self.categorical.any():
-            X = X.copy()
-            for feature in np.flatnonzero(self.categorical).tolist():
-                known = np.arange(len(self.of_feature(feature)) + 1)
-                X[~np.isin(X[:, feature], known), feature] = np.nan
-        return _core.bin_values(np.ascontiguousarray(X), self.edges, self.starts)
-
-
-def find_bins(X: Values, categorical: NDArray[np.bool_]) -> FeatureBins:
-    """Find the edges of all features; nominal ones hold numbers 0, 1, ... of categories.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Features, NaN where missing.
-    categorical : ndarray of shape (n_features,), dtype bool
-        Which features are nominal.
-
-    Returns
-    -------
-    FeatureBins
-        Half way between neighbouring values if there are at most 255, else at quantiles.
-    """
-    step = -(-len(X) // MAX_ROWS_FOR_QUANTILES)
-    columns = np.sort(X[::step].T, axis=1)  # NaN last
-    edges = [
-        np.arange(np.nanmax(column, initial=0)) + 0.5 if nominal else _numeric_edges(column)
-        for column, nominal in zip(columns, categorical, strict=True)
-    ]
-    starts = np.concatenate([[0], np.cumsum([len(part) for part in edges])]).astype(np.int64)
-    return FeatureBins(np.concatenate([*edges, np.empty(0)]), starts, categorical)
-
-
-def _numeric_edges(column: Values) -> Values:
-    """Return the edges of one feature, whose values are sorted."""
-    values = column[: len(column) - np.count_nonzero(np.isnan(column))]
-    new = np.flatnonzero(values[1:] > values[:-1]) + 1  # where a larger value begins
-    if len(new) >= MAX_BINS:
-        wanted = np.arange(1, MAX_BINS) * len(values) // MAX_BINS
-        new = np.unique(new[np.minimum(np.searchsorted(new, wanted), len(new) - 1)])
-    low, high = values[new - 1], values[new]
-    middle = low / 2 + high / 2
-    return np.where(middle < high, middle, low)
 
 
 class CategoryEncoder:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prefero._bins import MAX_BINS, FeatureBins
 from prefero.label_ranking._tree_arrays import CATEGORIES, LEAF, MISSING_LEFT, Arrays, nodes_of
 from prefero.label_ranking._tree_effects import PathStep, path_to
-from prefero.label_ranking._tree_features import MAX_BINS, Categories, FeatureBins
+from prefero.label_ranking._tree_features import Categories
 from prefero.label_ranking._tree_leaves import NodeModels
 
 

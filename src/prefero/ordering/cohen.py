@@ -72,7 +72,7 @@ class CohenOrderer(BaseOrderer):
             orders.positions,
             orders.groups.starts,
             np.zeros(n_features),
-            spearman=False,
+            correlation="tau-a",
         )
         # An attribute's losses over all orders add up to (N - agreement) / 2, those of its
         # reversed copy to (N + agreement) / 2: the order of Hedge's trials does not matter.

@@ -1,6 +1,6 @@
 """RankBoost: a sum of thresholds on single attributes, boosted on ordered pairs."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,6 +8,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
 from prefero import _core
+from prefero._bins import MAX_BINS, find_bins, numeric_edges
 from prefero.base import BaseOrderer, SampleOrders, check_sample_orders
 from prefero.rankings import Groups
 
@@ -46,7 +47,8 @@ class RankBoostOrderer(BaseOrderer):
     missing_ : ndarray of shape (n_rounds,), dtype bool
         Whether an object that lacks the attribute gains the weight too.
     n_iter_ : int
-        The number of weak rankers kept.
+        The number of weak rankers kept: rounds that found pairs to separate, up to the best one
+        for the held-out groups.
 
     References
     ----------
@@ -103,19 +105,27 @@ class RankBoostOrderer(BaseOrderer):
         """
         if self.n_estimators < 1:
             raise ValueError(f"n_estimators must be at least 1, got {self.n_estimators!r}.")
-        if self.max_bins is not None and not 2 <= self.max_bins <= 255:
-            raise ValueError(f"max_bins must be None or in 2..255, got {self.max_bins!r}.")
-        orders = check_sample_orders(self, X, y, groups)
-        if self.early_stopping:
-            train, held_out = self._split(orders)
-            rounds = self._boost(train, _PairWeights(held_out), held_out.X)
-        else:
-            rounds = self._boost(orders)
-        self.n_iter_ = max(len(rounds), 1)
-        self.attributes_ = np.array([weak.attribute for weak in rounds], dtype=np.int64)
-        self.thresholds_ = np.array([weak.threshold for weak in rounds])
-        self.missing_ = np.array([weak.missing for weak in rounds], dtype=bool)
-        self.weights_ = np.array([weak.weight for weak in rounds])
+        if self.max_bins is not None and not 2 <= self.max_bins <= MAX_BINS:
+            raise ValueError(f"max_bins must be None or in 2..{MAX_BINS}, got {self.max_bins!r}.")
+        if self.n_iter_no_change < 1:
+            raise ValueError(f"n_iter_no_change must be at least 1, got {self.n_iter_no_change!r}.")
+        orders = _best_first(check_sample_orders(self, X, y, groups))
+        train, held_out = self._split(orders) if self.early_stopping else (orders, None)
+        thresholds = _Thresholds(train.X, self.max_bins)
+        self.attributes_, bins, self.missing_, self.weights_ = _core.rank_boost(
+            thresholds.codes(train.X),
+            thresholds.counts + 1,
+            train.positions,
+            train.groups.starts,
+            thresholds.codes(train.X[:0] if held_out is None else held_out.X),
+            np.empty(0) if held_out is None else held_out.positions,
+            np.zeros(1, dtype=np.int64) if held_out is None else held_out.groups.starts,
+            rounds=self.n_estimators,
+            learning_rate=self.learning_rate,
+            patience=self.n_iter_no_change,
+        )
+        self.thresholds_ = thresholds.of(self.attributes_, bins)
+        self.n_iter_ = len(self.weights_)
         return self
 
     def _split(self, orders: SampleOrders) -> tuple[SampleOrders, SampleOrders]:
@@ -131,32 +141,6 @@ class RankBoostOrderer(BaseOrderer):
             random_state=check_random_state(self.random_state),
         )
         return _take_groups(orders, np.sort(train)), _take_groups(orders, np.sort(held_out))
-
-    def _boost(
-        self,
-        orders: SampleOrders,
-        held_out: "_PairWeights | None" = None,
-        X_held_out: NDArray[np.float64] | None = None,
-    ) -> "list[_WeakRanker]":
-        attributes = _CodedAttributes(orders.X, self.max_bins)
-        weights = _PairWeights(orders)
-        rounds: list[_WeakRanker] = []
-        best_loss, best_length = np.inf, 0
-        for _ in range(self.n_estimators):
-            weak = attributes.best_weak_ranker(weights, self.learning_rate)
-            if weak is None:
-                break
-            rounds.append(weak)
-            weights.scores += weak.scores(orders.X)
-            if held_out is None or X_held_out is None:
-                continue
-            held_out.scores += weak.scores(X_held_out)
-            loss = held_out.potential()[0]
-            if loss < best_loss:
-                best_loss, best_length = loss, len(rounds)
-            elif len(rounds) - best_length >= self.n_iter_no_change:
-                break
-        return rounds if held_out is None else rounds[:best_length]
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         scores = np.zeros(len(X))
@@ -176,66 +160,43 @@ class RankBoostOrderer(BaseOrderer):
         return scores
 
 
-class _WeakRanker(NamedTuple):
-    attribute: int
-    threshold: float
-    missing: bool
-    weight: float
-
-    def scores(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        values = X[:, self.attribute]
-        above = values > self.threshold
-        chosen = above | np.isnan(values) if self.missing else above
-        return np.where(chosen, self.weight, 0.0)
-
-
-class _PairWeights:
-    """The weights of all ordered pairs, held as one score an object."""
-
-    def __init__(self, orders: SampleOrders) -> None:
-        self.scores = np.zeros(len(orders.positions))
-        self._levels = orders.groups.levels(orders.positions)
-        self._by_level = orders.groups.sort(orders.positions)
-        self._starts = orders.groups.starts
-
-    def potential(self) -> tuple[float, NDArray[np.float64]]:
-        return _core.pair_potential(self.scores, self._levels, self._by_level, self._starts)
-
-
-class _CodedAttributes:
-    """Attributes as numbers of the interval between thresholds that their values lie in."""
+class _Thresholds:
+    """The thresholds of all attributes, and values as numbers of those below them."""
 
     def __init__(self, X: NDArray[np.float64], max_bins: int | None) -> None:
-        self._edges = [_edges(column, max_bins) for column in X.T]
-        dtype = np.uint32 if max_bins is None else np.uint8
-        self._bins = np.array([len(edges) + 1 for edges in self._edges], dtype=np.int64)
-        self._codes = np.empty(X.T.shape, dtype=dtype)
-        for codes, column, edges, bins in zip(
-            self._codes, X.T, self._edges, self._bins, strict=True
-        ):
-            codes[:] = np.where(np.isnan(column), bins, np.searchsorted(edges, column))
+        self._bins = None if max_bins is None else find_bins(X, max_bins=max_bins)
+        if self._bins is None:
+            self._edges = [numeric_edges(np.sort(column), None) for column in X.T]
+        else:
+            self._edges = [self._bins.of_feature(k) for k in range(X.shape[1])]
+        self.counts = np.array([len(edges) for edges in self._edges], dtype=np.int64)
 
-    def best_weak_ranker(self, weights: _PairWeights, learning_rate: float) -> _WeakRanker | None:
-        """The threshold that separates the weighted pairs best, or None if none separates any."""
-        total, potential = weights.potential()
-        attribute, bin_, missing, gain = _core.best_weak_ranker(self._codes, self._bins, potential)
-        if attribute < 0 or not total > 0:
-            return None
-        # A threshold that gets every pair right would weigh infinitely much.
-        separation = np.clip(gain / total, -1 + 1e-6, 1 - 1e-6)
-        weight = learning_rate * float(np.arctanh(separation))
-        threshold = -np.inf if bin_ < 0 else float(self._edges[attribute][bin_])
-        return _WeakRanker(attribute, threshold, missing, weight)
+    def codes(self, X: NDArray[np.float64]) -> NDArray[np.uint8] | NDArray[np.uint32]:
+        """For each value how many thresholds lie below it; the largest code for NaN."""
+        if self._bins is not None:
+            return self._bins.apply(X)
+        codes = np.empty(X.shape, dtype=np.uint32)
+        for k, edges in enumerate(self._edges):
+            codes[:, k] = np.searchsorted(edges, X[:, k])
+        codes[np.isnan(X)] = np.iinfo(codes.dtype).max
+        return codes
+
+    def of(self, attributes: NDArray[np.int64], bins: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The thresholds above bins; -inf above bin -1, which tells known values from NaN."""
+        return np.array(
+            [
+                -np.inf if below < 0 else self._edges[attribute][below]
+                for attribute, below in zip(attributes, bins, strict=True)
+            ],
+            dtype=np.float64,
+        )
 
 
-def _edges(column: NDArray[np.float64], max_bins: int | None) -> NDArray[np.float64]:
-    """Thresholds between the values of an attribute, at quantiles if there are many values."""
-    known = np.sort(column[~np.isnan(column)])
-    values = known[np.append(True, known[1:] > known[:-1])] if len(known) else known
-    if max_bins is None or len(values) <= max_bins:
-        return (values[:-1] + values[1:]) / 2
-    quantiles = np.arange(1, max_bins) / max_bins
-    return np.unique(known[np.ceil(quantiles * len(known)).astype(np.int64) - 1])
+def _best_first(orders: SampleOrders) -> SampleOrders:
+    """The same orders with the rows of each group from the best to the worst."""
+    rows = orders.groups.sort(orders.positions)
+    groups = Groups(orders.groups.rows[rows], orders.groups.starts)
+    return SampleOrders(orders.X[rows], orders.positions[rows], groups)
 
 
 def _take_groups(orders: SampleOrders, chosen: NDArray[np.int64]) -> SampleOrders:

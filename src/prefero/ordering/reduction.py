@@ -18,6 +18,12 @@ from prefero.base import SampleOrders, check_features, check_sample_orders
 # Dense blocks of residuals hold about this many numbers: they stay in the cache.
 _BLOCK = 1 << 18
 
+# With 19 shuffles the largest is the bound of a test at the level of 5 %.
+_SHUFFLES = 19
+
+# What the core calls the correlations; both make up for ties.
+_MEASURES = {"spearman": "spearman", "kendall": "tau-b"}
+
 
 class AttributeWeight(NamedTuple):
     """What one attribute contributes to a component."""
@@ -32,14 +38,17 @@ class RankCorrelationReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     Entry k of a component is proportional to the sum of the rank correlations between the
     sample orders and the orders of their objects by attribute k; the features are then
-    projected on the complement of the component, and so on. Tied values of an attribute
-    count nothing, so binary attributes are legal.
+    projected on the complement of the component, and so on. The correlations make up for ties
+    (tau-b, and rho as the correlation of mean ranks), so binary attributes are legal; an
+    attribute that is constant in an order counts nothing there. Attributes on different scales
+    are better standardized first: a component adds them up as they are.
 
     Parameters
     ----------
     n_components : int, "auto" or None, default=None
         How many components; all by default. ``"auto"`` takes components as long as their
-        concordance exceeds that of the same objects in shuffled orders.
+        concordance exceeds that of the same objects in each of 19 shuffles of the orders, which
+        chance allows one time in twenty; but at least one.
     correlation : {"spearman", "kendall"}, default="spearman"
         The rank correlation. Both give nearly the same; Spearman's is quicker for long orders.
     n_jobs : int or None, default=None
@@ -112,24 +121,23 @@ class RankCorrelationReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self
             The fitted reducer.
         """
-        if self.correlation not in ("spearman", "kendall"):
+        if self.correlation not in _MEASURES:
             raise ValueError(
                 f"correlation must be 'spearman' or 'kendall', got {self.correlation!r}."
             )
         orders = check_sample_orders(self, X, y, groups)
         limit = self._limit(orders.X.shape[1])
-        residuals = _Residuals(orders, self.correlation == "spearman", self.n_jobs)
-        shuffled = self._shuffled_positions(orders) if self.n_components == "auto" else None
+        residuals = _Residuals(orders, _MEASURES[self.correlation], self.n_jobs)
+        shuffled = self._shuffled_positions(orders) if self.n_components == "auto" else []
         concordance: list[float] = []
         while len(concordance) < limit:
             sums = residuals.correlation_sums(orders.positions)
             norm = float(np.linalg.norm(sums))
-            chance = (
-                0.0
-                if shuffled is None
-                else float(np.linalg.norm(residuals.correlation_sums(shuffled)))
-            )
-            if (concordance and norm <= chance) or not residuals.add_component(sums):
+            if concordance and any(
+                norm <= np.linalg.norm(residuals.correlation_sums(chance)) for chance in shuffled
+            ):
+                break
+            if not residuals.add_component(sums):
                 break
             concordance.append(norm / len(orders.groups.sizes))
         self.components_ = residuals.components
@@ -148,9 +156,9 @@ class RankCorrelationReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             )
         return int(self.n_components)
 
-    def _shuffled_positions(self, orders: SampleOrders) -> NDArray[np.float64]:
-        keys = check_random_state(self.random_state).random_sample(len(orders.positions))
-        return orders.positions[orders.groups.sort(keys)]
+    def _shuffled_positions(self, orders: SampleOrders) -> list[NDArray[np.float64]]:
+        keys = check_random_state(self.random_state).random_sample((_SHUFFLES, len(orders.X)))
+        return [orders.positions[orders.groups.sort(key)] for key in keys]
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Project objects on the components.
@@ -212,11 +220,11 @@ class RankCorrelationReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 class _Residuals:
     """The features less their projection on the components found so far, a block at a time."""
 
-    def __init__(self, orders: SampleOrders, spearman: bool, n_jobs: int | None) -> None:
+    def __init__(self, orders: SampleOrders, measure: str, n_jobs: int | None) -> None:
         n_objects, n_features = orders.X.shape
         self._X = orders.X
         self._starts = orders.groups.starts
-        self._spearman = spearman
+        self._measure = measure
         self._n_jobs = n_jobs
         self._coordinates = np.empty((n_objects, 0))
         # What remains of equal values after projection may differ by rounding.
@@ -265,5 +273,5 @@ class _Residuals:
             positions[rows],
             starts - starts[0],
             tolerance,
-            self._spearman,
+            self._measure,
         )

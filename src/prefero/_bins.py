@@ -1,0 +1,95 @@
+"""Features as the core's trees and thresholds see them: at most 255 bins each."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefero import _core
+
+MAX_BINS = 255  # the 256th is for missing values
+MAX_ROWS_FOR_QUANTILES = 200_000
+
+Values = NDArray[np.float64]
+
+
+class FeatureBins(NamedTuple):
+    """Where the bins of all features end.
+
+    Attributes
+    ----------
+    edges : ndarray of shape (n_edges,)
+        The edges of all features, one after the other. Values up to an edge lie below it.
+    starts : ndarray of shape (n_features + 1,)
+        Where the edges of each feature start.
+    categorical : ndarray of shape (n_features,), dtype bool
+        Which features are nominal: each of their values is a bin.
+    """
+
+    edges: Values
+    starts: NDArray[np.int64]
+    categorical: NDArray[np.bool_]
+
+    def of_feature(self, feature: int) -> Values:
+        """Return the edges of one feature."""
+        return self.edges[self.starts[feature] : self.starts[feature + 1]]
+
+    def apply(self, X: Values) -> NDArray[np.uint8]:
+        """Return the bin of every value; a category never seen is like a missing value."""
+        if self.categorical.any():
+            X = X.copy()
+            for feature in np.flatnonzero(self.categorical).tolist():
+                known = np.arange(len(self.of_feature(feature)) + 1)
+                X[~np.isin(X[:, feature], known), feature] = np.nan
+        return _core.bin_values(np.ascontiguousarray(X), self.edges, self.starts)
+
+
+def find_bins(
+    X: Values, categorical: NDArray[np.bool_] | None = None, max_bins: int = MAX_BINS
+) -> FeatureBins:
+    """Find the edges of all features; nominal ones hold numbers 0, 1, ... of categories.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Features, NaN where missing.
+    categorical : ndarray of shape (n_features,), dtype bool, optional
+        Which features are nominal; none by default.
+    max_bins : int, default=255
+        Bins a numeric feature has at most.
+
+    Returns
+    -------
+    FeatureBins
+        Half way between neighbouring values if there are at most ``max_bins``, else at
+        quantiles.
+
+    Examples
+    --------
+    >>> find_bins(np.array([[1.0], [4.0], [2.0], [np.nan]])).edges
+    array([1.5, 3. ])
+    """
+    if categorical is None:
+        categorical = np.zeros(X.shape[1], dtype=bool)
+    step = -(-len(X) // MAX_ROWS_FOR_QUANTILES)
+    columns = np.sort(X[::step].T, axis=1)  # NaN last
+    edges = [
+        np.arange(np.nanmax(column, initial=0)) + 0.5
+        if nominal
+        else numeric_edges(column, max_bins)
+        for column, nominal in zip(columns, categorical, strict=True)
+    ]
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in edges])]).astype(np.int64)
+    return FeatureBins(np.concatenate([*edges, np.empty(0)]), starts, categorical)
+
+
+def numeric_edges(column: Values, max_bins: int | None) -> Values:
+    """Return the edges of one feature, whose values are sorted, NaN last; None: all of them."""
+    values = column[: len(column) - np.count_nonzero(np.isnan(column))]
+    new = np.flatnonzero(values[1:] > values[:-1]) + 1  # where a larger value begins
+    if max_bins is not None and len(new) >= max_bins:
+        wanted = np.arange(1, max_bins) * len(values) // max_bins
+        new = np.unique(new[np.minimum(np.searchsorted(new, wanted), len(new) - 1)])
+    low, high = values[new - 1], values[new]
+    middle = low / 2 + high / 2
+    return np.where(middle < high, middle, low)
