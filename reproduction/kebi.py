@@ -16,7 +16,7 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from inspect import cleandoc
@@ -25,6 +25,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from joblib import Memory
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 
@@ -158,6 +159,11 @@ def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
         os.environ["PREFERO_DATA"] = options.data
     matplotlib.use("agg")
     return options
+
+
+def cached(function: Callable[..., Any], folder: Path | None) -> Callable[..., Any]:
+    """Keep what a function returns in a folder, if there is one."""
+    return function if folder is None else Memory(folder, verbose=0).cache(function)
 
 
 def publish(

@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "bindings/tree_arrays.hpp"
 #include "core/concordance.hpp"
 #include "core/greedy_order.hpp"
+#include "core/pair_boost.hpp"
 #include "core/rank_boost.hpp"
 #include "core/rank_svm.hpp"
 
@@ -142,6 +144,40 @@ void bind_rank_boost(nb::module_& module) {
                "Attribute, bin, value for missing and weight of each round's weak ranker.");
 }
 
+// Adds to each feature its mean share of what the tests of a tree gained.
+void add_gains(const std::vector<Tree>& trees, double* gains) {
+    for (const Tree& tree : trees) {
+        double total = 0;
+        for (float gain : tree.decrease) total += gain;
+        for (std::size_t n = 0; n < tree.nodes.size(); ++n)
+            if (tree.decrease[n] > 0)
+                gains[tree.nodes[n].feature] +=
+                    tree.decrease[n] / total / static_cast<double>(trees.size());
+    }
+}
+
+// The trees as arrays, and what each feature gained, as its mean share over the trees.
+nb::tuple boost_pairs(Bins bins, In<std::int64_t, 1> levels, Starts starts,
+                      In<std::uint64_t, 1> seeds, double learning_rate, std::size_t max_features,
+                      std::size_t max_leaves, std::size_t min_leaf) {
+    const std::size_t rows = bins.shape(0), features = bins.shape(1);
+    require(rows < (std::size_t{1} << 31), "there must be fewer than 2^31 rows");
+    require(features < (std::size_t{1} << 16), "there must be fewer than 65536 features");
+    require_inside(levels, rows, "levels must hold one level a row");
+    const Groups groups = check_groups(starts, rows);
+    const std::vector<std::uint64_t> all(seeds.data(), seeds.data() + seeds.shape(0));
+    const Stopping stopping{rows, 2, min_leaf, max_leaves, 0, 0, false};
+    std::vector<Tree> trees;
+    auto gains = make_array<double, 1>({features});
+    {
+        nb::gil_scoped_release unlocked;
+        trees = prefero::boost_pairs(bin_matrix(bins), levels.data(), groups, all,
+                                     {learning_rate, {max_features, false, false}, stopping});
+        add_gains(trees, gains.data());
+    }
+    return nb::make_tuple(tree_arrays(trees, 1), gains);
+}
+
 Out<std::int64_t, 1> greedy_order(In<double, 2> values, In<double, 1> weights, Starts starts) {
     require(weights.shape(0) == values.shape(1), "weights must have one entry a column");
     const Groups groups = check_groups(starts, values.shape(0));
@@ -167,6 +203,10 @@ void bind_ordering(nb::module_& module) {
                "Hessian of that loss by score, times a vector.");
     bind_rank_boost<std::uint8_t>(module);
     bind_rank_boost<std::uint32_t>(module);
+    module.def("boost_pairs", &boost_pairs, nb::arg("bins"), nb::arg("levels"), nb::arg("starts"),
+               nb::arg("seeds"), nb::arg("learning_rate"), nb::arg("max_features"),
+               nb::arg("max_leaves"), nb::arg("min_leaf"),
+               "Boosted trees on the pair loss as arrays, and the mean share of gain a feature.");
     module.def("greedy_order", &greedy_order, nb::arg("values"), nb::arg("weights"),
                nb::arg("starts"), "The place of each object in the greedy order of its group.");
 }

@@ -1,5 +1,6 @@
 """Features as the core's trees and thresholds see them: at most 255 bins each."""
 
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -93,3 +94,16 @@ def numeric_edges(column: Values, max_bins: int | None) -> Values:
     low, high = values[new - 1], values[new]
     middle = low / 2 + high / 2
     return np.where(middle < high, middle, low)
+
+
+def n_features_to_try(max_features: float | int | str | None, n_features: int) -> int:
+    """Return how many features a node tries: all, a number, a share, their root or logarithm."""
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return max(1, int(np.sqrt(n_features)))
+    if max_features == "log2":
+        return max(1, int(np.log2(n_features)))
+    if isinstance(max_features, Integral):
+        return min(int(max_features), n_features)
+    return max(1, int(float(max_features) * n_features))

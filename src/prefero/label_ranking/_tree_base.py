@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
-from prefero._bins import FeatureBins, find_bins
+from prefero._bins import FeatureBins, find_bins, n_features_to_try
 from prefero.base import BaseLabelRanker
 from prefero.label_ranking._tree_arrays import Arrays, importances, joined, walker
 from prefero.label_ranking._tree_effects import ScoreEffects, node_scores, score_effects
@@ -113,7 +113,7 @@ class BaseTreeRanker(BaseLabelRanker):
         return {
             "random_cuts": self.splitter == "random",
             "category_sets": self.category_splits == "sets",
-            "max_features": self._n_features_to_try(),
+            "max_features": n_features_to_try(self.max_features, self.n_features_in_),
             "max_depth": NO_BOUND if self.max_depth is None else self.max_depth,
             "min_split": self._examples(self.min_samples_split, n_samples, 2 * n_labels),
             "min_leaf": self._examples(self.min_samples_leaf, n_samples, 1),
@@ -128,18 +128,6 @@ class BaseTreeRanker(BaseLabelRanker):
         if bound is None:
             return default
         return int(bound) if isinstance(bound, Integral) else int(np.ceil(bound * n_samples))
-
-    def _n_features_to_try(self) -> int:
-        m = self.n_features_in_
-        if self.max_features is None:
-            return m
-        if self.max_features == "sqrt":
-            return max(1, int(np.sqrt(m)))
-        if self.max_features == "log2":
-            return max(1, int(np.log2(m)))
-        if isinstance(self.max_features, Integral):
-            return min(int(self.max_features), m)
-        return max(1, int(self.max_features * m))
 
     def _grow(
         self,

@@ -1,17 +1,15 @@
 """Boosted trees on the ordered pairs: the strong learner of the family."""
 
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
 from prefero import _core
+from prefero._bins import FeatureBins, find_bins, n_features_to_try
 from prefero.base import BaseOrderer, check_sample_orders
-
-# Rows times trees that are walked down at once.
-_BLOCK = 1 << 19
 
 
 class BoostingOrderer(BaseOrderer):
@@ -19,7 +17,7 @@ class BoostingOrderer(BaseOrderer):
 
     The loss, max(0, 1 - (s_better - s_worse))^2 over all ordered pairs, has its gradient and
     the diagonal of its Hessian in O(n log n) for n objects; a tree fits their ratio, weighted
-    by the latter.
+    by the latter. Trees see at most 255 bins of an attribute.
 
     Parameters
     ----------
@@ -31,8 +29,8 @@ class BoostingOrderer(BaseOrderer):
         Leaves of a tree at most.
     min_samples_leaf : int, default=20
         Objects in a leaf at least.
-    max_features : float, int, str or None, default=0.5
-        Attributes tried at a node, as in ``sklearn.tree.DecisionTreeRegressor``.
+    max_features : float, int, {"sqrt", "log2"} or None, default=0.5
+        Attributes tried at a node: a share of them, a number, their root or logarithm, or all.
     random_state : int, RandomState or None, default=None
         Which attributes are tried.
 
@@ -41,13 +39,13 @@ class BoostingOrderer(BaseOrderer):
     n_estimators_ : int
         The number of trees grown; fewer than asked for once no pair is closer than the margin.
     feature_importances_ : ndarray of shape (n_features,)
-        Mean impurity-based importance over the trees.
-    nodes_ : dict of ndarrays
-        The trees as flat arrays: ``feature``, ``threshold``, ``left``, ``right``,
-        ``missing_left`` and ``value`` of every node, and the ``root`` of every tree. A leaf is
-        its own child.
-    depth_ : int
-        The depth of the deepest tree.
+        The share of an attribute in what the tests of a tree gain, mean over the trees.
+    trees_ : dict of str to ndarray
+        The trees as flat arrays of the core.
+    bin_edges_ : ndarray of shape (n_edges,)
+        Where the bins of all attributes end, attribute after attribute.
+    bin_starts_ : ndarray of shape (n_features + 1,)
+        Where the edges of each attribute start.
 
     References
     ----------
@@ -100,80 +98,47 @@ class BoostingOrderer(BaseOrderer):
         self
             The fitted orderer.
         """
-        if self.n_estimators < 1:
-            raise ValueError(f"n_estimators must be at least 1, got {self.n_estimators!r}.")
+        self._check_parameters()
         orders = check_sample_orders(self, X, y, groups)
-        random_state = check_random_state(self.random_state)
-        levels, starts = orders.groups.levels(orders.positions), orders.groups.starts
-        scores = np.zeros(len(levels))
-        trees = []
-        for _ in range(self.n_estimators):
-            by_score = _core.sort_by_score(scores, starts)
-            _, gradient, active = _core.pair_hinge(scores, levels, by_score, starts)
-            used = active > 0
-            if not used.any():
-                break
-            tree = self._tree(random_state.randint(np.iinfo(np.int32).max))
-            # Half the ratio is the Newton step of one object alone; both objects of a pair move.
-            step = -gradient[used] / (4 * active[used])
-            tree.fit(orders.X[used], step, sample_weight=active[used])
-            scores += self.learning_rate * tree.predict(orders.X)
-            trees.append(tree)
-        self.n_estimators_ = len(trees)
-        self.nodes_ = _flatten([tree.tree_ for tree in trees])
-        self.depth_ = max((tree.get_depth() for tree in trees), default=0)
-        importances = [tree.feature_importances_ for tree in trees]
-        self.feature_importances_ = np.sum(importances, axis=0) / max(len(trees), 1)
+        bins = find_bins(orders.X)
+        self.bin_edges_, self.bin_starts_ = bins.edges, bins.starts
+        seeds = check_random_state(self.random_state).randint(2**32, size=self.n_estimators)
+        self.trees_, self.feature_importances_ = _core.boost_pairs(
+            bins.apply(orders.X),
+            orders.groups.levels(orders.positions),
+            orders.groups.starts,
+            seeds.astype(np.uint64),
+            learning_rate=self.learning_rate,
+            max_features=n_features_to_try(self.max_features, self.n_features_in_),
+            max_leaves=self.max_leaf_nodes,
+            min_leaf=self.min_samples_leaf,
+        )
+        self.n_estimators_ = len(self.trees_["node_starts"]) - 1
         return self
 
-    def _tree(self, seed: int) -> DecisionTreeRegressor:
-        return DecisionTreeRegressor(
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_leaf=self.min_samples_leaf,
-            max_features=self.max_features,
-            random_state=seed,
-        )
+    def _check_parameters(self) -> None:
+        for name, least in (("n_estimators", 1), ("max_leaf_nodes", 2), ("min_samples_leaf", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < least:
+                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
+        if not self.learning_rate > 0:
+            raise ValueError(f"learning_rate must be positive, got {self.learning_rate!r}.")
+        tried = self.max_features
+        if tried in (None, "sqrt", "log2"):
+            return
+        if not isinstance(tried, Real) or not (
+            tried >= 1 if isinstance(tried, Integral) else 0 < tried <= 1
+        ):
+            raise ValueError(
+                "max_features must be a share in (0, 1], a number of attributes, 'sqrt', 'log2' or "
+                f"None, got {tried!r}."
+            )
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         if not self.n_estimators_:
             return np.zeros(len(X))
-        blocks = np.array_split(X, max(len(X) * self.n_estimators_ // _BLOCK, 1))
-        return self.learning_rate * np.concatenate([self._tree_sums(block) for block in blocks])
-
-    def _tree_sums(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Walk down all trees at once, a level at a time."""
-        nodes = self.nodes_
-        X = X.astype(np.float32)  # what the thresholds were chosen on
-        at = np.tile(nodes["root"], (len(X), 1))
-        rows = np.arange(len(X))[:, None]
-        for _ in range(self.depth_):
-            values = X[rows, nodes["feature"][at]]
-            left = (values <= nodes["threshold"][at]) | (
-                np.isnan(values) & nodes["missing_left"][at]
-            )
-            at = np.where(left, nodes["left"][at], nodes["right"][at])
-        return nodes["value"][at].sum(axis=1)
-
-
-def _flatten(trees: list[Any]) -> dict[str, NDArray[Any]]:
-    """The nodes of all trees one after the other; children are counted from the first tree."""
-    sizes = np.array([tree.node_count for tree in trees], dtype=np.int64)
-    roots = np.cumsum(sizes) - sizes
-    own = np.arange(sizes.sum())
-    first = np.repeat(roots, sizes)
-
-    def join(attribute: str, dtype: type) -> NDArray[Any]:
-        parts = [getattr(tree, attribute) for tree in trees]
-        return np.concatenate(parts).astype(dtype) if parts else np.empty(0, dtype)
-
-    left, right = join("children_left", np.int64), join("children_right", np.int64)
-    leaf = left < 0
-    return {
-        "feature": np.where(leaf, 0, join("feature", np.int64)),
-        "threshold": join("threshold", np.float64),
-        "left": np.where(leaf, own, first + left),
-        "right": np.where(leaf, own, first + right),
-        "missing_left": join("missing_go_to_left", np.bool_),
-        "value": join("value", np.float64).reshape(-1),
-        "root": roots,
-    }
+        bins = FeatureBins(self.bin_edges_, self.bin_starts_, np.zeros(X.shape[1], dtype=bool))
+        unused = ("weight", "decrease")
+        arrays = {name: array for name, array in self.trees_.items() if name not in unused}
+        walker = _core.TreeWalker(X.shape[1], 1, **arrays)
+        return self.learning_rate * self.n_estimators_ * walker.scores(bins.apply(X))[:, 0]
