@@ -171,7 +171,7 @@ class _Thresholds:
             self._edges = [self._bins.of_feature(k) for k in range(X.shape[1])]
         self.counts = np.array([len(edges) for edges in self._edges], dtype=np.int64)
 
-    def codes(self, X: NDArray[np.float64]) -> NDArray[np.uint8] | NDArray[np.uint32]:
+    def codes(self, X: NDArray[np.float64]) -> NDArray[Any]:
         """For each value how many thresholds lie below it; the largest code for NaN."""
         if self._bins is not None:
             return self._bins.apply(X)
