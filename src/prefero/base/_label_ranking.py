@@ -1,6 +1,6 @@
 """What every label ranker shares: tags, validation, label names, and the public predictions."""
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,9 +23,9 @@ def _has(method: str) -> Any:
 class LabelRankerMixin:
     """Mixin of all label rankers.
 
-    A ranker writes two methods: ``fit(X, y, sample_weight=None)``, which starts with
-    ``self._validate_fit(...)``, and ``_decision(X)``, which returns scores of shape
-    (n_samples, n_labels), larger is better, for X already validated. A ranker with pair
+    A ranker writes two methods for data already validated: ``_fit(X, ranks, weight)``, and
+    ``_decision(X)``, which returns scores of shape (n_samples, n_labels), larger is better. What
+    its parameters may be stands in ``_parameter_constraints``. A ranker with pair
     probabilities adds ``predict_pairwise``; one with a measure of how sure it is,
     ``predict_reliability``. Everything else is here.
 
@@ -42,6 +42,8 @@ class LabelRankerMixin:
     labels_: NDArray[Any]
     classes_: NDArray[np.intp]
     unseen_labels_: NDArray[np.bool_]
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -84,6 +86,30 @@ class LabelRankerMixin:
         if reset:
             self.unseen_labels_ = unseen_labels(ranks, self.labels_, says="ranked")
         return X, ranks, weight
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from instances and their rankings.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances. Tags tell whether a sparse matrix or NaN is legal.
+        y : array-like of shape (n_samples, n_labels)
+            Ranks, 1 is best; NaN where a label is not ranked, equal where labels are tied.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        self._validate_params()  # type: ignore[attr-defined]
+        self._fit(*self._validate_fit(X, y, sample_weight))
+        return self
+
+    def _fit(self, X: NDArray[Any], ranks: Any, weight: NDArray[np.float64]) -> None:
+        raise NotImplementedError
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return scores whose descending order is the predicted order.

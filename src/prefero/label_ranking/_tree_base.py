@@ -1,7 +1,7 @@
 """What a tree and a forest share: parameters, growing, walking, saving."""
 
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -38,7 +38,7 @@ class BaseTreeRanker(BaseLabelRanker):
     category_splits: str
     random_state: Any
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "criterion": [StrOptions(CRITERIA)],
         "splitter": [StrOptions({"best", "random"})],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],

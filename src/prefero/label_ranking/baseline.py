@@ -1,9 +1,9 @@
 """The same order for everyone: the baseline every ranker must beat."""
 
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 
@@ -43,32 +43,16 @@ class ConsensusLabelRanker(BaseLabelRanker):
     array([[1, 2, 3]])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "aggregation": [StrOptions({"borda", "kemeny", "mallows", "plackett_luce"})],
     }
 
     def __init__(self, aggregation: str = "borda") -> None:
         self.aggregation = aggregation
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Aggregate the training rankings.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances; only their number is used.
-        y : array-like of shape (n_samples, n_labels)
-            Ranks.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-        """
-        self._validate_params()
-        X, ranks, weight = self._validate_fit(X, y, sample_weight)
+    def _fit(
+        self, X: NDArray[Any], ranks: NDArray[np.float64], weight: NDArray[np.float64]
+    ) -> None:
         everyone = (ranks, np.arange(len(ranks))[None, :], weight[None, :])
         if self.aggregation == "kemeny":
             center = kemeny(ranks, sample_weight=weight)
@@ -80,7 +64,6 @@ class ConsensusLabelRanker(BaseLabelRanker):
             self.votes_ = plackett_luce.fit_plackett_luce_batch(*everyone)[0]
         else:
             self.votes_ = borda_batch(*everyone)[0]
-        return self
 
     def _decision(self, X: NDArray[Any]) -> NDArray[np.float64]:
         return np.tile(self.votes_, (len(X), 1))

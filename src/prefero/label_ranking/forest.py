@@ -1,12 +1,12 @@
 """Label ranking forests: the mean of many trees."""
 
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar
 from warnings import warn
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import gen_even_slices
 from sklearn.utils._param_validation import Interval
 
@@ -97,7 +97,7 @@ class ForestLabelRanker(BaseTreeRanker):
 
     seeds_: NDArray[np.uint64]
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseTreeRanker._parameter_constraints,
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "bootstrap": ["boolean"],
@@ -147,27 +147,11 @@ class ForestLabelRanker(BaseTreeRanker):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Grow the forest.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances; NaN where a feature is missing.
-        y : array-like of shape (n_samples, n_labels)
-            Ranks, possibly incomplete or tied.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        self
-            The fitted forest.
-        """
-        self._validate_params()
+    def _fit(
+        self, X: NDArray[np.float64], ranks: NDArray[np.float64], weight: NDArray[np.float64]
+    ) -> None:
         self._refuse_oob_without_bootstrap()
         grown = len(self.seeds_) if self.warm_start and hasattr(self, "trees_") else 0
-        X, ranks, weight = self._validate_fit(X, y, sample_weight)
         bins = self._feature_bins.apply(X) if grown else self._learn_bins(X)
         seeds = self._next_seeds(grown)
         if len(seeds):
@@ -180,7 +164,6 @@ class ForestLabelRanker(BaseTreeRanker):
             self.seeds_ = np.concatenate([self.seeds_, seeds]) if grown else seeds
         if self.oob_score:
             self._predict_out_of_bag(bins, ranks)
-        return self
 
     def _refuse_oob_without_bootstrap(self) -> None:
         if self.oob_score and not self.bootstrap:

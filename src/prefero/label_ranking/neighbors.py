@@ -1,7 +1,7 @@
 """Instance-based label ranking: predict what the nearest cases prefer."""
 
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -147,7 +147,7 @@ default="auto"
     array([2.1, 0. ])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "weights": [StrOptions({"dudani", "uniform", "distance"}), callable],
         "aggregation": [StrOptions(set(AGGREGATIONS))],
@@ -197,25 +197,7 @@ default="auto"
         self.metric_params = metric_params
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Store the cases, learn what near means and how many neighbours to ask.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-        y : array-like of shape (n_samples, n_labels)
-            Ranks.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-        """
-        self._validate_params()
-        X, ranks, weight = self._validate_fit(X, y, sample_weight)
+    def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
         self._learn_space(X, ranks, weight)
         self._store(self._place(X), ranks, weight)
         if self.instance_selection is not None:
@@ -223,7 +205,6 @@ default="auto"
             self._store(self.points_[kept], ranks[kept], weight[kept])
         self.n_neighbors_ = self._choose_size()
         self.recall_ = self._recall()
-        return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Add cases. What was learned of features and neighbourhoods stays as it is.

@@ -1,7 +1,7 @@
 """Label ranking trees: LRT, RT and ERT."""
 
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -110,7 +110,7 @@ class TreeLabelRanker(BaseTreeRanker):
     array([['milk', 'tea']], dtype=object)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseTreeRanker._parameter_constraints,
         "ccp_alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     }
@@ -206,25 +206,7 @@ class TreeLabelRanker(BaseTreeRanker):
         own = {"criterion": "entropy", "mdlpc": True, "min_samples_split": 2}
         return cls(**{**own, **parameters})
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances; NaN where a feature is missing.
-        y : array-like of shape (n_samples, n_labels)
-            Ranks, possibly incomplete or tied.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        self
-            The fitted tree.
-        """
-        self._validate_params()
-        X, ranks, weight = self._validate_fit(X, y, sample_weight)
+    def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
         bins = self._learn_bins(X)
         arrays = self._grow_one(bins, ranks, weight)
         self.ccp_alpha_ = (
@@ -238,7 +220,6 @@ class TreeLabelRanker(BaseTreeRanker):
         leaves = self._walker.apply(bins)[:, 0]
         models = node_models(self._nodes, leaves, ranks, weight)
         self.votes_, self.theta_, self.n_node_samples_ = models
-        return self
 
     def _grow_one(
         self, bins: NDArray[np.uint8], ranks: Values, weight: Values
