@@ -81,6 +81,20 @@ def test_layers_have_the_losses_and_weights_of_their_edges(ranks, decomposition,
         np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-13)
 
 
+@given(rank_matrices(labels=(1, 12)), decompositions, st.integers(0, 99), st.booleans())
+def test_gradients_are_weighted_differences_of_the_sums(ranks, decomposition, seed, layered):
+    graphs = PreferenceGraphs.from_ranks(ranks)
+    if not layered:
+        graphs = PreferenceGraphs(*graphs.compressed(), n_labels=graphs.n_labels)
+    cut = decompose(graphs, decomposition)
+    scores = random_scores(ranks.shape, seed)
+    weight = np.arange(len(ranks)) / 2.0
+    sums = cut.loss(scores)
+    loss, slopes = cut.gradient(scores.copy(), weight)
+    assert loss == pytest.approx(weight @ sums.loss)
+    np.testing.assert_allclose(slopes, weight[:, None] * (sums.incoming - sums.outgoing))
+
+
 @given(rank_matrices(labels=(2, 8)), decompositions, st.integers(0, 99))
 def test_weights_are_the_gradient_by_the_scores(ranks, decomposition, seed):
     cut = decompose(PreferenceGraphs.from_ranks(ranks), decomposition)

@@ -2,6 +2,7 @@
 
 #include "bindings/arrays.hpp"
 #include "core/perceptron.hpp"
+#include "core/sparse_rows.hpp"
 
 namespace prefero::bindings {
 
@@ -46,6 +47,29 @@ nb::tuple layered_loss(In<double, 2> scores, LabelRows order, LabelRows layer, i
                               {loss.data(), incoming.data(), outgoing.data()});
     }
     return nb::make_tuple(loss, incoming, outgoing);
+}
+
+double layered_gradient(Change<double, 2> scores, LabelRows order, LabelRows layer,
+                        int decomposition, In<double, 1> row_weight) {
+    require_same_shape(scores, order);
+    require_same_shape(scores, layer);
+    require(row_weight.shape(0) == scores.shape(0), "one weight a row is needed");
+    const LayeredGraphs graphs{order.data(), layer.data(), scores.shape(0), scores.shape(1)};
+    const Decomposition kind = decomposition_of(decomposition);
+    nb::gil_scoped_release unlocked;
+    return prefero::layered_gradient(scores.data(), graphs, kind, row_weight.data());
+}
+
+template <typename Value>
+void sparse_product(Offsets X_begin, Labels X_column, In<Value, 1> X_value, In<Value, 2> dense,
+                    Change<double, 2> result) {
+    const std::size_t rows = result.shape(0), width = dense.shape(1);
+    require(X_begin.shape(0) == rows + 1 && result.shape(1) == width,
+            "result must have the rows of X and the columns of dense");
+    nb::gil_scoped_release unlocked;
+    prefero::sparse_product(
+        CompressedRows<Value>{X_begin.data(), X_column.data(), X_value.data(), rows}, dense.data(),
+        width, result.data());
 }
 
 nb::tuple subgraph_loss(In<double, 2> scores, Offsets row_begin, Offsets subgraph_begin,
@@ -131,6 +155,15 @@ void bind_preferences(nb::module_& module) {
     module.def("layered_loss", &layered_loss, nb::arg("scores"), nb::arg("order"), nb::arg("layer"),
                nb::arg("decomposition"),
                "Loss of each row; edge weights by the label they enter and the one they leave.");
+    module.def("layered_gradient", &layered_gradient, nb::arg("scores"), nb::arg("order"),
+               nb::arg("layer"), nb::arg("decomposition"), nb::arg("row_weight"),
+               "The weighted sum of the rows' losses; scores become its derivatives.");
+    module.def("sparse_product", &sparse_product<double>, nb::arg("X_begin"), nb::arg("X_column"),
+               nb::arg("X_value"), nb::arg("dense"), nb::arg("result"),
+               "Write the product of compressed rows X and a dense matrix into result.");
+    module.def("sparse_product", &sparse_product<float>, nb::arg("X_begin"), nb::arg("X_column"),
+               nb::arg("X_value"), nb::arg("dense"), nb::arg("result"),
+               "The same in single precision.");
     module.def("subgraph_loss", &subgraph_loss, nb::arg("scores"), nb::arg("row_begin"),
                nb::arg("subgraph_begin"), nb::arg("preferred"), nb::arg("other"),
                "The same for any subgraphs, and the weight of every edge.");

@@ -4,15 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace prefero {
+#include "core/sparse_rows.hpp"
 
-// Rows of features in compressed form.
-struct SparseRows {
-    const std::int64_t* begin;
-    const std::int32_t* column;
-    const double* value;
-    std::size_t rows;
-};
+namespace prefero {
 
 // The preferences of every row: edges preferred[e] -> other[e] from begin[i] to begin[i + 1].
 struct EdgeLists {

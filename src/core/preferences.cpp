@@ -4,6 +4,9 @@
 #include <cmath>
 #include <vector>
 
+#include "core/exponential.hpp"
+#include "core/wide.hpp"
+
 namespace prefero {
 
 namespace {
@@ -11,17 +14,58 @@ namespace {
 // Beyond this spread of a row's scores the sums of exponentials would lose precision or
 // overflow; such rows go edge by edge in log space.
 constexpr double kSafeSpread = 160;
-constexpr std::size_t kLanes = 4;
+constexpr std::size_t kLanes = 8;
+
+PREFERO_WIDE double sum(const double* values, std::size_t count) {
+    double total[kLanes] = {}, rest = 0;
+    std::size_t k = 0;
+    for (; k + kLanes <= count; k += kLanes)
+        for (std::size_t lane = 0; lane < kLanes; ++lane) total[lane] += values[k + lane];
+    for (; k < count; ++k) rest += values[k];
+    for (const double part : total) rest += part;
+    return rest;
+}
+
+struct Extremes {
+    double low, high;
+};
+
+// Of at least one value; the lanes shorten the chain of comparisons.
+PREFERO_WIDE Extremes extremes(const double* values, std::size_t count) {
+    double low[kLanes], high[kLanes];
+    std::fill_n(low, kLanes, values[0]);
+    std::fill_n(high, kLanes, values[0]);
+    std::size_t k = 0;
+    for (; k + kLanes <= count; k += kLanes)
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            const double value = values[k + lane];
+            low[lane] = value < low[lane] ? value : low[lane];
+            high[lane] = value > high[lane] ? value : high[lane];
+        }
+    for (; k < count; ++k) {
+        low[0] = std::min(low[0], values[k]);
+        high[0] = std::max(high[0], values[k]);
+    }
+    return {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
+}
 
 // One instance of a layered graph with its labels in the order of their layers.
 struct LayeredRow {
     std::vector<double> score, up, down;  // up = exp(score - middle), down = 1 / up
     std::vector<double> incoming, outgoing;
+    std::vector<double> factor;      // 1 + sum of exponentials of the subgraph of a position
+    std::vector<double> weight;      // of the edges from one vertex
     std::vector<std::size_t> begin;  // first position of every layer, and the end
     double middle = 0, spread = 0;
 
     explicit LayeredRow(std::size_t labels)
-        : score(labels), up(labels), down(labels), incoming(labels), outgoing(labels) {}
+        : score(labels),
+          up(labels),
+          down(labels),
+          incoming(labels),
+          outgoing(labels),
+          factor(labels),
+          weight(labels) {}
 
     std::size_t layers() const { return begin.size() - 1; }
     std::size_t size() const { return begin.back(); }
@@ -31,33 +75,33 @@ struct LayeredRow {
               std::size_t labels) {
         begin.clear();
         std::size_t present = 0;
-        double low = 0, high = 0;
         for (; present < labels && layer[present] >= 0; ++present) {
             if (present == 0 || layer[present] != layer[present - 1]) begin.push_back(present);
-            const double value = scores[order[present]];
-            low = present ? std::min(low, value) : value;
-            high = present ? std::max(high, value) : value;
-            score[present] = value;
+            score[present] = scores[order[present]];
         }
         begin.push_back(present);
-        middle = low + (high - low) / 2;
-        spread = high - low;
+        const Extremes range = present ? extremes(score.data(), present) : Extremes{0, 0};
+        middle = range.low + (range.high - range.low) / 2;
+        spread = range.high - range.low;
     }
 
     void exponentiate() {
-        for (std::size_t k = 0; k < size(); ++k) {
-            up[k] = std::exp(score[k] - middle);
-            down[k] = 1 / up[k];
-        }
+        for (std::size_t k = 0; k < size(); ++k) up[k] = score[k] - middle;
+        prefero::exponentiate(up.data(), size());
+        for (std::size_t k = 0; k < size(); ++k) down[k] = 1 / up[k];
         std::fill_n(incoming.begin(), size(), 0.0);
         std::fill_n(outgoing.begin(), size(), 0.0);
+    }
+
+    // The logarithms of the factors from one position to another, added up.
+    double log_factors(std::size_t from, std::size_t to) const {
+        const double largest = spread + std::log(static_cast<double>(size()) + 1);
+        return log_product(factor.data() + from, to - from, largest);
     }
 };
 
 double sum(const std::vector<double>& values, std::size_t begin, std::size_t end) {
-    double total = 0;
-    for (std::size_t k = begin; k < end; ++k) total += values[k];
-    return total;
+    return sum(values.data() + begin, end - begin);
 }
 
 // Each loss below returns the sum over the row's subgraphs and leaves the edge weights in the
@@ -66,31 +110,32 @@ double sum(const std::vector<double>& values, std::size_t begin, std::size_t end
 double graph_loss(LayeredRow& row) {
     double total = 1, above = 0, below = 0;
     for (std::size_t l = 0; l < row.layers(); ++l) {
-        for (std::size_t k = row.begin[l]; k < row.begin[l + 1]; ++k)
-            row.incoming[k] = above * row.up[k];
-        above += sum(row.down, row.begin[l], row.begin[l + 1]);
+        const std::size_t first = row.begin[l], last = row.begin[l + 1];
+        total += above * sum(row.up, first, last);
+        std::fill(row.incoming.begin() + first, row.incoming.begin() + last, above);
+        above += sum(row.down, first, last);
     }
     for (std::size_t l = row.layers(); l-- > 0;) {
-        for (std::size_t k = row.begin[l]; k < row.begin[l + 1]; ++k)
-            total += row.outgoing[k] = below * row.down[k];
-        below += sum(row.up, row.begin[l], row.begin[l + 1]);
+        const std::size_t first = row.begin[l], last = row.begin[l + 1];
+        std::fill(row.outgoing.begin() + first, row.outgoing.begin() + last, below);
+        below += sum(row.up, first, last);
     }
+    const double share = 1 / total;
     for (std::size_t k = 0; k < row.size(); ++k) {
-        row.incoming[k] /= total;
-        row.outgoing[k] /= total;
+        row.incoming[k] *= share * row.up[k];
+        row.outgoing[k] *= share * row.down[k];
     }
     return std::log(total);
 }
 
 double domination_loss(LayeredRow& row) {
-    double loss = 0, below = 0, inverse = 0;
+    double below = 0, inverse = 0;
     std::vector<double>& share = row.down;  // 1 / (1 + sum of exponentials) / up of every vertex
     for (std::size_t l = row.layers(); l-- > 0;) {
         if (l + 1 < row.layers())
             for (std::size_t k = row.begin[l]; k < row.begin[l + 1]; ++k) {
-                const double total = row.up[k] + below;
-                loss += std::log(total) - (row.score[k] - row.middle);
-                share[k] = 1 / total;
+                row.factor[k] = 1 + below * row.down[k];
+                share[k] = 1 / (row.up[k] + below);
                 row.outgoing[k] = below * share[k];
             }
         below += sum(row.up, row.begin[l], row.begin[l + 1]);
@@ -100,19 +145,18 @@ double domination_loss(LayeredRow& row) {
             row.incoming[k] = inverse * row.up[k];
         inverse += sum(share, row.begin[l], row.begin[l + 1]);
     }
-    return loss;
+    return row.log_factors(0, row.above_last_layer());
 }
 
 double dominated_loss(LayeredRow& row) {
-    double loss = 0, above = 0, inverse = 0;
+    double above = 0, inverse = 0;
     std::vector<double>& share = row.up;  // 1 / (1 + sum of exponentials) * up of every vertex
     for (std::size_t l = 0; l < row.layers(); ++l) {
         const double here = sum(row.down, row.begin[l], row.begin[l + 1]);
         if (l > 0)
             for (std::size_t k = row.begin[l]; k < row.begin[l + 1]; ++k) {
-                const double total = row.down[k] + above;
-                loss += std::log(total) + (row.score[k] - row.middle);
-                share[k] = 1 / total;
+                row.factor[k] = 1 + above * row.up[k];
+                share[k] = 1 / (row.down[k] + above);
                 row.incoming[k] = above * share[k];
             }
         above += here;
@@ -122,47 +166,32 @@ double dominated_loss(LayeredRow& row) {
             row.outgoing[k] = inverse * row.down[k];
         inverse += sum(share, row.begin[l], row.begin[l + 1]);
     }
-    return loss;
+    return row.log_factors(row.begin[1], row.size());
 }
 
-// The edges from one vertex to `count` others. No exponential and few logarithms: a product of
-// 1 + exp(difference) over `flush` blocks of lanes cannot overflow.
-double edges_from_one(double down, const double* up, std::size_t count, std::size_t flush,
-                      double* incoming, double* outgoing) {
-    double loss = 0, weight[kLanes] = {}, product[kLanes] = {1, 1, 1, 1};
-    std::size_t k = 0;
-    while (k + kLanes <= count) {
-        const std::size_t stop = std::min(count - count % kLanes, k + flush * kLanes);
-        for (; k < stop; k += kLanes)
-            for (std::size_t lane = 0; lane < kLanes; ++lane) {
-                const double ratio = up[k + lane] * down, total = 1 + ratio;
-                const double q = ratio / total;
-                product[lane] *= total;
-                incoming[k + lane] += q;
-                weight[lane] += q;
-            }
-        loss += std::log((product[0] * product[1]) * (product[2] * product[3]));
-        std::fill_n(product, kLanes, 1.0);
+// The edges from one vertex to `count` others: their factors and weights; returns the sum of the
+// weights.
+PREFERO_WIDE double edges_from_one(double down, const double* up, std::size_t count, double* factor,
+                                   double* weight, double* incoming) {
+    for (std::size_t k = 0; k < count; ++k) {
+        const double ratio = up[k] * down;
+        factor[k] = 1 + ratio;
+        weight[k] = ratio / factor[k];
+        incoming[k] += weight[k];
     }
-    for (; k < count; ++k) {
-        const double ratio = up[k] * down, total = 1 + ratio;
-        product[k % kLanes] *= total;
-        incoming[k] += ratio / total;
-        weight[k % kLanes] += ratio / total;
-    }
-    *outgoing = (weight[0] + weight[1]) + (weight[2] + weight[3]);
-    return loss + std::log(product[0] * product[1] * product[2]);
+    return sum(weight, count);
 }
 
 double edges_loss(LayeredRow& row) {
-    // A product of four lanes of `flush` factors stays below exp(4 * 172), about 1e299.
-    const auto flush = static_cast<std::size_t>(172 / (row.spread + 1));
     double loss = 0;
     for (std::size_t l = 0; l + 1 < row.layers(); ++l) {
         const std::size_t lower = row.begin[l + 1];
-        for (std::size_t k = row.begin[l]; k < row.begin[l + 1]; ++k)
-            loss += edges_from_one(row.down[k], row.up.data() + lower, row.size() - lower, flush,
-                                   row.incoming.data() + lower, &row.outgoing[k]);
+        for (std::size_t k = row.begin[l]; k < lower; ++k) {
+            row.outgoing[k] = edges_from_one(row.down[k], row.up.data() + lower, row.size() - lower,
+                                             row.factor.data() + lower, row.weight.data(),
+                                             row.incoming.data() + lower);
+            loss += row.log_factors(lower, row.size());
+        }
     }
     return loss;
 }
@@ -251,6 +280,21 @@ double wide_loss(LayeredRow& row, Decomposition decomposition) {
     return loss;
 }
 
+// Loads row i and computes its mean loss; the edge weights left in the row are still to be
+// multiplied by the share of a subgraph, which is returned: 0 if there is none.
+double judge(LayeredRow& row, const double* scores, LayeredGraphs graphs, std::size_t i,
+             Decomposition decomposition, double* loss) {
+    const std::size_t at = i * graphs.labels;
+    row.load(scores + at, graphs.order + at, graphs.layer + at, graphs.labels);
+    const std::size_t subgraphs = subgraph_count(row, decomposition);
+    *loss = 0;
+    if (subgraphs == 0) return 0;
+    const double share = 1 / static_cast<double>(subgraphs);
+    *loss = share * (row.spread <= kSafeSpread ? safe_loss(row, decomposition)
+                                               : wide_loss(row, decomposition));
+    return share;
+}
+
 }  // namespace
 
 void layered_loss(const double* scores, LayeredGraphs graphs, Decomposition decomposition,
@@ -260,19 +304,30 @@ void layered_loss(const double* scores, LayeredGraphs graphs, Decomposition deco
     std::fill_n(result.incoming, graphs.rows * labels, 0.0);
     std::fill_n(result.outgoing, graphs.rows * labels, 0.0);
     for (std::size_t i = 0; i < graphs.rows; ++i) {
+        const double share = judge(row, scores, graphs, i, decomposition, &result.loss[i]);
         const std::int32_t* order = graphs.order + i * labels;
-        row.load(scores + i * labels, order, graphs.layer + i * labels, labels);
-        const std::size_t subgraphs = subgraph_count(row, decomposition);
-        result.loss[i] = 0;
-        if (subgraphs == 0) continue;
-        const double share = 1 / static_cast<double>(subgraphs);
-        result.loss[i] = share * (row.spread <= kSafeSpread ? safe_loss(row, decomposition)
-                                                            : wide_loss(row, decomposition));
-        for (std::size_t k = 0; k < row.size(); ++k) {
+        for (std::size_t k = 0; k < row.size() && share > 0; ++k) {
             result.incoming[i * labels + order[k]] = share * row.incoming[k];
             result.outgoing[i * labels + order[k]] = share * row.outgoing[k];
         }
     }
+}
+
+double layered_gradient(double* scores, LayeredGraphs graphs, Decomposition decomposition,
+                        const double* row_weight) {
+    const std::size_t labels = graphs.labels;
+    LayeredRow row(labels);
+    double total = 0, loss = 0;
+    for (std::size_t i = 0; i < graphs.rows; ++i) {
+        const double share = judge(row, scores, graphs, i, decomposition, &loss) * row_weight[i];
+        total += loss * row_weight[i];
+        double* slope = scores + i * labels;
+        const std::int32_t* order = graphs.order + i * labels;
+        if (row.size() < labels || share == 0) std::fill_n(slope, labels, 0.0);
+        for (std::size_t k = 0; k < row.size() && share > 0; ++k)
+            slope[order[k]] = share * (row.incoming[k] - row.outgoing[k]);
+    }
+    return total;
 }
 
 void subgraph_loss(const double* scores, Subgraphs graphs, RankingLoss result,

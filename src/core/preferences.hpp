@@ -45,6 +45,10 @@ struct RankingLoss {
 void layered_loss(const double* scores, LayeredGraphs graphs, Decomposition decomposition,
                   RankingLoss result);
 
+// The weighted sum of the rows' losses; the scores become its derivatives.
+double layered_gradient(double* scores, LayeredGraphs graphs, Decomposition decomposition,
+                        const double* row_weight);
+
 // `edge_weight` receives the weight of every edge, or is null.
 void subgraph_loss(const double* scores, Subgraphs graphs, RankingLoss result, double* edge_weight);
 

@@ -16,8 +16,8 @@ from prefero.preferences import (
     DECOMPOSITIONS,
     Decomposition,
     PreferenceGraphs,
+    SignedFeatures,
     decompose,
-    linear_boosting_sums,
 )
 
 __all__ = ["BoostingFeatureSelector", "LogCountTransformer"]
@@ -173,7 +173,7 @@ default="domination"
         graphs = _graphs(y)
         check_consistent_length(X, graphs)
         sums = decompose(graphs, self.decomposition).loss(np.zeros(graphs.shape))
-        plus, minus = linear_boosting_sums(X, sums.incoming, sums.outgoing)
+        plus, minus = SignedFeatures(X).boosting_sums(sums.incoming, sums.outgoing)
         drops = np.sum((np.sqrt(plus) - np.sqrt(minus)) ** 2, axis=1)
         self.scores_ = drops / (2 * _largest(X) * X.shape[0])
         return self

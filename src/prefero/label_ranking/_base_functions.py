@@ -5,19 +5,20 @@ same questions: what are the scores, what is the gradient, what are W+ and W- of
 Dekel, Manning & Singer (2003).
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.utils.extmath import safe_sparse_dot
 
+from prefero._products import FeatureProducts
 from prefero.preferences import (
     Decomposition,
     PreferenceGraphs,
+    SignedFeatures,
     Subgraphs,
     decompose,
-    linear_boosting_sums,
 )
 
 Values = NDArray[np.float64]
@@ -35,6 +36,7 @@ class LinearFunctions:
 
     def __init__(self, X: Any, graphs: PreferenceGraphs, fit_intercept: bool) -> None:
         self._X, self._fit_intercept = X, fit_intercept
+        self._products = FeatureProducts(X)
         self._graphs = graphs
         self.shape = (X.shape[1] + fit_intercept, graphs.n_labels)
         # A constant 1 beside features as small as those of text bends the loss far more than
@@ -46,18 +48,29 @@ class LinearFunctions:
         """Cut the graphs; layers need no edge to be written out."""
         return decompose(self._graphs, decomposition)
 
-    def scores(self, parameters: Values) -> Values:
+    @property
+    def has_rough(self) -> bool:
+        """Whether rough scores and gradients, in single precision, are faster."""
+        return self._products.has_rough
+
+    def scores(self, parameters: Values, *, rough: bool = False) -> Values:
         """f(x, y) for all instances and labels."""
         n_features = self._X.shape[1]
-        scores = safe_sparse_dot(self._X, parameters[:n_features], dense_output=True)
-        return scores + parameters[n_features] if self._fit_intercept else scores
+        scores = self._products.times(parameters[:n_features], rough=rough)
+        if self._fit_intercept:
+            scores += parameters[n_features]
+        return scores
 
-    def gradient(self, by_scores: Values) -> Values:
+    def gradient(self, by_scores: Values, *, rough: bool = False) -> Values:
         """The gradient by the parameters, from the one by the scores."""
-        slopes = safe_sparse_dot(self._X.T, by_scores, dense_output=True)
+        slopes = self._products.transposed_times(by_scores, rough=rough)
         if not self._fit_intercept:
             return slopes
         return np.vstack([slopes, by_scores.sum(axis=0)])
+
+    @cached_property
+    def _signed(self) -> SignedFeatures:
+        return SignedFeatures(self._X)
 
     def boosting_sums(
         self, cut: Any, scores: Values, weight: Values
@@ -65,7 +78,7 @@ class LinearFunctions:
         """Losses of the instances, and W+ and W- of Figure 3."""
         sums = cut.loss(scores)
         incoming, outgoing = sums.incoming * weight[:, None], sums.outgoing * weight[:, None]
-        plus, minus = linear_boosting_sums(self._X, incoming, outgoing)
+        plus, minus = self._signed.boosting_sums(incoming, outgoing)
         if not self._fit_intercept:
             return sums.loss, plus, minus
         plus = np.vstack([plus, incoming.sum(axis=0)])
@@ -84,6 +97,8 @@ class GivenFunctions:
     The parameters are a vector of shape (n_functions,).
     """
 
+    has_rough = False
+
     def __init__(self, values: Values, graphs: PreferenceGraphs) -> None:
         self._values, self._graphs = values, graphs
         self.shape: tuple[int, ...] = (values.shape[2],)
@@ -93,11 +108,11 @@ class GivenFunctions:
         """Cut the graphs edge by edge: h_j may change in its own way along each."""
         return Subgraphs(self._graphs, decomposition)
 
-    def scores(self, parameters: Values) -> Values:
+    def scores(self, parameters: Values, *, rough: bool = False) -> Values:
         """f(x, y) for all instances and labels."""
         return np.ascontiguousarray(self._values @ parameters)
 
-    def gradient(self, by_scores: Values) -> Values:
+    def gradient(self, by_scores: Values, *, rough: bool = False) -> Values:
         """The gradient by the parameters, from the one by the scores."""
         return np.tensordot(by_scores, self._values, axes=2)
 

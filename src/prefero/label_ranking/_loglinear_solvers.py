@@ -1,12 +1,14 @@
 """The convex loss of a log-linear ranker, and two ways to its minimum."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.linalg.blas import daxpy
 
+from prefero._lbfgs import Lbfgs
 from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
 from prefero.preferences import Decomposition
 
@@ -16,22 +18,23 @@ Values = NDArray[np.float64]
 # as the step only gets shorter, leaves the loss falling.
 _SMOOTHING = 1e-10
 
-
-# Pairs of steps and gradients that L-BFGS remembers: with hundreds of thousands of parameters
-# more of them cost more time than the iterations they save.
-_CORRECTIONS = 5
+# Down to this tolerance the decrease of the loss stands far above the errors of rough products.
+_ROUGH_TOL = 1e-3
 
 
 class Penalty(NamedTuple):
-    """Strength times a convex function of each parameter, and its derivative."""
+    """Strength times a convex function of each parameter; its derivative, to be added."""
 
     value: Callable[[Values], float]
-    slope: Callable[[Values], Values]
+    add_slope: Callable[[Values, Values], Any]
 
 
 def l2(alpha: float) -> Penalty:
     """Alpha / 2 times the sum of squares."""
-    return Penalty(lambda w: alpha / 2 * float(np.vdot(w, w)), lambda w: alpha * w)
+    return Penalty(
+        lambda w: alpha / 2 * float(np.vdot(w, w)),
+        lambda w, gradient: daxpy(w.ravel(), gradient.ravel(), a=alpha),
+    )
 
 
 def smooth_l1(alpha: float) -> Penalty:
@@ -42,7 +45,7 @@ def smooth_l1(alpha: float) -> Penalty:
     """
     return Penalty(
         lambda w: alpha * float((2 * np.logaddexp(0, w) - w).sum() - 2 * np.log(2) * w.size),
-        lambda w: alpha * np.tanh(w / 2),
+        lambda w, gradient: np.add(gradient, alpha * np.tanh(w / 2), out=gradient),
     )
 
 
@@ -73,44 +76,36 @@ class Objective:
         loss = self.cut.loss(self.functions.scores(parameters)).loss
         return float(self.weight @ loss) + self.penalty.value(parameters)
 
-    def value_and_gradient(self, parameters: Values) -> tuple[float, Values]:
-        """The objective and its gradient."""
-        sums = self.cut.loss(self.functions.scores(parameters))
-        by_scores = sums.incoming
-        by_scores -= sums.outgoing
-        by_scores *= self.weight[:, None]
-        value = float(self.weight @ sums.loss) + self.penalty.value(parameters)
-        return value, self.functions.gradient(by_scores) + self.penalty.slope(parameters)
+    def value_and_gradient(
+        self, parameters: Values, *, rough: bool = False
+    ) -> tuple[float, Values]:
+        """The objective and its gradient; rough ones have relative errors of about 1e-7."""
+        scores = self.functions.scores(parameters, rough=rough)
+        loss, by_scores = self.cut.gradient(scores, self.weight)
+        gradient = self.functions.gradient(by_scores, rough=rough)
+        self.penalty.add_slope(parameters, gradient)
+        return loss + self.penalty.value(parameters), gradient
 
 
 def solve_lbfgs(objective: Objective, start: Values, tol: float, max_iter: int) -> Solution:
     """Minimise by L-BFGS until no derivative exceeds tol times the largest at zero."""
-    value, gradient = objective.value_and_gradient(start)
-    goal = tol * _largest_slope_at_zero(objective, start, gradient, objective.functions.unit)
-    curve = [value]
-
     unit = objective.functions.unit
 
-    def flat(scaled: Values) -> tuple[float, Values]:
-        value, gradient = objective.value_and_gradient(scaled.reshape(start.shape) * unit)
-        return value, (gradient * unit).ravel()
+    def scaled(point: Values, rough: bool) -> tuple[float, Values]:
+        parameters = point.reshape(start.shape) * unit
+        value, gradient = objective.value_and_gradient(parameters, rough=rough)
+        gradient *= unit
+        return value, gradient.ravel()
 
-    result = minimize(
-        flat,
-        (start / unit).ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        callback=lambda intermediate_result: curve.append(float(intermediate_result.fun)),
-        options={
-            "maxiter": max_iter,
-            "maxfun": 2 * max_iter + 20,
-            "maxcor": _CORRECTIONS,
-            "gtol": goal,
-            "ftol": 64 * np.finfo(float).eps,
-        },
-    )
-    stopped_early = result.status == 1
-    return Solution(result.x.reshape(start.shape) * unit, curve, not stopped_early)
+    scale = _largest_slope_at_zero(objective, start, unit) if start.any() else None
+    search = Lbfgs((start / unit).ravel(), scale)
+    rough, converged = objective.functions.has_rough, True
+    if rough:
+        rough_tol = max(tol, _ROUGH_TOL)
+        converged = search.run(partial(scaled, rough=True), tol=rough_tol, max_iter=max_iter)
+    if converged and (not rough or tol < _ROUGH_TOL):
+        converged = search.run(partial(scaled, rough=False), tol=tol, max_iter=max_iter)
+    return Solution(search.x.reshape(start.shape) * unit, search.curve, converged)
 
 
 def solve_boosting(
@@ -120,7 +115,7 @@ def solve_boosting(
     rho = boosting_rho(objective, alpha)
     parameters = start.copy()
     value, plus, minus = boosting_sums(objective, alpha, parameters)
-    goal = tol * _largest_slope_at_zero(objective, start, plus - minus, 1.0)
+    goal = tol * _largest_slope_at_zero(objective, start, 1.0)
     curve = [value]
     while np.abs(plus - minus).max(initial=0) > goal:
         if len(curve) > max_iter:
@@ -154,10 +149,7 @@ def boosting_step(plus: Values, minus: Values, alpha: float) -> Values:
     return np.log((plus + smoothing) / (minus + smoothing)) / 2
 
 
-def _largest_slope_at_zero(
-    objective: Objective, start: Values, gradient: Values, unit: Values | float
-) -> float:
+def _largest_slope_at_zero(objective: Objective, start: Values, unit: Values | float) -> float:
     """The scale of the gradient, the same whether the solver starts cold or warm."""
-    if start.any():
-        gradient = objective.value_and_gradient(np.zeros_like(start))[1]
+    gradient = objective.value_and_gradient(np.zeros_like(start))[1]
     return float(np.abs(gradient * unit).max(initial=0))

@@ -11,13 +11,13 @@ from prefero.preferences._decomposition import (
     decompose,
 )
 from prefero.preferences._graphs import PreferenceGraphs
-from prefero.preferences._linear import linear_boosting_sums
+from prefero.preferences._linear import SignedFeatures
 
 __all__ = [
     "DECOMPOSITIONS",
     "Decomposition",
     "PreferenceGraphs",
+    "SignedFeatures",
     "Subgraphs",
     "decompose",
-    "linear_boosting_sums",
 ]

@@ -42,6 +42,11 @@ class Layered:
         """Mean loss of the subgraphs of each row, and its edge weights by label."""
         return EdgeSums(*_core.layered_loss(scores, self._order, self._layer, self._code))
 
+    def gradient(self, scores: Values, weight: Values) -> tuple[float, Values]:
+        """Weighted sum of the rows' losses; scores become its derivatives."""
+        loss = _core.layered_gradient(scores, self._order, self._layer, self._code, weight)
+        return loss, scores
+
     def violations(self, scores: Values) -> NDArray[np.int64]:
         """Violated subgraphs and all subgraphs of each row."""
         counts = _core.layered_violations(scores, self._order, self._layer, self._code)
@@ -77,6 +82,13 @@ class Subgraphs:
     def loss(self, scores: Values) -> EdgeSums:
         """Mean loss of the subgraphs of each row, and its edge weights by label."""
         return EdgeSums(*_core.subgraph_loss(scores, *self._arrays())[:3])
+
+    def gradient(self, scores: Values, weight: Values) -> tuple[float, Values]:
+        """Weighted sum of the rows' losses, and its derivatives by the scores."""
+        loss, slopes, outgoing = self.loss(scores)
+        slopes -= outgoing
+        slopes *= weight[:, None]
+        return float(weight @ loss), slopes
 
     def edge_weights(self, scores: Values) -> tuple[Values, Values]:
         """Mean loss of the subgraphs of each row, and the weight of every edge in its gradient."""

@@ -1,0 +1,63 @@
+#include "core/exponential.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "core/wide.hpp"
+
+namespace prefero {
+
+namespace {
+
+constexpr double kLog2E = 0x1.71547652b82fep0;
+constexpr double kLn2High = 0x1.62e42fefa3800p-1, kLn2Low = 0x1.ef35793c76730p-45;
+// Added to a number it leaves the nearest integer in the low bits.
+constexpr double kRound = 0x1.8p52;
+
+}  // namespace
+
+// exp(x) = 2^n exp(r) with |r| <= ln(2) / 2; the series of exp(r) ends below the last bit.
+PREFERO_WIDE void exponentiate(double* values, std::size_t count) {
+    for (std::size_t k = 0; k < count; ++k) {
+        const double rounded = values[k] * kLog2E + kRound, n = rounded - kRound;
+        const double r = (values[k] - n * kLn2High) - n * kLn2Low;
+        double series = 1.0 / 479001600;
+        series = series * r + 1.0 / 39916800;
+        series = series * r + 1.0 / 3628800;
+        series = series * r + 1.0 / 362880;
+        series = series * r + 1.0 / 40320;
+        series = series * r + 1.0 / 5040;
+        series = series * r + 1.0 / 720;
+        series = series * r + 1.0 / 120;
+        series = series * r + 1.0 / 24;
+        series = series * r + 1.0 / 6;
+        series = series * r + 0.5;
+        series = series * r + 1;
+        series = series * r + 1;
+        std::uint64_t power, bits;
+        std::memcpy(&power, &rounded, sizeof power);
+        std::memcpy(&bits, &series, sizeof bits);
+        bits += power << 52;
+        std::memcpy(&values[k], &bits, sizeof bits);
+    }
+}
+
+double log_product(const double* factors, std::size_t count, double size) {
+    // So many factors stay below exp(700).
+    const auto most = static_cast<std::size_t>(700 / std::max(size, 1.0));
+    double logarithm = 0;
+    for (std::size_t begin = 0; begin < count; begin += most) {
+        const std::size_t end = std::min(count, begin + most);
+        double product[4] = {1, 1, 1, 1};
+        std::size_t k = begin;
+        for (; k + 4 <= end; k += 4)
+            for (std::size_t lane = 0; lane < 4; ++lane) product[lane] *= factors[k + lane];
+        for (; k < end; ++k) product[0] *= factors[k];
+        logarithm += std::log((product[0] * product[1]) * (product[2] * product[3]));
+    }
+    return logarithm;
+}
+
+}  // namespace prefero

@@ -1,0 +1,25 @@
+// Rows of features in compressed form, and their product with a dense matrix.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace prefero {
+
+template <typename Value>
+struct CompressedRows {
+    const std::int64_t* begin;
+    const std::int32_t* column;
+    const Value* value;
+    std::size_t rows;
+};
+
+using SparseRows = CompressedRows<double>;
+
+// result = X dense: `dense` holds `width` values a column of X, `result` as many a row. In single
+// precision the entries of a sum are added as floats, which takes half the time.
+void sparse_product(CompressedRows<double> X, const double* dense, std::size_t width,
+                    double* result);
+void sparse_product(CompressedRows<float> X, const float* dense, std::size_t width, double* result);
+
+}  // namespace prefero

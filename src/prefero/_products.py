@@ -1,0 +1,84 @@
+"""Products of features, dense or sparse, with a matrix that has a column a label."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from prefero import _core
+
+Values = NDArray[np.float64]
+
+# Features beyond these sizes could leave the range of single precision.
+_SMALL, _LARGE = 1e-10, 1e10
+
+
+class FeatureProducts:
+    """X times matrices, and its transpose times matrices, many times over.
+
+    Sparse features are kept by rows and by columns, so that both products write each row of
+    their result once.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features.
+
+    Attributes
+    ----------
+    has_rough : bool
+        Whether rough products are faster: sums in single precision, relative errors about 1e-7.
+
+    Examples
+    --------
+    >>> products = FeatureProducts(csr_array([[0.0, 2.0], [1.0, 0.0], [0.0, 3.0]]))
+    >>> products.times(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([[ 6.,  8.],
+           [ 1.,  2.],
+           [ 9., 12.]])
+    >>> products.transposed_times(np.array([[1.0], [1.0], [1.0]]), rough=True)
+    array([[1.],
+           [5.]])
+    """
+
+    def __init__(self, X: Any) -> None:
+        self._X = X
+        self._by_rows: dict[type, Any] = {}
+        self._by_columns: dict[type, Any] = {}
+        self.has_rough = issparse(X) and _moderate(X.data)
+        if issparse(X):
+            rows, columns = _compressed(csr_array(X)), _compressed(csr_array(X.T))
+            for kind in (np.float64, np.float32) if self.has_rough else (np.float64,):
+                self._by_rows[kind] = (*rows[:2], rows[2].astype(kind))
+                self._by_columns[kind] = (*columns[:2], columns[2].astype(kind))
+
+    def times(self, weights: Values, *, rough: bool = False) -> Values:
+        """X @ weights."""
+        if not self._by_rows:
+            return np.ascontiguousarray(self._X @ weights)
+        return _product(self._by_rows[self._kind(rough)], weights)
+
+    def transposed_times(self, values: Values, *, rough: bool = False) -> Values:
+        """X.T @ values."""
+        if not self._by_columns:
+            return np.ascontiguousarray(self._X.T @ values)
+        return _product(self._by_columns[self._kind(rough)], values)
+
+    def _kind(self, rough: bool) -> type:
+        return np.float32 if rough and self.has_rough else np.float64
+
+
+def _moderate(values: Values) -> bool:
+    sizes = np.abs(values[values != 0])
+    return len(sizes) == 0 or bool(sizes.min() > _SMALL and sizes.max() < _LARGE)
+
+
+def _compressed(X: Any) -> tuple[Any, Any, Any]:
+    return X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data
+
+
+def _product(X: tuple[Any, Any, Any], dense: Values) -> Values:
+    result = np.empty((len(X[0]) - 1, dense.shape[1]))
+    _core.sparse_product(*X, np.ascontiguousarray(dense, dtype=X[2].dtype), result)
+    return result

@@ -1,0 +1,35 @@
+#include <cmath>
+#include <vector>
+
+#include "check.hpp"
+#include "core/exponential.hpp"
+
+using namespace prefero;
+
+TEST(exponentials_are_those_of_the_library) {
+    std::vector<double> values;
+    for (int k = -7000; k <= 7000; k += 3) values.push_back(k / 10.0 + k / 1e4);
+    std::vector<double> found = values;
+    exponentiate(found.data(), found.size());
+    for (std::size_t k = 0; k < values.size(); ++k)
+        CHECK(std::abs(found[k] / std::exp(values[k]) - 1) < 1e-15);
+}
+
+TEST(exponentials_of_zero_and_of_no_values) {
+    double zero = 0;
+    exponentiate(&zero, 1);
+    CHECK(zero == 1);
+    exponentiate(nullptr, 0);
+}
+
+TEST(the_logarithm_of_a_product_is_the_sum_of_logarithms) {
+    std::vector<double> factors;
+    double expected = 0;
+    for (int k = 0; k < 103; ++k) {
+        factors.push_back(std::exp(k * 1.6));
+        expected += k * 1.6;
+    }
+    const double found = log_product(factors.data(), factors.size(), 165);
+    CHECK(check::near(found / expected, 1));
+    CHECK(log_product(factors.data(), 0, 165) == 0);
+}
