@@ -162,7 +162,8 @@ def test_the_layout_of_the_benchmark_collection(tmp_path):
     [
         (["--rankers", "magic"], 2, "'magic' is none of"),
         (["--folds", "1"], 2, "--folds"),
-        (["--folds", "31"], 3, "set0.csv: 30 rankings are too few for 31 folds"),
+        (["--ignore", "b,c", "--labels", "a"], 3, "set0.csv: no row ranks two labels"),
+        (["--folds", "31"], 3, "set0.csv: too few rankings for 31 folds: 30"),
     ],
 )
 def test_what_cannot_be_compared(files, arguments, code, sentence):

@@ -106,7 +106,7 @@ def test_every_format_teaches_the_same(write, tmp_path, form):
     nearest = ("--model", "neighbors", "--set", "n_neighbors=1", "--set", "weights=uniform")
     done = prefero("train", data, "-o", model, "--format", form, *options, *nearest)
     assert done.returncode == 0, done.stderr
-    assert "Trained neighbors on 4 rankings of 3 labels by 1 features" in done.stderr
+    assert "Trained neighbors on 4 rankings of 3 labels by 1 feature;" in done.stderr
     found = predictions(prefero("predict", model, write("x\n0\n5\n", "new.csv")))
     assert found[["a", "b", "c"]].to_numpy().tolist() == [[1, 2, 3], [3, 2, 1]]
 
@@ -244,9 +244,12 @@ def test_auto_says_what_it_chose_and_repeats_itself(table, folder, tmp_path):
 
 
 def test_auto_with_hardly_any_rows(write, tmp_path):
-    done = prefero("train", write("x,a,b\n0,1,2\n"), "-o", tmp_path / "m", "--labels", "a,b")
-    assert done.returncode == 0
-    assert "too few to choose" in done.stderr
+    for number in ("0", ""):
+        data = write(f"x,a,b\n{number},1,2\n")
+        done = prefero("train", data, "-o", tmp_path / "m", "--labels", "a,b")
+        assert done.returncode == 0, done.stderr
+        assert "Too few rankings to choose a ranker by (1)" in done.stderr
+        assert "on 1 ranking of 2 labels by 1 feature;" in done.stderr
 
 
 def test_no_convergence_exits_5_with_the_model_written(table, folder, tmp_path):
@@ -282,8 +285,8 @@ TRAIN_REFUSES = {
     ),
     "nothing ranked": (
         "x,a,b\n1,,\n2,,\n",
-        ["--labels", "a,b", "--model", "consensus"],
-        "nothing to learn from",
+        ["--labels", "a,b"],
+        "data.csv: no row ranks any label: there is nothing to learn from",
     ),
     "unknown label": (
         "x,o\n1,a > b > a\n",

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from prefero.cli.console import print_json, say
+from prefero.cli.console import count, print_json, say
 from prefero.cli.options import (
     DataFile,
     DirectionOption,
@@ -75,4 +75,7 @@ def aggregate(
         print_json({"method": method, "rankings": n, "order": order, "kendall_tau": known})
         return
     print(format_order(order))
-    say(f"{method} of {n} rankings of {len(ranks)} labels; mean Kendall tau to it {tau:.3f}.")
+    say(
+        f"{method} of {count(n, 'ranking')} of {count(len(ranks), 'label')}; mean Kendall tau to "
+        f"it {tau:.3f}."
+    )

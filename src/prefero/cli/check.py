@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from prefero.cli.console import page, plain_table, print_json, say
+from prefero.cli.console import count, page, plain_table, print_json, say
 from prefero.cli.options import (
     DataFile,
     DirectionOption,
@@ -167,10 +167,12 @@ def _kind(column: "pd.Series[Any]") -> str:
 
 def _show(report: Report) -> None:
     form = ", ".join(filter(None, (report.format, report.direction)))
-    print(f"{report.source}: {report.rows} rows, {len(report.labels)} labels ({form})")
+    n_rows, n_labels = count(report.rows, "row"), count(len(report.labels), "label")
+    print(f"{report.source}: {n_rows}, {n_labels} ({form})")
     print(
-        f"{report.rankings} rankings: {report.complete} complete, {report.incomplete} incomplete, "
-        f"{report.empty} empty; {report.with_ties} with ties; {report.distinct} distinct\n"
+        f"{count(report.rankings, 'ranking')}: {report.complete} complete, "
+        f"{report.incomplete} incomplete, {report.empty} empty; "
+        f"{report.with_ties} with ties; {report.distinct} distinct\n"
     )
     console = page()
     table = plain_table("label", "ranked", "missing", "first", "mean rank")
@@ -196,7 +198,7 @@ def _show_columns(table: Table, as_json: bool) -> None:
     if as_json:
         print_json({"source": table.source, "rows": len(table.frame), "columns": kinds})
         return
-    print(f"{table.source}: {len(table.frame)} rows, {len(kinds)} columns\n")
+    print(f"{table.source}: {count(len(table.frame), 'row')}, {count(len(kinds), 'column')}\n")
     shown = plain_table("column", "holds", "first cell", numeric=False)
     for name, kind in kinds.items():
         shown.add_row(name, kind, str(table.frame[name].iloc[0]))

@@ -169,7 +169,9 @@ def _problem(
     features = training_features(rankings, text)
     n = len(rankings.ranks)
     if n < plan.folds:
-        raise rankings.table.error(f"{n} rankings are too few for {plan.folds} folds.")
+        raise rankings.table.error(f"too few rankings for {plan.folds} folds: {n}.")
+    if np.isfinite(rankings.ranks).sum(axis=1).max() < 2:
+        raise rankings.table.error("no row ranks two labels: there is nothing to compare by.")
     rows = np.arange(n)
     if plan.most_rows is not None and n > plan.most_rows:
         rows = np.random.default_rng(seed).permutation(n)[: plan.most_rows]
@@ -269,7 +271,7 @@ def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> An
         (row["dataset"], row["ranker"]): _cell(row, "tau") if roomy else f"{row['tau']:.3f}"
         for row in summarize(results, by=("dataset", "ranker"))
     }
-    table = plain_table("tau", *rankers)
+    table = plain_table("tau", *rankers, tight=not roomy)
     table.columns[0].no_wrap = True
     for name in datasets:
         table.add_row(name, *(cells.get((name, ranker), "") for ranker in rankers))

@@ -31,6 +31,11 @@ def say(sentence: str) -> None:
     print(sentence, file=sys.stderr)
 
 
+def count(n: int, noun: str) -> str:
+    """Return a number of things in words: '1 row', '2 rows'."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
 def section(title: str, body: "RenderableType") -> "RenderableType":
     """Return a part of the page under a title."""
     from rich.console import Group
@@ -39,12 +44,21 @@ def section(title: str, body: "RenderableType") -> "RenderableType":
     return Group(Text(title, style="bold"), body)
 
 
-def plain_table(*columns: str, numeric: bool = True) -> "Table":
-    """Return an empty table for the page; all columns but the first may hold numbers."""
+def plain_table(*columns: str, numeric: bool = True, tight: bool = False) -> "Table":
+    """Return an empty table for the page; all columns but the first may hold numbers.
+
+    The columns of a tight one stand as near to each other as can be.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="cyan")
+    table = Table(
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 0 if tight else 1),
+        header_style="cyan",
+    )
     for index, column in enumerate(columns):
         justify: Any = "right" if numeric and index else "left"
         table.add_column(column, justify=justify, overflow="fold")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from prefero.cli.console import say
+from prefero.cli.console import count, say
 from prefero.cli.options import (
     DataFile,
     DirectionOption,
@@ -73,7 +73,7 @@ def convert(
     write_table(converted(rankings, to), output)
     n, c = rankings.ranks.shape
     place = "stdout" if str(output) == "-" else output
-    say(f"Wrote the {to} of {n} rankings of {c} labels to {place}.")
+    say(f"Wrote the {to} of {count(n, 'ranking')} of {count(c, 'label')} to {place}.")
 
 
 def converted(rankings: Rankings, to: Target) -> "pd.DataFrame":

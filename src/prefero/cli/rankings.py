@@ -40,13 +40,13 @@ class Rankings:
         """The other columns as they stand in the table."""
         return self.table.frame[self.others].iloc[self.rows].reset_index(drop=True)
 
-    def ranked(self) -> "Rankings":
-        """Return the instances that rank a label; if none does, all."""
+    def ranked(self) -> "Rankings | None":
+        """Return the instances that rank a label; None if none does."""
         import numpy as np
 
         some = np.asarray(~np.isnan(self.ranks).all(axis=1))
-        if some.all() or not some.any():
-            return self
+        if not some.any():
+            return None
         scores = None if self.scores is None else self.scores[some]
         return replace(self, ranks=self.ranks[some], rows=self.rows[some], scores=scores)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero.cli.console import print_json, say
+from prefero.cli.console import count, print_json, say
 from prefero.cli.features import refuse_missing, training_features
 from prefero.cli.models import build, fit, parse_settings, takes_missing
 from prefero.cli.options import (
@@ -116,6 +116,8 @@ def read_training(
     ignored = [] if ignore is None else table.columns(ignore)
     everyone = read_rankings(table.without(weight_column, *ignored), reading)
     rankings = everyone.ranked()
+    if rankings is None:
+        raise table.error("no row ranks any label: there is nothing to learn from.")
     if empty := len(everyone.ranks) - len(rankings.ranks):
         say(f"{table.source}: {empty} of {len(everyone.ranks)} rankings are empty and left out.")
     if weight_column is None:
@@ -141,7 +143,7 @@ def _auto(
 
     n = len(rankings.ranks)
     if n < _FEWEST_ROWS:
-        say(f"{n} rankings are too few to choose a ranker by: {BASELINE.title}.")
+        say(f"Too few rankings to choose a ranker by ({n}): {BASELINE.title}.")
         return {BASELINE.name: math.nan}
     rows = np.random.default_rng(seed).permutation(n)[:_MOST_ROWS]
     problem = Problem.of("data", rankings, features, rows)
@@ -160,6 +162,7 @@ def _tell(done: Trained) -> None:
         for name in sorted(taus, key=lambda name: -taus[name]):
             say(f"  {name:<12}{taus[name]:>7.3f}{'  <- chosen' if name == done.model else ''}")
     say(
-        f"Trained {done.model} on {done.rows} rankings of {len(done.labels)} labels by "
-        f"{len(done.features)} features; wrote {done.file}."
+        f"Trained {done.model} on {count(done.rows, 'ranking')} of "
+        f"{count(len(done.labels), 'label')} by {count(len(done.features), 'feature')}; wrote "
+        f"{done.file}."
     )

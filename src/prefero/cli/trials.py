@@ -70,6 +70,7 @@ def run_trials(
     A ranker that refuses the data of a problem is left out of it.
     """
     from prefero.study import Table, run_experiment
+    from prefero.study.experiment import RefusedDataError
 
     runs = [(problem, choice) for problem in problems for choice in choices]
     trials = Trials(Table([]))
@@ -91,6 +92,8 @@ def run_trials(
                         folder=folder,
                         progress=partial(_advance, advance, done * folds * repeats),
                     )
+            except RefusedDataError as error:
+                trials.failed[choice.name, problem.name] = error.problem
             except ValueError as error:
                 trials.failed[choice.name, problem.name] = str(error)
     return trials

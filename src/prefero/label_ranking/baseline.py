@@ -65,6 +65,12 @@ class ConsensusLabelRanker(BaseLabelRanker):
         else:
             self.votes_ = borda_batch(*everyone)[0]
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # The features are not looked at.
+        tags.input_tags.allow_nan = True
+        return tags
+
     def _decision(self, X: NDArray[Any]) -> NDArray[np.float64]:
         return np.tile(self.votes_, (len(X), 1))
 

@@ -72,6 +72,17 @@ class _Design:
         return derived_seed(purpose, self.random_state, *place)
 
 
+class RefusedDataError(ValueError):
+    """What a ranker does not like about its data, and in which cell it met it."""
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(where, problem)
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}: {self.problem}"
+
+
 def run_experiment(
     rankers: Mapping[str, BaseEstimator],
     data: Mapping[str, Source],
@@ -215,12 +226,13 @@ def _run_cell(
     try:
         return cell, _measure(cell, design, problem, ranker, details)
     except Exception as error:
-        # Bad data stays a ValueError, for callers that tell it from a bug.
-        kind = ValueError if isinstance(error, ValueError) else RuntimeError
-        raise kind(
+        where = (
             f"{cell.ranker} failed on {cell.dataset} (missing {cell.missing:g}, repetition "
-            f"{cell.repetition}, fold {cell.fold}): {error}"
-        ) from error
+            f"{cell.repetition}, fold {cell.fold})"
+        )
+        if isinstance(error, ValueError):
+            raise RefusedDataError(where, str(error)) from error
+        raise RuntimeError(f"{where}: {error}") from error
 
 
 def _measure(
