@@ -25,10 +25,10 @@ from prefero.rankings import strict_calibrated
 
 
 def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return how long a call takes, and its result."""
-    start = time.perf_counter()
+    """Return the CPU time of a call, summed over threads, and its result."""
+    start = time.process_time()
     result = call()
-    return time.perf_counter() - start, result
+    return time.process_time() - start, result
 
 
 def gigabytes() -> float:
@@ -68,7 +68,7 @@ def main() -> None:
 
     print(f"Prefero {prefero.__version__}, {date.today()}: {queries:,} queries x {cases:,} cases x "
           f"{options.labels} labels, {options.features} features, 20 neighbours")  # fmt: skip
-    print("\n| what | seconds | share of the search |\n|---|---:|---:|")
+    print("\n| what | CPU seconds | share of the search |\n|---|---:|---:|")
     for what, cost in {
         "fit": fitting,
         "neighbour search alone": searching,
