@@ -2,6 +2,7 @@
 
 import csv
 import io
+from string import ascii_lowercase
 
 import pytest
 
@@ -14,6 +15,7 @@ a,2,2.0,0.4
 b,2,0.5,0.3
 b,1,2.5,0.2
 """
+FISH = {1: "tuna", 2: "squid", 3: "eel"}
 NEW = "sour,sweet,query\n0.5,1.0,x\n0.2,2.5,x\n0.9,0.1,y\n"
 
 
@@ -54,11 +56,33 @@ def test_mistakes_are_named(files):
     neither = prefero(*train)
     assert neither.returncode == 2
     assert "--rank" in neither.stderr
-    swapped = prefero("order", "train", files / "train.csv", "-o", saved, "--rank", "place")
-    assert swapped.returncode == 3
-    assert "'query' holds 'a'" in swapped.stderr
     assert prefero(*train, "--rank", "place").returncode == 0
     (files / "new.csv").write_text("sour,query\n0.5,x\n")
     lacking = prefero("order", "predict", saved, files / "new.csv")
     assert lacking.returncode == 3
-    assert "needs the columns 'sweet'" in lacking.stderr
+    assert "trained on: 'sweet'" in lacking.stderr
+    (files / "train.csv").write_text(TRAINING.replace("0.9", "much"))
+    mixed = prefero(*train, "--rank", "place")
+    assert mixed.returncode == 3
+    assert "--text 'sour'" in mixed.stderr
+    (files / "train.csv").write_text(TRAINING.replace("0.9", ""))
+    empty = prefero(*train, "--rank", "place")
+    assert empty.returncode == 3
+    assert "'sour' is empty, and svm needs every number" in empty.stderr
+    assert "--model rankboost or trees" in empty.stderr
+    assert prefero(*train, "--rank", "place", "--model", "rankboost").returncode == 0
+    nothing = prefero(*train, "--rank", "place", "--ignore", "sweet,sour")
+    assert nothing.returncode == 3
+    assert "no column is left" in nothing.stderr
+
+
+@pytest.mark.parametrize("model", ["svm", "rankboost", "trees", "cohen"])
+def test_text_features_are_learned_from(files, model):
+    rows = [f"{panel},{place},{kind}" for panel in ascii_lowercase for place, kind in FISH.items()]
+    (files / "tasted.csv").write_text("\n".join(["panel,place,kind", *rows]) + "\n")
+    saved = files / "model.prefero"
+    options = ("--group", "panel", "--rank", "place", "--model", model)
+    done = prefero("order", "train", files / "tasted.csv", "-o", saved, *options)
+    assert done.returncode == 0, done.stderr
+    done = prefero("order", "predict", saved, "-", stdin="kind\neel\ntuna\n")
+    assert [line.split(",")[0] for line in done.stdout.splitlines()] == ["rank", "2", "1"]

@@ -1,6 +1,7 @@
 """Features out of a table: for training by what the cells are, later by what a model knows."""
 
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from prefero.cli.rankings import Rankings
@@ -13,24 +14,32 @@ _MOST_TEXTS, _FEWEST_IDS = 255, 10
 
 
 def training_features(rankings: Rankings, text: str | None) -> "pd.DataFrame":
-    """Return the features of instances: columns of numbers, and of text with NaN for missing.
+    """Return the features of instances, which are all columns that hold no rankings."""
+    table = rankings.table
+    if not rankings.others:
+        raise table.error("every column holds rankings: there is no feature to learn from.")
+    columns = features_of(table, rankings.others, text, len(rankings.rows))
+    return columns.iloc[rankings.rows].reset_index(drop=True)
+
+
+def features_of(
+    table: Table, names: Iterable[str], text: str | None, instances: int
+) -> "pd.DataFrame":
+    """Return columns of numbers, and of text with NaN for missing, of so many instances.
 
     A column that mixes numbers with anything else is refused unless ``text`` names it: a typo
     must not turn a measurement into a set of words.
     """
     import pandas
 
-    table = rankings.table
     declared = set() if text is None else set(table.columns(text))
     columns: dict[str, Any] = {}
-    for name in rankings.others:
+    for name in names:
         words = name in declared or _holds_words(table, name)
         columns[name] = _texts(table, name) if words else table.finite_numbers([name])[:, 0]
         if words:
-            _judge_texts(table, name, columns[name].nunique(), len(rankings.rows))
-    if not columns:
-        raise table.error("every column holds rankings: there is no feature to learn from.")
-    return pandas.DataFrame(columns).iloc[rankings.rows].reset_index(drop=True)
+            _judge_texts(table, name, columns[name].nunique(), instances)
+    return pandas.DataFrame(columns)
 
 
 def _judge_texts(table: Table, name: str, different: int, instances: int) -> None:
@@ -76,7 +85,9 @@ def known_features(
     return pandas.DataFrame(columns)
 
 
-def refuse_missing(table: Table, features: Any, rows: Any, model: str) -> None:
+def refuse_missing(
+    table: Table, features: Any, rows: Any, model: str, able: str = "a tree or a forest"
+) -> None:
     """Refuse the first number that is missing, in the name of a model that needs them all."""
     import numpy as np
     import pandas
@@ -88,7 +99,7 @@ def refuse_missing(table: Table, features: Any, rows: Any, model: str) -> None:
         row, column = at[0]
         raise table.error(
             f"column {str(numeric.columns[column])!r} is empty, and {model} needs every number: "
-            "fill the cell, drop the line, or train a tree or a forest, which need not.",
+            f"fill the cell, drop the line, or train {able}, which need not.",
             int(rows[row]),
         )
 

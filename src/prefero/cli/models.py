@@ -17,16 +17,20 @@ if TYPE_CHECKING:
 def build(
     choice: RankerChoice, features: "pd.DataFrame", settings: Mapping[str, Any] | None = None
 ) -> Any:
-    """Return an untrained model for some features.
-
-    A ranker that knows nominal features gets the table as it is. Any other sits behind
-    standardised numbers and one column a word.
-    """
+    """Return an untrained model for some features, with some parameters."""
     ranker = choice.make()
     _refuse_unknown(settings or {}, ranker)
-    ranker.set_params(**settings or {})
-    if takes_text(ranker):
-        return ranker
+    return behind_columns(ranker.set_params(**settings or {}), features)
+
+
+def behind_columns(estimator: Any, features: "pd.DataFrame") -> Any:
+    """Return an untrained model for some features.
+
+    An estimator that knows nominal features gets the table as it is. Any other sits behind
+    standardised numbers and one column a word.
+    """
+    if takes_text(estimator):
+        return estimator
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -39,7 +43,7 @@ def build(
     columns = ColumnTransformer(
         [step for step in steps if step[2]], verbose_feature_names_out=False
     )
-    return Pipeline([("columns", columns), ("ranker", ranker)])
+    return Pipeline([("columns", columns), ("ranker", estimator)])
 
 
 def _refuse_unknown(settings: Mapping[str, Any], ranker: Any) -> None:

@@ -2,18 +2,27 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from prefero._pipelines import at_final_step, final_step
 from prefero.cli.console import say
-from prefero.cli.options import DataFile
+from prefero.cli.features import features_of, refuse_missing
+from prefero.cli.models import behind_columns, takes_missing
+from prefero.cli.options import (
+    DataFile,
+    IgnoreOption,
+    ModelFile,
+    ModelOutOption,
+    NewDataFile,
+    SeedOption,
+    TextOption,
+)
+from prefero.cli.predict import new_features
 from prefero.cli.tables import Table, read_table
 from prefero.cli.writing import write_table
 from prefero.exceptions import ModelFileError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 EXAMPLES = (
     "prefero order train judged.csv -o model.prefero --group query --grade relevance",
@@ -46,6 +55,8 @@ _ORDERERS = {
     Model.COHEN: "CohenOrderer",
     Model.TREES: "BoostingOrderer",
 }
+# What to train where numbers are missing.
+_TAKE_MISSING = "--model rankboost or trees"
 GroupOption = Annotated[
     str | None,
     typer.Option(
@@ -57,7 +68,7 @@ GroupOption = Annotated[
 @order.command()
 def train(
     data: DataFile,
-    output: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
+    out: ModelOutOption,
     group: GroupOption = None,
     rank: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The place of the object: 1 is best.")
@@ -70,10 +81,14 @@ def train(
         str | None,
         typer.Option(metavar="COLUMNS", help="Its features: 'x_*' or a,b,c; else all the rest."),
     ] = None,
+    ignore: IgnoreOption = None,
+    text: TextOption = None,
     model: Annotated[Model, typer.Option(help="The method.")] = Model.SVM,
-    seed: Annotated[int, typer.Option(help="For methods that draw at random.")] = 0,
+    seed: SeedOption = 0,
 ) -> None:
     """Learn from sample orders: one line an object in one order."""
+    import numpy as np
+
     import prefero
     from prefero.ordering import ranks_in_groups
 
@@ -85,22 +100,26 @@ def train(
     y = table.finite_numbers([target])[:, 0]
     if grade is not None:
         y = ranks_in_groups(y, groups, higher_is_better=True)
-    used = {target, *(table.columns(group) if group else ())}
-    X = _features(table, table.columns(features or "*"), used)
+    X = _features(
+        table, features, text, [target, *_columns(table, group), *_columns(table, ignore)]
+    )
     orderer = getattr(prefero, _ORDERERS[model])()
     if "random_state" in orderer.get_params():
         orderer.set_params(random_state=seed)
-    orderer.fit(X, y, groups)
-    prefero.save(orderer, output)
+    if not takes_missing(orderer):
+        refuse_missing(table, X, np.arange(len(X)), model, _TAKE_MISSING)
+    trained = behind_columns(orderer, X).fit(X, y, ranker__groups=groups)
+    prefero.save(trained, out)
     orders = 1 if groups is None else len(set(groups))
-    rho = orderer.score(X, y, groups)
+    fitted, seen = at_final_step(trained, X)
+    rho = fitted.score(seen, y, groups)
     say(f"{model} from {orders} orders of {len(y)} objects; mean Spearman rho on them {rho:.3f}.")
 
 
 @order.command()
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that train wrote.")],
-    data: DataFile,
+    model: ModelFile,
+    data: NewDataFile,
     group: GroupOption = None,
     output: Annotated[
         Path, typer.Option("--out", "-o", help="The table to write; - is stdout.")
@@ -111,14 +130,12 @@ def predict(
 
     import prefero
 
-    orderer = prefero.load(model)
-    if not hasattr(orderer, "predict") or orderer.__sklearn_tags__().estimator_type != "orderer":
-        raise ModelFileError(f"{model} holds a {type(orderer).__name__}, which orders no objects.")
+    trained = prefero.load(model)
+    if final_step(trained).__sklearn_tags__().estimator_type != "orderer":
+        name = type(final_step(trained)).__name__
+        raise ModelFileError(f"{model} holds a {name}, which orders no objects.")
     table = read_table(data)
-    missing = [name for name in orderer.feature_names_in_ if name not in table.frame.columns]
-    if missing:
-        raise table.error(f"the model needs the columns {', '.join(map(repr, missing))}.")
-    X = _features(table, list(orderer.feature_names_in_), set())
+    orderer, X = at_final_step(trained, new_features(trained, table, _TAKE_MISSING))
     groups = _groups(table, group)
     columns: dict[str, Any] = {} if group is None else {group: groups}
     columns["rank"] = orderer.predict(X, groups)
@@ -131,9 +148,13 @@ def _groups(table: Table, group: str | None) -> Any:
     return None if group is None else table.frame[table.columns(group)[0]].to_numpy()
 
 
-def _features(table: Table, columns: list[str], used: set[str]) -> "pd.DataFrame":
-    """Columns as numbers under their names, but for those that say something else."""
-    import pandas
+def _columns(table: Table, pattern: str | None) -> list[str]:
+    return [] if pattern is None else table.columns(pattern)
 
-    chosen = [name for name in columns if name not in used]
-    return pandas.DataFrame(table.finite_numbers(chosen), columns=chosen)
+
+def _features(table: Table, chosen: str | None, text: str | None, used: list[str]) -> Any:
+    """The chosen columns, but for those that say something else."""
+    names = [name for name in table.columns(chosen or "*") if name not in used]
+    if not names:
+        raise table.error("no column is left as a feature to learn from.")
+    return features_of(table, names, text, len(table.frame))

@@ -110,14 +110,14 @@ def _predictions(
     return predictions
 
 
-def new_features(model: Any, table: Table) -> Any:
-    """Return the features of a table as a model takes them."""
+def new_features(model: Any, table: Table, able: str = "a tree or a forest") -> Any:
+    """Return the features of a table as a model takes them; ``able`` ones take missing values."""
     import numpy as np
 
     names = feature_names(model)
     X = known_features(table, names, model.n_features_in_, text_features(model))
     if not takes_missing(model):
-        refuse_missing(table, X, np.arange(len(X)), type(final_step(model)).__name__)
+        refuse_missing(table, X, np.arange(len(X)), type(final_step(model)).__name__, able)
     return X if names is None else as_input(model, X)
 
 
