@@ -43,6 +43,18 @@ def test_bad_orders_are_named(orders, message):
         objects_from_orders(TABLE, orders)
 
 
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("abc", "names has 3 entries, but the table has 4 rows"),
+        ("abca", r"names\[3\] is 'a', as is"),
+    ],
+)
+def test_bad_names_are_named(names, message):
+    with pytest.raises(ValueError, match=message):
+        objects_from_orders(TABLE, [["a", "b"]], names=names)
+
+
 def test_pairs_may_contradict_each_other():
     objects = objects_from_pairs(TABLE, [(2, 0), (0, 2)])
     assert_array_equal(objects.groups, [0, 0, 1, 1])
@@ -59,6 +71,8 @@ def test_a_click_prefers_to_what_was_skipped_above_it():
     assert_array_equal(objects.groups, [0, 0, 1, 1, 1])
     with pytest.raises(ValueError, match="list 0 does not show 3"):
         objects_from_clicks(TABLE, [[1, 2]], [[3]])
+    with pytest.raises(ValueError, match="1 lists were shown, but clicked has 2"):
+        objects_from_clicks(TABLE, [[1, 2]], [[1], [2]])
 
 
 def test_grades_become_ranks_inside_groups():

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import check_grad
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
@@ -73,6 +74,12 @@ def test_rank_svm_finds_what_a_linear_svm_finds_on_explicit_pairs(orders):
     assert_allclose(sparse.coef_, svm.coef_[0], rtol=1e-4)
 
 
+@pytest.mark.parametrize("orderer", [RankSVMOrderer(max_iter=1), OrderSVMOrderer(max_iter=1)])
+def test_too_few_steps_are_told(orderer):
+    with pytest.warns(ConvergenceWarning, match="did not converge in max_iter=1 steps"):
+        orderer.fit(*sample_orders())
+
+
 def test_a_kernel_orders_what_no_line_can():
     X, _, groups = sample_orders(size=8)
     distance = np.linalg.norm(X, axis=1)
@@ -105,8 +112,10 @@ def test_order_svm_cuts_after_every_place_and_aligns_shorter_orders():
 
 def test_a_dear_deviation_makes_the_hyperplanes_parallel(orders):
     free, parallel = (
-        OrderSVMOrderer(deviation=price).fit(orders.X, orders.positions, orders.groups.codes)
-        for price in (0.1, 1e6)
+        OrderSVMOrderer(deviation=price, max_iter=5000).fit(
+            orders.X, orders.positions, orders.groups.codes
+        )
+        for price in (0.1, 1e4)
     )
     assert np.linalg.norm(parallel.deviations_) < 1e-3 * np.linalg.norm(free.deviations_)
 
@@ -220,6 +229,8 @@ def test_boosted_trees_send_missing_values_where_they_learned_to():
         (OrderSVMOrderer(deviation=-1), "deviation must be positive"),
         (RankBoostOrderer(0), "n_estimators"),
         (RankBoostOrderer(max_bins=1000), "max_bins"),
+        (RankBoostOrderer(learning_rate=-1), "learning_rate must be positive"),
+        (RankBoostOrderer(n_iter_no_change=0), "n_iter_no_change must be at least 1"),
         (CohenOrderer(beta=1.5), "beta"),
         (BoostingOrderer(0), "n_estimators"),
         (BoostingOrderer(max_leaf_nodes=1), "max_leaf_nodes must be an integer of at least 2"),

@@ -90,6 +90,15 @@ def test_components_end_where_the_features_do():
     assert_allclose(reducer.components_[:, 5], reducer.components_[:, 0])
 
 
+@pytest.mark.parametrize("correlation", ["kendall", "spearman"])
+def test_a_binary_attribute_weighs_as_much_as_a_number_that_agrees_as_well(correlation):
+    X = np.array([[1.0, 4.0], [1.0, 3.0], [0.0, 2.0], [0.0, 1.0]])
+    reducer = RankCorrelationReducer(1, correlation=correlation).fit(X, [1, 1, 2, 2])
+    best = [1.0, np.sqrt(4 / 6) if correlation == "kendall" else np.sqrt(16 / 20)]
+    assert_allclose(reducer.components_[0], best / np.linalg.norm(best))
+    assert_allclose(reducer.concordance_, np.linalg.norm(best))
+
+
 def test_auto_stops_where_shuffled_orders_agree_as_well():
     assert RankCorrelationReducer("auto").fit(*artificial_orders(0)).n_components_ == 1
 

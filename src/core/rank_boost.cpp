@@ -102,6 +102,7 @@ class Histograms {
             }
         for (std::size_t k = 0; k < table.attributes; ++k)
             stride_ = std::max(stride_, static_cast<std::size_t>(table.bins[k]) + 1);
+        if (kTile > 1) stride_ = kNarrow;
         sums_.resize(kTile * stride_);
     }
 
@@ -128,6 +129,7 @@ class Histograms {
 
   private:
     static constexpr std::size_t kTile = sizeof(Code) == 1 ? 8 : 1;
+    static constexpr std::size_t kNarrow = 256;
 
     std::size_t tiles() const { return (table_.attributes + kTile - 1) / kTile; }
     std::size_t place(std::size_t row, std::size_t k) const {
@@ -138,27 +140,37 @@ class Histograms {
 
     void fill(std::size_t tile, const double* potential) {
         std::fill(sums_.begin(), sums_.end(), 0.0);
+        // Known when compiling for the narrow codes: their addresses need no multiplication.
+        const std::size_t stride = kTile > 1 ? kNarrow : stride_;
         double* sums = sums_.data();
-        const std::size_t stride = stride_;
         const Code* codes = codes_.data() + tile * table_.objects * kTile;
-        for (std::size_t row = 0; row < table_.objects; ++row, codes += kTile)
-            for (std::size_t j = 0; j < kTile; ++j) sums[j * stride + codes[j]] += potential[row];
+        for (std::size_t row = 0; row < table_.objects; ++row, codes += kTile) {
+            const double own = potential[row];
+            for (std::size_t j = 0; j < kTile; ++j) sums[j * stride + codes[j]] += own;
+        }
     }
 
     void scan(std::size_t attribute, const double* sums, std::pair<WeakRanker, double>& found) {
-        const auto consider = [&](std::int64_t bin, bool missing, double gain) {
-            if (std::fabs(gain) > std::fabs(found.second))
-                found = {{static_cast<std::int64_t>(attribute), bin, missing, 0.0}, gain};
-        };
         const std::int64_t bins = table_.bins[attribute];
         const double missing = sums[bins];
-        double above = 0;
+        double above = 0, largest = std::fabs(found.second), gain = 0;
+        std::int64_t best = bins;  // none
+        bool with_missing = false;
+        const auto consider = [&](std::int64_t bin, bool taken, double sum) {
+            if (!(std::fabs(sum) > largest)) return;
+            largest = std::fabs(sum);
+            gain = sum;
+            best = bin;
+            with_missing = taken;
+        };
         for (std::int64_t bin = bins - 1; bin > 0; --bin) {
             above += sums[bin];
             consider(bin - 1, false, above);
             if (missing != 0) consider(bin - 1, true, above + missing);
         }
         if (missing != 0) consider(-1, false, above + sums[0]);
+        if (best < bins)
+            found = {{static_cast<std::int64_t>(attribute), best, with_missing, 0.0}, gain};
     }
 
     CodedObjects<Code> table_;

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_array, column_or_1d
 
 from prefero.rankings import Groups
 
@@ -147,8 +147,11 @@ def objects_from_clicks(
     >>> objects.X.T, objects.y
     (array([[2., 3., 1.]]), array([1., 2., 2.]))
     """
+    lists, clicks_of = list(shown), list(clicked)
+    if len(lists) != len(clicks_of):
+        raise ValueError(f"{len(lists)} lists were shown, but clicked has {len(clicks_of)}.")
     orders: list[list[Any]] = []
-    for number, (listed, clicks) in enumerate(zip(shown, clicked, strict=True)):
+    for number, (listed, clicks) in enumerate(zip(lists, clicks_of, strict=True)):
         chosen = set(clicks)
         unknown = chosen.difference(listed)
         if unknown:
@@ -241,8 +244,13 @@ def _check_table(table: Any) -> Any:
 
 def _index(n_objects: int, names: Sequence[Hashable] | None) -> dict[Hashable, int]:
     listed = range(n_objects) if names is None else names
-    check_consistent_length(np.empty(n_objects), listed)
-    return {name: row for row, name in enumerate(listed)}
+    if len(listed) != n_objects:
+        raise ValueError(f"names has {len(listed)} entries, but the table has {n_objects} rows.")
+    index: dict[Hashable, int] = {}
+    for row, name in enumerate(listed):
+        if index.setdefault(name, row) != row:
+            raise ValueError(f"names[{row}] is {name!r}, as is names[{index[name]}].")
+    return index
 
 
 def _find(index: dict[Hashable, int], name: Hashable, where: str) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Self
 
+from prefero._optional import require
 from prefero.ordering.reduction import AttributeWeight, RankCorrelationReducer
 
 
@@ -93,8 +94,7 @@ class ComponentsDisplay:
             The display.
         """
         if axes is None:
-            from matplotlib import pyplot
-
+            pyplot = require("matplotlib.pyplot", extra="plot", purpose="Drawing")
             count = len(self.weights)
             size = (4.5 * count, 1 + 0.3 * max(map(len, self.weights)))
             figure, grid = pyplot.subplots(

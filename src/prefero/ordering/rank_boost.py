@@ -107,6 +107,8 @@ class RankBoostOrderer(BaseOrderer):
             raise ValueError(f"n_estimators must be at least 1, got {self.n_estimators!r}.")
         if self.max_bins is not None and not 2 <= self.max_bins <= MAX_BINS:
             raise ValueError(f"max_bins must be None or in 2..{MAX_BINS}, got {self.max_bins!r}.")
+        if not self.learning_rate > 0:
+            raise ValueError(f"learning_rate must be positive, got {self.learning_rate!r}.")
         if self.n_iter_no_change < 1:
             raise ValueError(f"n_iter_no_change must be at least 1, got {self.n_iter_no_change!r}.")
         orders = _best_first(check_sample_orders(self, X, y, groups))
