@@ -1,6 +1,9 @@
 """prefero demo, run as a user runs it."""
 
 import json
+import shlex
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +21,20 @@ def test_demo_tells_the_story_on_stdout():
     assert done.stderr == ""
     for part in ("wine", "digits", "diabetes", "same order for everyone", "tau", "glucose", "next"):
         assert part in done.stdout
+    assert "surer of this order than of" in done.stdout
+    assert "speaks for" in done.stdout
+
+
+def test_what_to_type_next_is_whole_and_works(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(Path(__file__).parents[1] / "examples", tmp_path / "examples")
+    told = prefero("demo", COLUMNS="60").stdout.partition("What to type next")[2]
+    commands = [shlex.split(line)[1:] for line in told.splitlines() if " examples/" in line]
+    assert [command[0] for command in commands] == ["check", "compare", "train", "predict"]
+    for command in commands:
+        quick = ["--quick"] if command[0] == "compare" else []
+        done = prefero(*command, *quick)
+        assert done.returncode == 0, done.stderr
 
 
 def test_demo_figures_as_json(figures):

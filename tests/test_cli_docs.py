@@ -2,11 +2,14 @@
 
 import re
 import shlex
+import shutil
 from pathlib import Path
+
+import pytest
 
 from cli_program import prefero
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
 
 
 def sessions(page):
@@ -17,9 +20,13 @@ def sessions(page):
             yield shlex.split(command), output
 
 
-def test_commands_print_what_the_page_shows(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", ["docs/cli.md", "README.md"])
+def test_commands_print_what_the_page_shows(tmp_path, monkeypatch, page):
     monkeypatch.chdir(tmp_path)
-    for (program, *arguments), shown in sessions(DOCS / "cli.md"):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    shown_commands = list(sessions(ROOT / page))
+    assert shown_commands
+    for (program, *arguments), shown in shown_commands:
         if program == "cat":
             Path(arguments[0]).write_text(shown)
             continue

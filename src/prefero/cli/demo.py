@@ -1,6 +1,10 @@
 """prefero demo: the whole story on data that ships."""
 
+import os
+import sys
 from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,12 +25,15 @@ _SETS = (
 )
 _FOLDS = 3
 
-# What to type next, of the commands that there are.
-_NEXT = {
-    "check": "prefero check data.csv              what your own table holds",
-    "train": "prefero train data.csv -o model.prefero --labels 'y_*'",
-    "compare": "prefero compare data.csv --labels 'y_*'",
-}
+# From a table to predictions; a checkout holds an example, anyone else has a table of his own.
+_EXAMPLE_FILE = Path("examples") / "yields.csv"
+_EXAMPLE_OPTIONS = "--labels 'yield *' --format scores --higher-is-better"
+_NEXT = (
+    "{prefero} check {data} {options}",
+    "{prefero} compare {data} {options}{ignore} --report page.html",
+    "{prefero} train {data} -o model.prefero {options}{ignore}",
+    "{prefero} predict model.prefero {data} --output order --top 3",
+)
 _EXAMPLE = """\
 >>> from prefero import {estimator}
 >>> from prefero.datasets import load_dataset
@@ -58,7 +65,8 @@ def demo(
         return
     console = page()
     for part in _story(data, results):
-        console.print(part)
+        # Commands are there to be copied: they are not broken into lines.
+        console.print(part, soft_wrap=True)
         console.print()
 
 
@@ -101,6 +109,7 @@ def _story(data: dict[str, Any], results: list[_Result]) -> list["RenderableType
         _sets_table(data),
         _tau_table(list(data), results, best),
         _orders_table(best),
+        _why(),
         _next_steps(favourite),
     ]
 
@@ -152,10 +161,39 @@ def _orders_table(best: dict[str, _Result]) -> "RenderableType":
     return section("Three instances that the best ranker had not seen", table)
 
 
-def _next_steps(favourite: RankerChoice) -> "RenderableType":
-    from prefero.cli.main import COMMANDS
+def _why() -> "RenderableType":
+    """One wine, by a forest that was trained on every other one: how sure it is, and why."""
+    from rich.console import Group
 
-    commands = [line for command, line in _NEXT.items() if command in COMMANDS]
+    from prefero import ForestLabelRanker
+    from prefero.datasets import load_dataset
+    from prefero.study import explain
+
+    wine = load_dataset("wine", as_frame=True)
+    forest = ForestLabelRanker(random_state=0).fit(wine.data[::2], wine.target[::2])
+    unseen = wine.data[1::2]
+    why = explain(forest, unseen, 0)
+    sure = forest.predict_reliability(unseen)
+    table = plain_table("feature", "value", "effect", "speaks for")
+    for row in why.effect_table(3):
+        cells = [row["feature"], row["value"], f"{row['effect']:.2f}", row["speaks for"]]
+        table.add_row(*map(str, cells))
+    surer = f"It is surer of this order than of {(sure < sure[0]).mean():.0%} of such wines."
+    return section(
+        "How sure a forest is of a wine that it has not seen, and why",
+        Group(why.verdict(), surer, "", table),
+    )
+
+
+def _next_steps(favourite: RankerChoice) -> "RenderableType":
+    here = _EXAMPLE_FILE.is_file()
+    words = {
+        "prefero": "prefero" if which("prefero") else os.path.relpath(sys.argv[0]),
+        "data": str(_EXAMPLE_FILE) if here else "data.csv",
+        "options": _EXAMPLE_OPTIONS if here else "--labels 'y_*'",
+        "ignore": " --ignore substrate" if here else "",
+    }
+    commands = [line.format(**words) for line in _NEXT]
     python = _EXAMPLE.format(estimator=favourite.estimator).splitlines()
     steps = "\n".join(f"  {line}" for line in [*commands, "", "python", *python])
     return section("What to type next", steps)
