@@ -103,7 +103,7 @@ class PairwiseModelsMixin(BinaryModelsMixin):
     # A ranker of the same task that trains one model a label.
     _modest_ranker = "LogLinearLabelRanker"
 
-    def _fit_pairs(self, X: Any, ranks: Values, weight: Values) -> None:
+    def _fit(self, X: Any, ranks: Values, weight: Values) -> None:
         """Train a model for every pair of columns of ranks on the rows that order it."""
         n_labels = ranks.shape[1]
         self._refuse_too_many(n_labels, X.shape[1])

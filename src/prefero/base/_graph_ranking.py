@@ -16,18 +16,18 @@ from prefero.preferences import PreferenceGraphs
 class GraphRankerMixin(LabelRankerMixin):
     """Mixin of label rankers whose target may be ranks or preference graphs.
 
-    ``fit`` starts with ``self._validate_fit_graphs(...)``; the rest is as for any label ranker.
+    A ranker writes ``_fit(X, graphs, weight)``; the rest is as for any label ranker.
     """
 
-    def _validate_fit_graphs(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
-    ) -> tuple[Any, PreferenceGraphs, NDArray[np.float64]]:
+    def _validate_fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, reset: bool = True
+    ) -> tuple[Any, Any, NDArray[np.float64]]:
         """Validate training data and set the label attributes, as for ranks.
 
         A graph without edges is an empty row, a label without edges in any graph unseen.
         """
         if not isinstance(y, PreferenceGraphs):
-            X, ranks, weight = self._validate_fit(X, y, sample_weight)
+            X, ranks, weight = super()._validate_fit(X, y, sample_weight, reset=reset)
             return X, PreferenceGraphs.from_ranks(ranks), weight
         X = self._validate_X(X, reset=True)
         check_consistent_length(X, y)

@@ -95,7 +95,8 @@ class LabelRankerMixin:
         X : array-like of shape (n_samples, n_features)
             Instances. Tags tell whether a sparse matrix or NaN is legal.
         y : array-like of shape (n_samples, n_labels)
-            Ranks, 1 is best; NaN where a label is not ranked, equal where labels are tied.
+            Ranks, 1 is best; NaN where a label is not ranked, equal where labels are tied. Some
+            rankers take ``PreferenceGraphs`` too.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows.
 

@@ -1,6 +1,6 @@
 """What every multilabel ranker shares: tags, validation, and predictions around the zero point."""
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,9 +25,9 @@ Values = NDArray[np.float64]
 class MultilabelRankerMixin:
     """Mixin of all multilabel rankers.
 
-    A ranker writes two methods: ``fit(X, y, ranks=None, sample_weight=None)``, which starts
-    with ``self._validate_fit(...)``, and ``_decision(X)``, which returns scores of shape
-    (n_samples, n_labels) for X already validated: larger is better, and positive is relevant.
+    A ranker writes two methods for data already validated: ``_fit(X, calibrated, weight)``, and
+    ``_decision(X)``, which returns scores of shape (n_samples, n_labels): larger is better, and
+    positive is relevant. What its parameters may be stands in ``_parameter_constraints``.
     Everything else is here, so the predicted set and the predicted order cannot contradict
     each other.
 
@@ -44,6 +44,8 @@ class MultilabelRankerMixin:
     labels_: NDArray[Any]
     classes_: NDArray[np.intp]
     unseen_labels_: NDArray[np.bool_]
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -84,6 +86,34 @@ class MultilabelRankerMixin:
         )
         self.unseen_labels_ = unseen_labels(calibrated[:, :-1], self.labels_, says="judged")
         return X, calibrated, weight
+
+    def fit(
+        self, X: Any, y: Any, ranks: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from instances, their relevant labels and, if known, their rankings.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances. Tags tell whether a sparse matrix or NaN is legal.
+        y : array-like of shape (n_samples, n_labels)
+            Relevance: 1, 0, or NaN where unknown.
+        ranks : array-like of shape (n_samples, n_labels), optional
+            Ranks of the labels, which refine both parts where the method can use them.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        self._validate_params()  # type: ignore[attr-defined]
+        self._fit(*self._validate_fit(X, y, ranks, sample_weight))
+        return self
+
+    def _fit(self, X: Any, calibrated: Values, weight: Values) -> None:
+        raise NotImplementedError
 
     def decision_function(self, X: Any) -> Values:
         """Return scores: their descending order is the predicted order, positive is relevant.

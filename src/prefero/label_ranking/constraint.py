@@ -1,10 +1,10 @@
 """Constraint classification: one linear utility a label, learned online."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -21,7 +21,8 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
     """Constraint classification (CC) with a noise-tolerant perceptron.
 
     Every label has a linear utility. Each known preference of an instance x, i before j, is a
-    constraint w_i . x > w_j . x; where it fails, x is added to w_i and taken from w_j.
+    constraint w_i . x > w_j . x; where it fails, x is added to w_i and taken from w_j, times the
+    weight of the instance.
 
     Parameters
     ----------
@@ -114,25 +115,7 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the utilities, one visit after another.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Instances.
-        y : array-like of shape (n_samples, n_labels) or PreferenceGraphs
-            Ranks, or preference graphs.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows: they scale the steps.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-        """
-        self._validate_params()
-        X, graphs, weight = self._validate_fit_graphs(X, y, sample_weight)
+    def _fit(self, X: Any, graphs: PreferenceGraphs, weight: Values) -> None:
         weights = self._train(
             _with_constant(X) if self.fit_intercept else csr_array(X), graphs, weight
         )
@@ -140,7 +123,6 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         self.intercept_ = np.zeros(graphs.n_labels)
         if self.fit_intercept:
             self.intercept_ = weights[X.shape[1]].copy()
-        return self
 
     def _train(self, X: csr_array, graphs: PreferenceGraphs, weight: Values) -> Values:
         """Run the epochs; weights of shape (n_columns, n_labels)."""

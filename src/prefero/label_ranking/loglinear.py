@@ -3,10 +3,10 @@
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -137,25 +137,7 @@ default="domination"
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the weights of the base functions.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Instances.
-        y : array-like of shape (n_samples, n_labels) or PreferenceGraphs
-            Ranks, or preference graphs.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-        """
-        self._validate_params()
-        X, graphs, weight = self._validate_fit_graphs(X, y, sample_weight)
+    def _fit(self, X: Any, graphs: PreferenceGraphs, weight: Values) -> None:
         functions = self._functions(X, graphs)
         solution = self._solve(functions, weight)
         self._store(solution, X.shape[1])
@@ -165,9 +147,8 @@ default="domination"
                 "iterations: scale the features, raise max_iter or alpha, or accept a larger "
                 "tol.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
 
     def _functions(self, X: Any, graphs: PreferenceGraphs) -> LinearFunctions | GivenFunctions:
         if self.base_functions is None:

@@ -1,9 +1,9 @@
 """Ranking by pairwise comparison: a binary model a pair of labels, and a vote."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._pairwise import PairwiseModelsMixin
@@ -71,27 +71,6 @@ class PairwiseLabelRanker(PairwiseModelsMixin, BaseLabelRanker):
         self.estimator = estimator
         self.max_models = max_models
         self.n_jobs = n_jobs
-
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Train a model for every pair of labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Instances; sparse if the estimator takes it.
-        y : array-like of shape (n_samples, n_labels)
-            Ranks.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-        """
-        X, ranks, weight = self._validate_fit(X, y, sample_weight)
-        self._fit_pairs(X, ranks, weight)
-        return self
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         return self._votes(X)

@@ -1,9 +1,9 @@
 """Binary relevance: one model a label, whose scores order the labels."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from prefero._pairwise import BinaryModelsMixin, positive_margin
 from prefero.base import BaseMultilabelRanker
@@ -53,32 +53,10 @@ class BinaryRelevanceRanker(BinaryModelsMixin, BaseMultilabelRanker):
         self.estimator = estimator
         self.n_jobs = n_jobs
 
-    def fit(
-        self, X: Any, y: Any, ranks: Any = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Train a model for every label.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Instances; sparse if the estimator takes it.
-        y : array-like of shape (n_samples, n_labels)
-            Relevance: 1, 0, or NaN where unknown.
-        ranks : array-like of shape (n_samples, n_labels), optional
-            Checked, so that rankers can be exchanged, but not used.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-        """
-        X, calibrated, weight = self._validate_fit(X, y, ranks, sample_weight)
+    def _fit(self, X: Any, calibrated: NDArray[np.float64], weight: NDArray[np.float64]) -> None:
         labels, zero = calibrated[:, :-1], calibrated[:, -1:]
         signs = (labels < zero).astype(np.int8) - (labels > zero).astype(np.int8)
         self._fit_models(X, signs, weight)
-        return self
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         if hasattr(self, "coef_"):

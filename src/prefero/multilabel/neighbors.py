@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,7 +68,8 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
     The relevant labels of a case, the zero point and its irrelevant labels are one ranking with
     ties, which ranks inside both parts may refine. The labels and the zero point are ordered by
     their mean ranks among the nearest cases, which is the order with the best mean Spearman
-    correlation to them.
+    correlation to them. Fitted without ranks it is the paper's "-r" variant. A case of weight 2
+    takes two places among the neighbours.
 
     Parameters
     ----------
@@ -141,7 +142,7 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
            [4, 3, 1, 2]])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "gap": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "weights": [StrOptions({"uniform", "distance", "squared_distance", "dudani"}), callable],
@@ -182,37 +183,12 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
         self.metric_params = metric_params
         self.n_jobs = n_jobs
 
-    def fit(
-        self, X: Any, y: Any, ranks: Any = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Store the cases and choose what is left open.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-        y : array-like of shape (n_samples, n_labels)
-            Relevance: 1, 0, or NaN where unknown.
-        ranks : array-like of shape (n_samples, n_labels), optional
-            Ranks of the labels, which refine both parts; without them the method is the
-            paper's "-r" variant.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows. A case of weight 2 takes two places among the neighbours.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-        """
-        self._validate_params()
+    def _fit(self, X: Values, calibrated: Values, weight: Values) -> None:
         if callable(self.aggregation) and self.gap != 1:
             raise ValueError(f"aggregation by a function needs gap=1, got gap={self.gap!r}.")
-        self.points_, self.calibrated_, self.case_weight_ = self._validate_fit(
-            X, y, ranks, sample_weight
-        )
+        self.points_, self.calibrated_, self.case_weight_ = X, calibrated, weight
         self._prepare()
         self.n_neighbors_, self.gap_ = self._choose()
-        return self
 
     def _prepare(self) -> None:
         """Build from the cases what queries need."""

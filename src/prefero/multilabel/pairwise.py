@@ -1,9 +1,9 @@
 """Calibrated ranking by pairwise comparison: labels compete with each other and the zero point."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._pairwise import PairwiseModelsMixin
@@ -67,31 +67,6 @@ class PairwiseMultilabelRanker(PairwiseModelsMixin, BaseMultilabelRanker):
         self.estimator = estimator
         self.max_models = max_models
         self.n_jobs = n_jobs
-
-    def fit(
-        self, X: Any, y: Any, ranks: Any = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Train a model for every pair of labels and for every label.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Instances; sparse if the estimator takes it.
-        y : array-like of shape (n_samples, n_labels)
-            Relevance: 1, 0, or NaN where unknown.
-        ranks : array-like of shape (n_samples, n_labels), optional
-            Ranks of the labels, which refine both parts.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-        """
-        X, calibrated, weight = self._validate_fit(X, y, ranks, sample_weight)
-        self._fit_pairs(X, calibrated, weight)
-        return self
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         votes = self._votes(X)
