@@ -33,6 +33,15 @@
 
 namespace prefero {
 
+// Asks memory for what will soon be read.
+inline void prefetch(const void* address) {
+#if defined(__GNUC__)
+    __builtin_prefetch(address);
+#else
+    (void)address;
+#endif
+}
+
 constexpr std::size_t kLanes = 8;
 constexpr std::size_t kShorts = 16;
 

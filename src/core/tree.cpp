@@ -8,11 +8,13 @@ namespace prefero {
 
 namespace {
 
-constexpr std::size_t kTogether =
-    16;  // rows walked at once: memory answers one while another waits
 constexpr std::size_t kChunk = 65536;  // rows that pass through all trees before the next ones
+constexpr std::size_t kFlock = 1024;   // rows that walk down a tree together
+constexpr std::size_t kTogether = 16;  // of them step by step
+constexpr std::size_t kSteps = 3;      // before those that have arrived leave
 
 struct TreeView {
+    std::size_t count;  // nodes
     const Node* nodes;
     const Node* paths;
     const std::int32_t* sets;
@@ -21,27 +23,9 @@ struct TreeView {
 
 TreeView view(const Forest& forest, std::size_t tree) {
     const auto node = static_cast<std::size_t>(forest.node_starts[tree]);
-    return {forest.nodes + node, forest.paths + node, forest.sets ? forest.sets + node : nullptr,
+    return {static_cast<std::size_t>(forest.node_starts[tree + 1]) - node, forest.nodes + node,
+            forest.paths + node, forest.sets ? forest.sets + node : nullptr,
             forest.sets ? forest.categories + forest.set_starts[tree] : nullptr};
-}
-
-// The node that each of kTogether rows reaches, when no test is on categories and no value is
-// missing.
-PREFERO_INLINE void walk_together(const Node* paths, const std::uint8_t* bins, std::size_t features,
-                                  std::int32_t* at) {
-    const auto step = [&](std::size_t i) {
-        const Node node = paths[at[i]];
-        at[i] = node.child + (bins[i * features + node.feature] > node.cut);
-        return node.flags;
-    };
-    for (std::size_t i = 0; i < kTogether; ++i) at[i] = 0;
-    for (bool ended = false; !ended;) {
-        for (int steps = 0; steps < 3; ++steps)
-            for (std::size_t i = 0; i < kTogether; ++i) step(i);
-        std::uint8_t flags = kLeaf;
-        for (std::size_t i = 0; i < kTogether; ++i) flags &= step(i);
-        ended = flags & kLeaf;
-    }
 }
 
 bool goes_left(const TreeView& tree, std::size_t at, std::uint8_t bin) {
@@ -67,44 +51,113 @@ bool any_missing(BinMatrix bins) {
     return std::find(bins.data, end, std::uint8_t{kMissingBin}) != end;
 }
 
-PREFERO_CLONES void plain_leaves(const TreeView& tree, BinMatrix bins, std::int32_t* leaves) {
+// A few steps of kTogether rows down a tree, without a branch: memory answers one while another
+// waits. Writes those that have not arrived to `still` and returns behind the last of them.
+PREFERO_INLINE std::uint16_t* walk_together(const Node* paths, BinMatrix bins, std::size_t steps,
+                                            const std::uint16_t* rows, std::int32_t* nodes,
+                                            std::uint16_t* still) {
+    const std::uint8_t* own[kTogether];
     std::int32_t at[kTogether];
-    std::size_t row = 0;
-    for (; row + kTogether <= bins.rows; row += kTogether) {
-        walk_together(tree.paths, bins.data + row * bins.features, bins.features, at);
-        for (std::size_t i = 0; i < kTogether; ++i) leaves[row + i] = tree.nodes[at[i]].child;
+    for (std::size_t i = 0; i < kTogether; ++i) {
+        own[i] = bins.data + rows[i] * bins.features;
+        at[i] = nodes[rows[i]];
     }
-    for (; row < bins.rows; ++row) leaves[row] = walk(tree, bins.data + row * bins.features);
+    for (std::size_t step = 0; step < steps; ++step)
+        for (std::size_t i = 0; i < kTogether; ++i) {
+            const Node node = paths[at[i]];
+            at[i] = node.child + (own[i][node.feature] > node.cut);
+        }
+    for (std::size_t i = 0; i < kTogether; ++i) {
+        const std::uint16_t row = rows[i];
+        nodes[row] = at[i];
+        *still = row;
+        still += !(paths[at[i]].flags & kLeaf);
+    }
+    return still;
+}
+
+// The leaves of up to kFlock rows, when no test is on categories and no value is missing. After
+// a few steps those that have arrived leave the flock: paths differ much in length.
+void plain_leaves(const TreeView& tree, BinMatrix bins, std::int32_t* leaves) {
+    std::uint16_t walking[kFlock + kTogether];
+    for (std::size_t row = 0; row < bins.rows; ++row) {
+        walking[row] = static_cast<std::uint16_t>(row);
+        leaves[row] = 0;  // while a row walks, the node where it is
+    }
+    // Few arrive before the depth that the leaves of a balanced tree would have.
+    std::size_t steps = 1;
+    while (tree.count >> (steps + 1)) ++steps;
+    for (std::size_t left = bins.rows; left > 0; steps = kSteps) {
+        // To walk together the last row walks with itself, which does no harm.
+        for (std::size_t i = 0; i < kTogether; ++i) walking[left + i] = walking[left - 1];
+        std::uint16_t* still = walking;
+        for (std::size_t i = 0; i < left; i += kTogether)
+            still = walk_together(tree.paths, bins, steps, walking + i, leaves, still);
+        left = static_cast<std::size_t>(still - walking);
+    }
+    for (std::size_t row = 0; row < bins.rows; ++row) leaves[row] = tree.nodes[leaves[row]].child;
 }
 
 void leaves_of(const TreeView& tree, BinMatrix bins, bool plain, std::int32_t* leaves) {
-    if (plain) return plain_leaves(tree, bins, leaves);
+    for (std::size_t row = 0; plain && row < bins.rows; row += kFlock)
+        plain_leaves(
+            tree,
+            {bins.data + row * bins.features, std::min(kFlock, bins.rows - row), bins.features},
+            leaves + row);
+    if (plain) return;
     for (std::size_t row = 0; row < bins.rows; ++row)
         leaves[row] = walk(tree, bins.data + row * bins.features);
 }
 
-// Calls visit(tree, row, leaf) for every tree and row, chunk of rows by chunk and tree by tree.
+// Calls visit(tree, rows) for every tree, chunk of rows by chunk and tree by tree.
+struct Arrived {
+    std::size_t first, count;    // rows
+    const std::int32_t* leaves;  // of each
+};
+
 template <class Visit>
-void for_each_leaf(const Forest& forest, BinMatrix bins, Visit visit) {
-    std::vector<std::int32_t> leaves(kChunk);
+void for_each_tree(const Forest& forest, BinMatrix bins, Visit visit) {
+    std::vector<std::int32_t> leaves(std::min(kChunk, bins.rows));
     for (std::size_t first = 0; first < bins.rows; first += kChunk) {
         const BinMatrix chunk{bins.data + first * bins.features,
                               std::min(kChunk, bins.rows - first), bins.features};
         const bool plain = !forest.sets && !any_missing(chunk);
         for (std::size_t tree = 0; tree < forest.trees; ++tree) {
             leaves_of(view(forest, tree), chunk, plain, leaves.data());
-            for (std::size_t i = 0; i < chunk.rows; ++i) visit(tree, first + i, leaves[i]);
+            visit(tree, Arrived{first, chunk.rows, leaves.data()});
         }
     }
 }
 
-// Adds what a leaf says to the sums of a row.
+// Adds the scores of leaves to the sums of rows.
+PREFERO_CLONES void add_scores(const float* scores, std::size_t labels, const Arrived& rows,
+                               double* sums) {
+    constexpr std::size_t kAhead = 16;  // rows whose scores are on their way from memory
+    for (std::size_t i = 0; i < rows.count; ++i) {
+        if (i + kAhead < rows.count)
+            prefetch(scores + static_cast<std::size_t>(rows.leaves[i + kAhead]) * labels);
+        const float* own = scores + static_cast<std::size_t>(rows.leaves[i]) * labels;
+        double* row = sums + (rows.first + i) * labels;
+        for (std::size_t k = 0; k < labels; ++k) row[k] += own[k];
+    }
+}
+
+// The sums of what leaves say.
 class ScoreSums {
   public:
     ScoreSums(const Forest& forest, std::size_t rows, double* scores)
         : forest_(forest), scores_(scores), seen_(forest.evidence ? rows * forest.labels : 0) {}
 
-    PREFERO_INLINE void add(std::size_t row, std::size_t tree, std::int32_t leaf) {
+    void add(std::size_t tree, const Arrived& rows) {
+        if (!forest_.evidence) {
+            const auto first = static_cast<std::size_t>(forest_.value_starts[tree]);
+            add_scores(forest_.scores + first * forest_.labels, forest_.labels, rows, scores_);
+            return;
+        }
+        for (std::size_t i = 0; i < rows.count; ++i) add(tree, rows.first + i, rows.leaves[i]);
+    }
+
+    PREFERO_INLINE void add(std::size_t tree, std::size_t row, std::int32_t leaf) {
         const std::size_t c = forest_.labels;
         const auto value = static_cast<std::size_t>(forest_.value_starts[tree] + leaf) * c;
         double* sums = scores_ + row * c;
@@ -182,16 +235,16 @@ bool valid(const Forest& forest, std::size_t features, std::size_t set_count) {
 }
 
 void apply(const Forest& forest, BinMatrix bins, std::int32_t* leaves) {
-    for_each_leaf(forest, bins, [&](std::size_t tree, std::size_t row, std::int32_t leaf) {
-        leaves[row * forest.trees + tree] = leaf;
+    for_each_tree(forest, bins, [&](std::size_t tree, const Arrived& rows) {
+        for (std::size_t i = 0; i < rows.count; ++i)
+            leaves[(rows.first + i) * forest.trees + tree] = rows.leaves[i];
     });
 }
 
 void predict_scores(const Forest& forest, BinMatrix bins, double* scores) {
     ScoreSums sums(forest, bins.rows, scores);
-    for_each_leaf(forest, bins, [&](std::size_t tree, std::size_t row, std::int32_t leaf) {
-        sums.add(row, tree, leaf);
-    });
+    for_each_tree(forest, bins,
+                  [&](std::size_t tree, const Arrived& rows) { sums.add(tree, rows); });
     for (std::size_t row = 0; row < bins.rows; ++row) sums.finish(row, forest.trees);
 }
 
@@ -207,7 +260,7 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_
         leaves_of(view(forest, tree), bins, plain, leaves.data());
         for (std::size_t row = 0; row < bins.rows; ++row) {
             if (counts[row] > 0) continue;
-            sums.add(row, tree, leaves[row]);
+            sums.add(tree, row, leaves[row]);
             ++trees[row];
         }
     }
@@ -220,9 +273,7 @@ void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares) {
     const auto knows = [&](std::size_t value, std::size_t label) {
         return !forest.evidence || forest.evidence[value + label] > 0;
     };
-    for_each_leaf(forest, bins, [&](std::size_t tree, std::size_t row, std::int32_t leaf) {
-        const auto value = static_cast<std::size_t>(forest.value_starts[tree] + leaf) * c;
-        double* out = shares + row * c * c;
+    const auto add = [&](std::size_t value, double* out) {
         for (std::size_t i = 0; i < c; ++i)
             for (std::size_t j = i + 1; j < c; ++j) {
                 if (!knows(value, i) || !knows(value, j)) continue;
@@ -230,6 +281,11 @@ void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares) {
                 out[i * c + j] += difference > 0 ? 1 : difference < 0 ? 0 : 0.5;
                 out[j * c + i] += difference > 0 ? 0 : difference < 0 ? 1 : 0.5;
             }
+    };
+    for_each_tree(forest, bins, [&](std::size_t tree, const Arrived& rows) {
+        for (std::size_t i = 0; i < rows.count; ++i)
+            add(static_cast<std::size_t>(forest.value_starts[tree] + rows.leaves[i]) * c,
+                shares + (rows.first + i) * c * c);
     });
     for (std::size_t row = 0; row < bins.rows; ++row)
         for (std::size_t i = 0; i < c; ++i)
