@@ -390,11 +390,10 @@ def node_theta(signs, votes, theta_of_distance):
     return theta_of_distance(signs.shape[1] / seen * max(discordant, 0.5), c)
 
 
-def split_quality(criterion, ranks, left, theta_of_distance):
+def split_quality(criterion, ranks, left, theta_of_distance, vectors=None):
     """Goodness of a split into the rows `left` and the others: larger is better."""
     c = ranks.shape[1]
-    signs = np.array([sign_vector(row) for row in ranks])
-    votes = np.array([borda_vector(row) for row in ranks])
+    signs, votes = vectors or sign_and_vote_vectors(ranks)
     total = 0.0
     for side in (left, ~left):
         value = {
@@ -407,10 +406,46 @@ def split_quality(criterion, ranks, left, theta_of_distance):
     return total
 
 
-def best_split_quality(criterion, X, ranks, theta_of_distance):
-    """The best quality over all features and thresholds."""
-    return max(
-        split_quality(criterion, ranks, X[:, f] <= value, theta_of_distance)
-        for f in range(X.shape[1])
-        for value in np.unique(X[:, f])[:-1]
+def sign_and_vote_vectors(ranks):
+    """The vectors of all rows."""
+    return np.array([sign_vector(row) for row in ranks]), np.array(
+        [borda_vector(row) for row in ranks]
     )
+
+
+def all_splits(X):
+    """The rows left of every threshold of every feature; missing values on either side."""
+    for column in X.T:
+        missing = np.isnan(column)
+        known = np.unique(column[~missing])
+        for value in known[:-1] if not missing.any() else known:
+            yield column <= value
+        for value in known[:-1] if missing.any() else []:
+            yield (column <= value) | missing
+
+
+def best_split_quality(criterion, X, ranks, theta_of_distance):
+    """The best quality over all features and thresholds; None if no feature varies."""
+    vectors = sign_and_vote_vectors(ranks)
+    qualities = [
+        split_quality(criterion, ranks, left, theta_of_distance, vectors) for left in all_splits(X)
+    ]
+    return max(qualities, default=None)
+
+
+def node_quality(criterion, ranks):
+    """What a split must improve; a Mallows tree splits in any case."""
+    signs, votes = sign_and_vote_vectors(ranks)
+    c = ranks.shape[1]
+    return {
+        "kendall": lambda: mean_correlation(signs, signs.shape[1]),
+        "spearman": lambda: mean_correlation(votes, c * (c + 1) / (3 * (c - 1))),
+        "entropy": lambda: -ranking_entropy(ranks, signs),
+        "mallows": lambda: -np.inf,
+    }[criterion]()
+
+
+def rankings_agree(ranks):
+    """Whether no two rankings put a pair of labels in different orders."""
+    signs = np.array([sign_vector(row) for row in ranks])
+    return bool(np.abs(signs.sum(axis=0)).sum() == np.abs(signs).sum())

@@ -39,50 +39,59 @@ def informative(X, Y):
     return X[known], Y[known]
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
-@given(problem=ranking_problems())
-@settings(deadline=None, max_examples=60)
-def test_first_split_is_as_good_as_any(criterion, problem):
-    X, Y = informative(*problem)
-    if len(X) < 2:
-        return
+def grown_fully(criterion, X, Y, **parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # labels that no row ranks
-        tree = TreeLabelRanker(criterion=criterion, min_samples_split=2, max_depth=1).fit(X, Y)
-    if tree.get_n_leaves() == 1:
+        tree = TreeLabelRanker(criterion=criterion, min_samples_split=2, **parameters)
+        return tree.fit(X, Y)
+
+
+def check_like_an_exhaustive_scan(criterion, tree, X, Y):
+    """Every node's split is as good as the best of all thresholds, and no leaf misses a gain."""
+    nodes, rows = tree._nodes, tree.decision_path(X).toarray().T > 0
+    for node, here in enumerate(rows):
+        best = oracles.best_split_quality(criterion, X[here], Y[here], mallows_theta)
+        if nodes["flags"][node] & 1:
+            assert (
+                best is None
+                or oracles.rankings_agree(Y[here])
+                or best <= oracles.node_quality(criterion, Y[here]) + 1e-5
+            )
+            continue
+        left = rows[nodes["child"][node]]
+        assert 0 < left.sum() < here.sum()
+        found = oracles.split_quality(criterion, Y[here], left[here], mallows_theta)
+        assert found == pytest.approx(best, abs=2e-5)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@given(problem=ranking_problems(), missing=st.booleans(), seed=st.integers(0, 1000))
+@settings(deadline=None, max_examples=60)
+def test_every_node_is_that_of_an_exhaustive_scan(criterion, problem, missing, seed):
+    X, Y = informative(*problem)
+    if missing:
+        X[np.random.default_rng(seed).random(X.shape) < 0.2] = np.nan
+    if len(X) < 2:
         return
+    tree = grown_fully(criterion, X, Y)
+    check_like_an_exhaustive_scan(criterion, tree, X, Y)
+
+
+# Nodes of up to 32, of up to 255 and of more rows are scanned in different ways.
+@pytest.mark.parametrize("n_samples", [30, 100, 300])
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_large_nodes_are_those_of_an_exhaustive_scan(criterion, n_samples):
+    rng = np.random.default_rng(n_samples)
+    X = rng.integers(0, [5, 20], size=(n_samples, 2)).astype(float)
+    scores = rng.normal(size=(n_samples, 4)) + X[:, :1] * [0, 0.2, 0.4, 0.6]
+    X[rng.random(X.shape) < 0.1] = np.nan
+    scores[rng.random(scores.shape) < 0.1] = np.nan
+    X, Y = informative(X, ranks_from_scores(scores, higher_is_better=True))
+    tree = grown_fully(criterion, X, Y, max_depth=1)
     left = tree.apply(X) == 1
-    assert 0 < left.sum() < len(X)
     found = oracles.split_quality(criterion, Y, left, mallows_theta)
     best = oracles.best_split_quality(criterion, X, Y, mallows_theta)
     assert found == pytest.approx(best, abs=2e-5)
-
-
-@pytest.mark.parametrize("criterion", ["kendall", "spearman", "entropy"])
-@given(problem=ranking_problems())
-@settings(deadline=None, max_examples=40)
-def test_no_split_means_no_gain(criterion, problem):
-    X, Y = informative(*problem)
-    if len(X) < 2 or (X == X[0]).all():
-        return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # labels that no row ranks
-        tree = TreeLabelRanker(criterion=criterion, min_samples_split=2, max_depth=1).fit(X, Y)
-    if tree.get_n_leaves() == 2:
-        return
-    everything = np.ones(len(X), dtype=bool)
-    signs = np.array([oracles.sign_vector(row) for row in Y])
-    pure = np.abs(signs.sum(axis=0)).sum() == np.abs(signs).sum()
-    whole = {
-        "kendall": lambda: oracles.mean_correlation(signs, signs.shape[1]),
-        "spearman": lambda: oracles.mean_correlation(
-            np.array([oracles.borda_vector(row) for row in Y]),
-            Y.shape[1] * (Y.shape[1] + 1) / (3 * (Y.shape[1] - 1)),
-        ),
-        "entropy": lambda: -oracles.ranking_entropy(Y[everything], signs),
-    }[criterion]()
-    best = oracles.best_split_quality(criterion, X, Y, mallows_theta)
-    assert pure or best <= whole + 1e-5
 
 
 def test_few_bins_cost_little_and_many_rows_work():
