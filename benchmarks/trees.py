@@ -5,14 +5,20 @@ timed in the same run: each figure is the peer's best CPU time over ours, of sev
 in turn. Above 1 we are faster::
 
     python benchmarks/trees.py --quick
-    python benchmarks/trees.py --trees 100 --repeat 3
+    python benchmarks/trees.py --trees 100 --repeat 3 --peer-python ../scikit-lr/bin/python
+
+With ``--peer-python``, an interpreter that has scikit-lr 0.3.0 (it needs Python 3.13), one label
+ranking tree is compared with that package's.
 
 Data are read from the folder that the environment variable PREFERO_DATA names.
 """
 
 import argparse
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,21 +26,12 @@ from sklearn.ensemble import RandomForestRegressor
 
 from prefero import ForestLabelRanker, TreeLabelRanker
 from prefero.datasets import benchmark_path, read_kebi
-from prefero.rankings import drop_labels
+from prefero.rankings import bucket_positions, drop_labels
 from prefero.study import Table
 
 SETS = ("fried", "calhousing", "elevators", "pendigits", "segment", "vowel", "wisconsin")
 CRITERIA = ("kendall", "spearman", "mallows", "entropy")
-# CPU time of one tree of scikit-lr 0.3.0 in those of RandomForestRegressor(10), measured once.
-SCIKIT_LR_TREE = {
-    "segment": 2.1,
-    "vowel": 3.3,
-    "wisconsin": 10,
-    "pendigits": 2.7,
-    "elevators": 3.8,
-    "calhousing": 2.5,
-    "fried": 2.2,
-}
+LRT_SETS = (*SETS, "spo")
 
 
 def best_times(tasks: dict[str, Callable[[], Any]], repeat: int) -> dict[str, float]:
@@ -48,10 +45,15 @@ def best_times(tasks: dict[str, Callable[[], Any]], repeat: int) -> dict[str, fl
     return best
 
 
+def read(name: str) -> tuple[Any, Any]:
+    """Return the features and ranks of a set."""
+    data = read_kebi(benchmark_path(f"kebi/{name}.csv"))
+    return np.asarray(data.data, dtype=float), np.asarray(data.target, dtype=float)
+
+
 def compare(name: str, trees: int, repeat: int) -> dict[str, Any]:
     """Return the ratios of one set."""
-    data = read_kebi(benchmark_path(f"kebi/{name}.csv"))
-    X, Y = np.asarray(data.data, dtype=float), np.asarray(data.target, dtype=float)
+    X, Y = read(name)
     peer = RandomForestRegressor(trees, max_features="sqrt", random_state=0)
     ours = {
         criterion: ForestLabelRanker(trees, criterion=criterion, random_state=0)
@@ -63,33 +65,43 @@ def compare(name: str, trees: int, repeat: int) -> dict[str, Any]:
     predict = best_times(
         {"peer": lambda: peer.predict(X), "ours": lambda: ours["kendall"].predict(X)}, repeat
     )
-    small_peer = RandomForestRegressor(10, max_features="sqrt", random_state=0)
-    lrt = TreeLabelRanker.lrt()
-    tree = best_times(
-        {"peer": lambda: small_peer.fit(X, Y), "lrt": lambda: lrt.fit(X, Y)}, max(repeat, 3)
-    )
     row = {"set": name, "peer fit (s)": fit["peer"], "peer predict (s)": predict["peer"]}
     row |= {criterion: fit["peer"] / fit[criterion] for criterion in CRITERIA}
     row["predict"] = predict["peer"] / predict["ours"]
-    row["LRT against scikit-lr"] = SCIKIT_LR_TREE[name] * tree["peer"] / tree["lrt"]
     return row
 
 
-def incomplete_tree(repeat: int) -> str:
-    """Time LRT on segment with 60 % of the labels missing."""
-    data = read_kebi(benchmark_path("kebi/segment.csv"))
-    X, Y = np.asarray(data.data, dtype=float), np.asarray(data.target, dtype=float)
-    Y = drop_labels(Y, 0.6, random_state=0)
-    used = ~np.isnan(Y).all(axis=1)
+def lrt_against_scikit_lr(
+    peer_python: str, name: str, repeat: int, missing: float
+) -> dict[str, Any]:
+    """Time one label ranking tree, ours and that of scikit-lr, with labels missing at random."""
+    X, Y = read(name)
+    if missing:
+        Y = drop_labels(Y, missing, random_state=0)
+        used = ~np.isnan(Y).all(axis=1)
+        X, Y = X[used], bucket_positions(Y[used])
     tree = TreeLabelRanker.lrt()
-    seconds = best_times({"lrt": lambda: tree.fit(X[used], Y[used])}, max(repeat, 3))["lrt"]
-    return f"LRT on segment, 60 % of the labels missing: {seconds:.3f} CPU s"
+    ours = best_times({"lrt": lambda: tree.fit(X, Y)}, max(repeat, 3))["lrt"]
+    script = Path(__file__).with_name("scikit_lr_tree.py")
+    with tempfile.TemporaryDirectory() as folder:
+        np.savez(Path(folder) / "data.npz", X=X, Y=Y)
+        command = [peer_python, str(script), str(Path(folder) / "data.npz")]
+        done = subprocess.run(
+            [*command, "--repeat", str(repeat)], check=True, capture_output=True, text=True
+        )
+    peer = float(done.stdout)
+    return {
+        "set": name,
+        "labels missing": f"{missing:.0%}",
+        "scikit-lr (s)": peer,
+        "LRT (s)": ours,
+        "ratio": peer / ours,
+    }
 
 
 def threads(trees: int) -> str:
     """Compare two threads with one, by wall-clock time."""
-    data = read_kebi(benchmark_path("kebi/elevators.csv"))
-    X, Y = np.asarray(data.data, dtype=float), np.asarray(data.target, dtype=float)
+    X, Y = read("elevators")
     seconds = {}
     for jobs in (1, 2):
         forest = ForestLabelRanker(trees, n_jobs=jobs, random_state=0)
@@ -105,19 +117,28 @@ def threads(trees: int) -> str:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS)
+    parser.add_argument("--sets", nargs="*", default=SETS, choices=SETS)
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="ten trees, two repetitions")
+    parser.add_argument("--peer-python", help="an interpreter that has scikit-lr")
     options = parser.parse_args()
     if options.quick:
         options.trees, options.repeat = 10, 2
     rows = [compare(name, options.trees, options.repeat) for name in options.sets]
-    print(f"{options.trees} trees; peer's CPU time over ours\n")
-    print(Table(rows).to_text(digits=2))
-    print()
-    print(incomplete_tree(options.repeat))
-    print(threads(options.trees))
+    if rows:
+        print(f"{options.trees} trees; peer's CPU time over ours\n")
+        print(Table(rows).to_text(digits=2))
+        print()
+        print(threads(options.trees))
+    if options.peer_python:
+        cases = [(name, 0.0) for name in LRT_SETS] + [("segment", 0.6)]
+        trees = [
+            lrt_against_scikit_lr(options.peer_python, name, options.repeat, missing)
+            for name, missing in cases
+        ]
+        print("\none label ranking tree; CPU time of scikit-lr over ours\n")
+        print(Table(trees).to_text(digits=3))
 
 
 if __name__ == "__main__":
