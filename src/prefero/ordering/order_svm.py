@@ -1,14 +1,13 @@
 """Order SVM: near-parallel hyperplanes, one between every two places of an order."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
-from sklearn.exceptions import ConvergenceWarning
 
 from prefero.base import BaseOrderer, SampleOrders, check_sample_orders
+from prefero.ordering._convergence import warn_unconverged
 
 
 class OrderSVMOrderer(BaseOrderer):
@@ -110,13 +109,7 @@ class OrderSVMOrderer(BaseOrderer):
         )
         self.coef_, self.deviations_, self.intercepts_ = objective.unpack(result.x)
         self.n_iter_ = max(int(result.nit), 1)
-        if result.nit >= self.max_iter:
-            warnings.warn(
-                f"{type(self).__name__} did not converge in max_iter={self.max_iter} steps: "
-                "standardize the features or raise max_iter.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_unconverged(self)
         return self
 
     def _decision(self, X: Any) -> NDArray[np.float64]:

@@ -1,16 +1,15 @@
 """The ranking SVM, in the primal and without a list of pairs."""
 
-import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 
 from prefero import _core
 from prefero.base import BaseOrderer, SampleOrders, check_sample_orders
+from prefero.ordering._convergence import warn_unconverged
 
 
 class RankSVMOrderer(BaseOrderer):
@@ -123,13 +122,7 @@ class RankSVMOrderer(BaseOrderer):
         )
         self.coef_ = result.x
         self.n_iter_ = max(int(result.nit), 1)
-        if result.nit >= self.max_iter:
-            warnings.warn(
-                f"{type(self).__name__} did not converge in max_iter={self.max_iter} steps: "
-                "standardize the features or raise max_iter.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_unconverged(self)
         return self
 
     def _fit_feature_map(self, X: Any) -> Nystroem | None:
