@@ -7,6 +7,9 @@ from prefero.study.plotting._style import COLOURS, axes, plain
 
 __all__ = ["CriticalDifferenceDisplay"]
 
+# An ordinary space at the edge of a text is lost in SVG.
+_GAP = "\N{NO-BREAK SPACE}"
+
 
 class CriticalDifferenceDisplay:
     """Average ranks on a line, with bars over rankers that do not differ significantly.
@@ -85,7 +88,7 @@ class CriticalDifferenceDisplay:
         width = self.comparison.critical_difference
         if width < k - 1:
             ax.plot([1, 1 + width], [1.5, 1.5], color="0.5", linewidth=1.5, marker="|")
-            ax.text(1 + width, 1.5, f"  critical difference {width:.2f}", va="center")
+            ax.text(1 + width, 1.5, f"{_GAP * 2}critical difference {width:.2f}", va="center")
 
     def _draw_groups(self, groups: list[list[str]]) -> None:
         place = dict(zip(self.comparison.rankers, self.comparison.average_ranks, strict=True))
@@ -106,7 +109,7 @@ class CriticalDifferenceDisplay:
             ax.plot([place, place, edge], [0, height, height], color="0.6", linewidth=1, zorder=0)
             ax.plot(place, 0, "o", color=COLOURS[0], markersize=6, clip_on=False)
             name = plain(found.rankers[i])
-            text = f"{name}  {place:.2f} " if to_left else f" {place:.2f}  {name}"
+            text = f"{name} {place:.2f}{_GAP}" if to_left else f"{_GAP}{place:.2f} {name}"
             weight = "bold" if i == found.order[0] else "normal"
             side = "right" if to_left else "left"
             ax.text(edge, height, text, ha=side, va="center", fontweight=weight)
