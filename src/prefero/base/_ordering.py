@@ -1,7 +1,7 @@
 """What every orderer of objects shares: sample orders, tags, and the public predictions."""
 
 import warnings
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -98,10 +98,10 @@ def _check_object_ranks(y: Any, groups: ArrayLike | None) -> NDArray[np.float64]
 class OrdererMixin:
     """Mixin of all orderers: from sample orders to the order of any new set of objects.
 
-    An orderer writes two methods: ``fit(X, y, groups=None)``, which starts with
-    ``check_sample_orders(self, X, y, groups)``, and ``_decision(X)``, which returns one score
-    an object, larger is better. An orderer without a global score writes
-    ``_group_scores(X, groups)`` instead, whose scores count inside a group only.
+    An orderer writes two methods for data already validated: ``_fit(orders)``, and
+    ``_decision(X)``, which returns one score an object, larger is better. An orderer without a
+    global score writes ``_group_scores(X, groups)`` instead, whose scores count inside a group
+    only. What its parameters may be stands in ``_parameter_constraints``.
     """
 
     # Groups reach every step of a pipeline and every scorer without being asked for.
@@ -109,11 +109,37 @@ class OrdererMixin:
     __metadata_request__predict: ClassVar = {"groups": True}
     __metadata_request__score: ClassVar = {"groups": True}
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.estimator_type = "orderer"
         tags.target_tags.required = True
         return tags
+
+    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
+        """Learn from sample orders.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            One row an object in one order. Tags tell whether a sparse matrix or NaN is legal.
+        y : array-like of shape (n_objects,)
+            Ranks inside the group: smaller is better, equal is tied, NaN is unknown.
+        groups : array-like of shape (n_objects,), optional
+            Names the order each row belongs to; by default all rows are one order.
+
+        Returns
+        -------
+        self
+            The fitted orderer.
+        """
+        self._validate_params()  # type: ignore[attr-defined]
+        self._fit(check_sample_orders(self, X, y, groups))
+        return self
+
+    def _fit(self, orders: SampleOrders) -> None:
+        raise NotImplementedError
 
     @available_if(lambda orderer: hasattr(orderer, "_decision"))
     def decision_function(self, X: Any) -> NDArray[np.float64]:

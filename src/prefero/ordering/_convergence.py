@@ -13,5 +13,5 @@ def warn_unconverged(orderer: Any) -> None:
             f"{type(orderer).__name__} did not converge in max_iter={orderer.max_iter} steps: "
             "standardize the features or raise max_iter.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

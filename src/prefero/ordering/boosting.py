@@ -1,15 +1,16 @@
 """Boosted trees on the ordered pairs: the strong learner of the family."""
 
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from prefero import _core
 from prefero._bins import FeatureBins, find_bins, n_features_to_try
-from prefero.base import BaseOrderer, check_sample_orders
+from prefero.base import BaseOrderer, SampleOrders
 
 
 class BoostingOrderer(BaseOrderer):
@@ -59,6 +60,20 @@ class BoostingOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left")],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "max_features": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        "random_state": ["random_state"],
+    }
+
     def __init__(
         self,
         n_estimators: int = 100,
@@ -81,25 +96,7 @@ class BoostingOrderer(BaseOrderer):
         tags.input_tags.allow_nan = True
         return tags
 
-    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
-        """Learn from sample orders.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features)
-            One row an object in one order; NaN where an attribute is missing.
-        y : array-like of shape (n_objects,)
-            Ranks inside the group: smaller is better, equal is tied, NaN is unknown.
-        groups : array-like of shape (n_objects,), optional
-            Names the order each row belongs to; by default all rows are one order.
-
-        Returns
-        -------
-        self
-            The fitted orderer.
-        """
-        self._check_parameters()
-        orders = check_sample_orders(self, X, y, groups)
+    def _fit(self, orders: SampleOrders) -> None:
         bins = find_bins(orders.X)
         self.bin_edges_, self.bin_starts_ = bins.edges, bins.starts
         seeds = check_random_state(self.random_state).randint(2**32, size=self.n_estimators)
@@ -114,25 +111,6 @@ class BoostingOrderer(BaseOrderer):
             min_leaf=self.min_samples_leaf,
         )
         self.n_estimators_ = len(self.trees_["node_starts"]) - 1
-        return self
-
-    def _check_parameters(self) -> None:
-        for name, least in (("n_estimators", 1), ("max_leaf_nodes", 2), ("min_samples_leaf", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < least:
-                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be positive, got {self.learning_rate!r}.")
-        tried = self.max_features
-        if tried in (None, "sqrt", "log2"):
-            return
-        if not isinstance(tried, Real) or not (
-            tried >= 1 if isinstance(tried, Integral) else 0 < tried <= 1
-        ):
-            raise ValueError(
-                "max_features must be a share in (0, 1], a number of attributes, 'sqrt', 'log2' or "
-                f"None, got {tried!r}."
-            )
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         if not self.n_estimators_:

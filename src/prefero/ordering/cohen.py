@@ -1,12 +1,14 @@
 """Learning to order things: a weighted vote of attributes, ordered greedily."""
 
-from typing import Any, Literal, Self
+from numbers import Real
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from prefero import _core
-from prefero.base import BaseOrderer, check_sample_orders
+from prefero.base import BaseOrderer, SampleOrders
 from prefero.rankings import Groups
 
 
@@ -43,29 +45,14 @@ class CohenOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "beta": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
+    }
+
     def __init__(self, beta: float | Literal["auto"] = "auto") -> None:
         self.beta = beta
 
-    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
-        """Learn from sample orders.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features)
-            One row an object in one order.
-        y : array-like of shape (n_objects,)
-            Ranks inside the group: smaller is better, equal is tied, NaN is unknown.
-        groups : array-like of shape (n_objects,), optional
-            Names the order each row belongs to; by default all rows are one order.
-
-        Returns
-        -------
-        self
-            The fitted orderer.
-        """
-        if self.beta != "auto" and not 0 < self.beta < 1:
-            raise ValueError(f"beta must be 'auto' or lie in (0, 1), got {self.beta!r}.")
-        orders = check_sample_orders(self, X, y, groups)
+    def _fit(self, orders: SampleOrders) -> None:
         n_features = orders.X.shape[1]
         agreement = _core.concordance(
             orders.X,
@@ -80,7 +67,6 @@ class CohenOrderer(BaseOrderer):
         power = np.log(self._factor(n_features, n_orders)) / 2 * agreement
         votes = np.exp(-np.abs(power).max() - power), np.exp(-np.abs(power).max() + power)
         self.weights_ = (votes[0] - votes[1]) / (votes[0] + votes[1]).sum()
-        return self
 
     def _factor(self, n_features: int, n_orders: int) -> float:
         if self.beta != "auto":

@@ -1,16 +1,18 @@
 """Expected rank regression: predict where an object would stand among all objects."""
 
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import get_tags
+from sklearn.utils._param_validation import HasMethods, Interval
 
-from prefero.base import BaseOrderer, check_sample_orders
+from prefero.base import BaseOrderer, SampleOrders
 
 _PENALTIES = tuple(10.0**power for power in range(-2, 5))
 
@@ -47,6 +49,11 @@ class ExpectedRankOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "regressor": [HasMethods(["fit", "predict"]), None],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+    }
+
     def __init__(self, regressor: Any = None, degree: int = 1) -> None:
         self.regressor = regressor
         self.degree = degree
@@ -61,26 +68,7 @@ class ExpectedRankOrderer(BaseOrderer):
     def _unfitted_regressor(self) -> Any:
         return RidgeCV(_PENALTIES) if self.regressor is None else self.regressor
 
-    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
-        """Learn from sample orders.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features)
-            One row an object in one order.
-        y : array-like of shape (n_objects,)
-            Ranks inside the group: smaller is better, equal is tied, NaN is unknown.
-        groups : array-like of shape (n_objects,), optional
-            Names the order each row belongs to; by default all rows are one order.
-
-        Returns
-        -------
-        self
-            The fitted orderer.
-        """
-        if self.degree < 1:
-            raise ValueError(f"degree must be at least 1, got {self.degree!r}.")
-        orders = check_sample_orders(self, X, y, groups)
+    def _fit(self, orders: SampleOrders) -> None:
         regressor = clone(self._unfitted_regressor())
         if self.degree > 1:
             regressor = make_pipeline(
@@ -88,7 +76,6 @@ class ExpectedRankOrderer(BaseOrderer):
             )
         sizes = np.repeat(orders.groups.sizes, orders.groups.sizes)
         self.regressor_ = regressor.fit(orders.X, orders.positions / (sizes + 1))
-        return self
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         return -np.asarray(self.regressor_.predict(X), dtype=np.float64)

@@ -1,12 +1,14 @@
 """Order SVM: near-parallel hyperplanes, one between every two places of an order."""
 
-from typing import Any, Self
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import minimize
+from sklearn.utils._param_validation import Interval
 
-from prefero.base import BaseOrderer, SampleOrders, check_sample_orders
+from prefero.base import BaseOrderer, SampleOrders
 from prefero.ordering._convergence import warn_unconverged
 
 
@@ -56,6 +58,14 @@ class OrderSVMOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "deviation": [Interval(Real, 0, None, closed="neither")],
+        "max_cuts": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
     def __init__(
         self,
         C: float = 0.01,
@@ -76,27 +86,7 @@ class OrderSVMOrderer(BaseOrderer):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
-        """Learn from sample orders.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_objects, n_features)
-            One row an object in one order.
-        y : array-like of shape (n_objects,)
-            Ranks inside the group: smaller is better, equal is tied, NaN is unknown.
-        groups : array-like of shape (n_objects,), optional
-            Names the order each row belongs to; by default all rows are one order.
-
-        Returns
-        -------
-        self
-            The fitted orderer.
-        """
-        for name in ("C", "deviation", "max_cuts"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}.")
-        orders = check_sample_orders(self, X, y, groups)
+    def _fit(self, orders: SampleOrders) -> None:
         objective = _PrimalObjective(orders, _sides(orders, self.max_cuts), self.C, self.deviation)
         start = np.zeros(objective.size)
         scale = max(float(np.abs(objective(start)[1]).max()), 1e-300)
@@ -110,7 +100,6 @@ class OrderSVMOrderer(BaseOrderer):
         self.coef_, self.deviations_, self.intercepts_ = objective.unpack(result.x)
         self.n_iter_ = max(int(result.nit), 1)
         warn_unconverged(self)
-        return self
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         return X @ self.coef_

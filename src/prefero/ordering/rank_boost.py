@@ -1,15 +1,17 @@
 """RankBoost: a sum of thresholds on single attributes, boosted on ordered pairs."""
 
-from typing import Any, Self
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
 
 from prefero import _core
 from prefero._bins import MAX_BINS, find_bins, numeric_edges
-from prefero.base import BaseOrderer, SampleOrders, check_sample_orders
+from prefero.base import BaseOrderer, SampleOrders
 from prefero.rankings import Groups
 
 
@@ -62,6 +64,16 @@ class RankBoostOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "max_bins": [Interval(Integral, 2, MAX_BINS, closed="both"), None],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
     def __init__(
         self,
         n_estimators: int = 300,
@@ -86,32 +98,8 @@ class RankBoostOrderer(BaseOrderer):
         tags.input_tags.allow_nan = True
         return tags
 
-    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
-        """Learn from sample orders.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features)
-            One row an object in one order; NaN where an attribute is undefined.
-        y : array-like of shape (n_objects,)
-            Ranks inside the group: smaller is better, equal is tied, NaN is unknown.
-        groups : array-like of shape (n_objects,), optional
-            Names the order each row belongs to; by default all rows are one order.
-
-        Returns
-        -------
-        self
-            The fitted orderer.
-        """
-        if self.n_estimators < 1:
-            raise ValueError(f"n_estimators must be at least 1, got {self.n_estimators!r}.")
-        if self.max_bins is not None and not 2 <= self.max_bins <= MAX_BINS:
-            raise ValueError(f"max_bins must be None or in 2..{MAX_BINS}, got {self.max_bins!r}.")
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be positive, got {self.learning_rate!r}.")
-        if self.n_iter_no_change < 1:
-            raise ValueError(f"n_iter_no_change must be at least 1, got {self.n_iter_no_change!r}.")
-        orders = _best_first(check_sample_orders(self, X, y, groups))
+    def _fit(self, orders: SampleOrders) -> None:
+        orders = _best_first(orders)
         train, held_out = self._split(orders) if self.early_stopping else (orders, None)
         thresholds = _Thresholds(train.X, self.max_bins)
         self.attributes_, bins, self.missing_, self.weights_ = _core.rank_boost(
@@ -128,7 +116,6 @@ class RankBoostOrderer(BaseOrderer):
         )
         self.thresholds_ = thresholds.of(self.attributes_, bins)
         self.n_iter_ = len(self.weights_)
-        return self
 
     def _split(self, orders: SampleOrders) -> tuple[SampleOrders, SampleOrders]:
         n_groups = len(orders.groups.sizes)

@@ -1,14 +1,16 @@
 """The ranking SVM, in the primal and without a list of pairs."""
 
-from typing import Any, Literal, Self
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.kernel_approximation import Nystroem
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from prefero import _core
-from prefero.base import BaseOrderer, SampleOrders, check_sample_orders
+from prefero.base import BaseOrderer, SampleOrders
 from prefero.ordering._convergence import warn_unconverged
 
 
@@ -58,6 +60,18 @@ class RankSVMOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "kernel": [StrOptions({"linear", "rbf", "poly", "sigmoid", "cosine", "laplacian"})],
+        "gamma": [Interval(Real, 0, None, closed="neither"), None],
+        "degree": [Interval(Real, 0, None, closed="neither"), None],
+        "coef0": [Real, None],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
     def __init__(
         self,
         C: float = 0.01,
@@ -86,26 +100,7 @@ class RankSVMOrderer(BaseOrderer):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
-        """Learn from sample orders.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_objects, n_features)
-            One row an object in one order.
-        y : array-like of shape (n_objects,)
-            Ranks inside the group: smaller is better, equal is tied, NaN is unknown.
-        groups : array-like of shape (n_objects,), optional
-            Names the order each row belongs to; by default all rows are one order.
-
-        Returns
-        -------
-        self
-            The fitted orderer.
-        """
-        if not self.C > 0:
-            raise ValueError(f"C must be positive, got {self.C!r}.")
-        orders = check_sample_orders(self, X, y, groups)
+    def _fit(self, orders: SampleOrders) -> None:
         self.feature_map_ = self._fit_feature_map(orders.X)
         if self.feature_map_ is not None:
             orders = orders._replace(X=self.feature_map_.transform(orders.X))
@@ -123,7 +118,6 @@ class RankSVMOrderer(BaseOrderer):
         self.coef_ = result.x
         self.n_iter_ = max(int(result.nit), 1)
         warn_unconverged(self)
-        return self
 
     def _fit_feature_map(self, X: Any) -> Nystroem | None:
         if self.kernel == "linear":
