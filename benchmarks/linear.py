@@ -1,6 +1,6 @@
 """Speed of the linear rankers, as ratios to plain peers measured in the same run.
 
-    OMP_NUM_THREADS=1 python benchmarks/linear.py [--full]
+    OMP_NUM_THREADS=1 python benchmarks/linear.py [--full] [--rcv1 DECOMPOSITION ...]
 
 Seconds are CPU seconds of this process, so that a busy machine does not count. ``--full`` adds
 all 47,236 words of RCV1. The data are read from the folder that PREFERO_DATA names.
@@ -10,7 +10,7 @@ import argparse
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -128,13 +128,15 @@ def our_fit(X: csr_array, graphs: PreferenceGraphs, decomposition: str) -> tuple
     return took, curve[near]
 
 
-def rcv1_rows(X: csr_array, graphs: PreferenceGraphs) -> list[dict[str, Any]]:
-    """The four decompositions on the 3200 most frequent words, both to the same loss."""
+def rcv1_rows(
+    X: csr_array, graphs: PreferenceGraphs, decompositions: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Decompositions on the 3200 most frequent words, both to the same loss."""
     warnings.simplefilter("ignore", ConvergenceWarning)  # stopped on purpose
     frequent = np.argsort(-np.asarray((X > 0).sum(axis=0)).ravel(), kind="stable")[:3200]
     X = csr_array(X[:, np.sort(frequent)])
     rows = []
-    for name in DECOMPOSITIONS:
+    for name in decompositions:
         ours, goal = our_fit(X, graphs, name)
         runs = [
             seconds(lambda name=name, goal=goal: numpy_fit(X, graphs.layers, name, goal))
@@ -202,10 +204,15 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="all words of RCV1 too")
+    parser.add_argument(
+        "--rcv1", nargs="+", choices=DECOMPOSITIONS, help="only these decompositions of RCV1"
+    )
     options = parser.parse_args()
     X, graphs = load_rcv1()
     X, graphs = csr_array(X[:4800]), graphs[:4800]
-    rows = [general_row(graphs), fried_row(), pairwise_row(), *rcv1_rows(X, graphs)]
+    rows = rcv1_rows(X, graphs, options.rcv1 or DECOMPOSITIONS)
+    if not options.rcv1:
+        rows = [general_row(graphs), fried_row(), pairwise_row(), *rows]
     print(Table(rows).to_text())
     if options.full:
         ranker = LogLinearLabelRanker(alpha=ALPHA, fit_intercept=False, tol=1e-3)

@@ -34,7 +34,7 @@ from prefero.study import Table
 from prefero.text import BoostingFeatureSelector
 
 PENALTIES = (1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7, 1e-7)
-ITERATIONS = (30, 120, 240)
+ITERATIONS = (30, 60, 120)
 NAMES = dict(zip(DECOMPOSITIONS, ("0-1", "dis", "Dom", "dom"), strict=True))
 # Rows: the decomposition trained on, in the order of NAMES; columns: the errors.
 PRINTED = np.array(
@@ -93,10 +93,16 @@ def candidates(decomposition: str, solver: str) -> Iterator[LogLinearLabelRanker
 
 
 def choose(
-    X: csr_array, graphs: PreferenceGraphs, decomposition: str, solver: str, seed: int
+    X: csr_array,
+    graphs: PreferenceGraphs,
+    decomposition: str,
+    solver: str,
+    words: int,
+    seed: int,
 ) -> dict[str, Any]:
     """Return the parameters with the least error on a fifth of the training fold."""
     fit, held_out = train_test_split(np.arange(len(graphs)), test_size=0.2, random_state=seed)
+    X = chosen_words(X, graphs, fit, words)
     best, least, iterations = {}, np.inf, 0
     for ranker in candidates(decomposition, solver):
         ranker.fit(X[fit], graphs[fit])
@@ -112,6 +118,12 @@ def choose(
     return best
 
 
+def chosen_words(X: csr_array, graphs: PreferenceGraphs, rows: np.ndarray, words: int) -> csr_array:
+    """Return the words that the filter keeps judging by some rows, all rows of length 1."""
+    selector = BoostingFeatureSelector(words).fit(X[rows], graphs[rows])
+    return csr_array(normalize(selector.transform(X)))
+
+
 def fold_errors(
     X: csr_array,
     graphs: PreferenceGraphs,
@@ -123,9 +135,8 @@ def fold_errors(
     """Train on one fold with parameters chosen inside it; the four errors on its test part."""
     warnings.simplefilter("ignore", ConvergenceWarning)  # boosting stops early on purpose
     train, test = split
-    selector = BoostingFeatureSelector(words).fit(X[train], graphs[train])
-    features = csr_array(normalize(selector.transform(X)))
-    chosen = choose(features[train], graphs[train], decomposition, solver, seed=len(train))
+    chosen = choose(X[train], graphs[train], decomposition, solver, words, seed=len(train))
+    features = chosen_words(X, graphs, train, words)
     ranker = next(candidates(decomposition, solver)).set_params(**chosen)
     scores = ranker.fit(features[train], graphs[train]).decision_function(features[test])
     return [float(ranking_error(graphs[test], scores, name)) for name in DECOMPOSITIONS], chosen
