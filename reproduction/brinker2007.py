@@ -12,13 +12,12 @@ CRPC-POLY first, then k-NN; BR last; each "-r" behind its full version.
 """
 
 import time
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from joblib import Memory, Parallel, delayed
-from kebi import arguments, parse, publish
+from joblib import Parallel, delayed
+from kebi import arguments, cached, parse, publish
 from ml_knn import MLkNN
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
@@ -391,11 +390,6 @@ def multilabel_table(name: str, options: Any) -> Table:
     if name == "yeast":
         rows.append({"method": "ML-kNN, published"} | ML_KNN_YEAST | {"seconds": np.nan})
     return Table(rows)
-
-
-def cached(function: Callable[..., Any], folder: Path | None) -> Callable[..., Any]:
-    """Keep what a function returns in a folder, if there is one."""
-    return function if folder is None else Memory(folder, verbose=0).cache(function)
 
 
 READING = """
