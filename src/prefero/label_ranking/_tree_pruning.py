@@ -75,9 +75,18 @@ def pruning_path(arrays: Arrays) -> tuple[Values, NDArray[np.int64]]:
     """
     alphas, _ = _collapse_order(arrays)
     steps = np.unique(np.concatenate([[0.0], np.maximum(alphas[np.isfinite(alphas)], 0)]))
-    counts = np.array([np.count_nonzero(_standing(arrays, alphas, alpha)[1]) for alpha in steps])
+    counts = _leaves_left(nodes_of(arrays), alphas, steps)
     changes = np.diff(counts, prepend=counts[0] + 1) != 0
     return steps[changes], counts[changes]
+
+
+def _leaves_left(nodes: NDArray[Any], alphas: Values, steps: Values) -> NDArray[np.int64]:
+    """Return the leaves at each strength: a node is one from its alpha until it is gone."""
+    since = np.where((nodes["flags"] & LEAF) > 0, -np.inf, alphas)
+    gone = _survival(nodes, alphas)
+    ever = since < gone
+    begun, ended = np.sort(since[ever]), np.sort(gone[ever])
+    return np.searchsorted(begun, steps, "right") - np.searchsorted(ended, steps, "right")
 
 
 def _survival(nodes: NDArray[Any], alphas: Values) -> Values:
