@@ -1,6 +1,6 @@
 """What all displays share: axes to draw on, and series that can be told apart without colours."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,12 +23,48 @@ _MEASURE_NAMES = {
 MOST_WRITTEN_ROWS = 12
 
 
-def axes(ax: Any, width: float, height: float) -> Any:
-    """Return the given axes, or the axes of a new figure of that size in inches."""
-    if ax is not None:
+class Display:
+    """A picture of something found: ``from_...`` finds and draws, ``plot`` draws again.
+
+    A display writes ``_draw(ax)``, which gets its axes from ``self._axes``.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+        Where it was drawn last.
+    figure_ : matplotlib figure
+        The figure of these axes.
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        self._draw(ax)
+        return self
+
+    def _draw(self, ax: Any) -> None:
+        raise NotImplementedError
+
+    def _axes(self, ax: Any, width: float, height: float) -> Any:
+        """Return the given axes, or the axes of a new figure of that size in inches."""
+        if ax is None:
+            pyplot = require("matplotlib.pyplot", extra="plot", purpose="Drawing")
+            ax = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+        self.ax_, self.figure_ = ax, ax.figure
         return ax
-    pyplot = require("matplotlib.pyplot", extra="plot", purpose="Drawing")
-    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def line_style(i: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 from prefero.study.comparison import Comparison
-from prefero.study.plotting._style import COLOURS, axes, plain
+from prefero.study.plotting._style import COLOURS, Display, plain
 
 __all__ = ["CriticalDifferenceDisplay"]
 
@@ -11,7 +11,7 @@ __all__ = ["CriticalDifferenceDisplay"]
 _GAP = "\N{NO-BREAK SPACE}"
 
 
-class CriticalDifferenceDisplay:
+class CriticalDifferenceDisplay(Display):
     """Average ranks on a line, with bars over rankers that do not differ significantly.
 
     Parameters
@@ -28,9 +28,6 @@ class CriticalDifferenceDisplay:
     ----------
     Demšar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7.
     """
-
-    ax_: Any
-    figure_: Any
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
@@ -53,31 +50,17 @@ class CriticalDifferenceDisplay:
         """
         return cls(comparison).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the diagram.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        self
-            The display.
-        """
+    def _draw(self, ax: Any) -> None:
         found = self.comparison
         groups = found.groups()
         k = len(found.rankers)
         rows = 1.2 + 0.4 * len(groups) + (k + 1) // 2
-        ax = axes(ax, 7, 0.6 + 0.27 * rows)
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._axes(ax, 7, 0.6 + 0.27 * rows)
         ax.set(xlim=(0.7, max(k, 2) + 0.3), ylim=(-rows, 2))
         ax.axis("off")
         self._draw_scale(max(k, 2))
         self._draw_groups(groups)
         self._draw_rankers(top=-1.2 - 0.4 * len(groups))
-        return self
 
     def _draw_scale(self, k: int) -> None:
         ax = self.ax_

@@ -10,14 +10,21 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from prefero.study.plotting._style import axes, legend, line_style, measure_name, open_frame, plain
+from prefero.study.plotting._style import (
+    Display,
+    legend,
+    line_style,
+    measure_name,
+    open_frame,
+    plain,
+)
 
 __all__ = ["DimensionsDisplay"]
 
 Values = NDArray[np.float64]
 
 
-class DimensionsDisplay:
+class DimensionsDisplay(Display):
     """Curves over the number of dimensions, one a reduction (Fig. 4 of Kamishima & Akaho 2006).
 
     Parameters
@@ -54,9 +61,6 @@ class DimensionsDisplay:
     >>> float(display.curves["RCDR"][0]) > 0.9
     True
     """
-
-    ax_: Any
-    figure_: Any
 
     def __init__(
         self,
@@ -142,21 +146,8 @@ class DimensionsDisplay:
         numbers = list(range(1, least + 1) if dimensions is None else dimensions)
         return cls(numbers, curves, whole=float(np.mean(whole)), title=title).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        self
-            The display.
-        """
-        ax = axes(ax, 5.5, 4)
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any) -> None:
+        ax = self._axes(ax, 5.5, 4)
         for i, (name, curve) in enumerate(self.curves.items()):
             ax.plot(self.dimensions, curve, label=plain(name), **line_style(i))
         if self.whole is not None:
@@ -172,7 +163,6 @@ class DimensionsDisplay:
             ax.xaxis.get_major_locator().set_params(integer=True)
         open_frame(ax)
         legend(ax)
-        return self
 
 
 def _reduced(reducer: BaseEstimator, parts: list[Any], orders: tuple[Any, Any]) -> list[Any]:

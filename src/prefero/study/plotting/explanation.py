@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from prefero.study.plotting._style import COLOURS, HATCHES, axes, plain
+from prefero.study.plotting._style import COLOURS, HATCHES, Display, plain
 
 if TYPE_CHECKING:
     from prefero.study.explanation import Explanation
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["ExplanationDisplay"]
 
 
-class ExplanationDisplay:
+class ExplanationDisplay(Display):
     """Bars of what each feature adds to the margin of one label over another.
 
     Parameters
@@ -34,9 +34,6 @@ class ExplanationDisplay:
     ax_, figure_
         What was drawn on.
     """
-
-    ax_: Any
-    figure_: Any
 
     def __init__(
         self,
@@ -77,21 +74,8 @@ class ExplanationDisplay:
         display = cls(names, amounts, pair=why.pair, title=why.verdict(), unit=why.unit)
         return display.plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the bars, the largest effect on top.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        self
-            The display.
-        """
-        ax = axes(ax, 6.5, 0.4 * len(self.features) + 1.8)
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any) -> None:
+        ax = self._axes(ax, 6.5, 0.4 * len(self.features) + 1.8)
         places = np.arange(len(self.features))
         for side, label in enumerate(self.pair):
             sign = 1 - 2 * side
@@ -112,4 +96,3 @@ class ExplanationDisplay:
         ax.set_title(plain(fill(self.title, 56)), fontsize="medium", loc="left")
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False)
-        return self

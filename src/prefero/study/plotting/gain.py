@@ -7,13 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefero.study._scores import score_matrix
-from prefero.study.plotting._style import axes, bar_style, legend, measure_name, open_frame, plain
+from prefero.study.plotting._style import (
+    Display,
+    bar_style,
+    legend,
+    measure_name,
+    open_frame,
+    plain,
+)
 from prefero.study.table import Table
 
 __all__ = ["GainDisplay"]
 
 
-class GainDisplay:
+class GainDisplay(Display):
     """Accuracy gained or lost per data set (Fig. 2 of de Sá et al. 2017).
 
     Parameters
@@ -30,9 +37,6 @@ class GainDisplay:
     ax_, figure_
         What was drawn on.
     """
-
-    ax_: Any
-    figure_: Any
 
     def __init__(
         self, datasets: list[str], gains: dict[str, NDArray[np.float64]], *, measure: str = "tau"
@@ -79,21 +83,8 @@ class GainDisplay:
         gains = {f"{one} over {other}": column[one] - column[other] for one, other in pairs}
         return cls(datasets, gains, measure=measure).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the bars.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        self
-            The display.
-        """
-        ax = axes(ax, max(4.5, 0.5 * len(self.datasets) + 1.5), 4)
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any) -> None:
+        ax = self._axes(ax, max(4.5, 0.5 * len(self.datasets) + 1.5), 4)
         width = 0.8 / len(self.gains)
         places = np.arange(len(self.datasets))
         for i, (name, gain) in enumerate(self.gains.items()):
@@ -106,4 +97,3 @@ class GainDisplay:
         ax.margins(x=0.01)
         open_frame(ax)
         legend(ax)
-        return self

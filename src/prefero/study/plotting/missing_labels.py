@@ -6,13 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefero.study._scores import score_matrix
-from prefero.study.plotting._style import axes, legend, line_style, measure_name, open_frame, plain
+from prefero.study.plotting._style import (
+    Display,
+    legend,
+    line_style,
+    measure_name,
+    open_frame,
+    plain,
+)
 from prefero.study.table import Table
 
 __all__ = ["MissingLabelsDisplay"]
 
 
-class MissingLabelsDisplay:
+class MissingLabelsDisplay(Display):
     """Learning curves over the missing rate, one line a ranker (Fig. 1 of Cheng et al. 2009).
 
     Parameters
@@ -31,9 +38,6 @@ class MissingLabelsDisplay:
     ax_, figure_
         What was drawn on.
     """
-
-    ax_: Any
-    figure_: Any
 
     def __init__(
         self,
@@ -81,21 +85,8 @@ class MissingLabelsDisplay:
         title = dataset or (datasets[0] if len(datasets) == 1 else f"Mean of {len(datasets)} sets")
         return cls(rates, curves, measure=measure, title=title).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        self
-            The display.
-        """
-        ax = axes(ax, 5.5, 4)
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any) -> None:
+        ax = self._axes(ax, 5.5, 4)
         for i, (name, curve) in enumerate(self.curves.items()):
             ax.plot(self.rates, curve, label=plain(name), **line_style(i))
         ax.set(
@@ -107,4 +98,3 @@ class MissingLabelsDisplay:
         ax.xaxis.set_major_formatter(lambda rate, _: f"{rate:.0%}")
         open_frame(ax)
         legend(ax)
-        return self

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prefero.rankings import label_names, pair_signs
-from prefero.study.plotting._style import axes, matrix_frame, plain, write_percentages
+from prefero.study.plotting._style import Display, matrix_frame, plain, write_percentages
 
 __all__ = ["PairMatrixDisplay"]
 
 Values = NDArray[np.float64]
 
 
-class PairMatrixDisplay:
+class PairMatrixDisplay(Display):
     """A matrix of how often the label of the row stands before that of the column.
 
     Parameters
@@ -33,9 +33,6 @@ class PairMatrixDisplay:
     ax_, figure_
         What was drawn on.
     """
-
-    ax_: Any
-    figure_: Any
 
     def __init__(
         self,
@@ -112,23 +109,10 @@ class PairMatrixDisplay:
         ordered = shares[np.ix_(order, order)]
         return cls(ordered, [names[i] for i in order], **words)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the matrix.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        self
-            The display.
-        """
+    def _draw(self, ax: Any) -> None:
         c = len(self.labels)
         size = min(max(2.6, 0.45 * c), 9)
-        ax = axes(ax, size + 1.8, size + 0.9)
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._axes(ax, size + 1.8, size + 0.9)
         image = ax.imshow(self.shares, cmap="PuOr", vmin=0, vmax=1)
         write_percentages(ax, image)
         names = [plain(name) for name in self.labels]
@@ -136,7 +120,6 @@ class PairMatrixDisplay:
         ax.set_yticks(range(c), names)
         ax.set(title=self.title, ylabel="this label ...", xlabel="... stands before this one")
         matrix_frame([ax], image, self.quantity)
-        return self
 
 
 def pair_shares(Y: ArrayLike) -> Values:

@@ -8,14 +8,14 @@ from scipy import stats
 from sklearn.utils import check_consistent_length
 
 from prefero.metrics import kendall_tau
-from prefero.study.plotting._style import COLOURS, axes, open_frame
+from prefero.study.plotting._style import COLOURS, Display, open_frame
 
 __all__ = ["ReliabilityDisplay"]
 
 Values = NDArray[np.float64]
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(Display):
     """Mean tau of the answered instances against their share, the most reliable first.
 
     Parameters
@@ -32,9 +32,6 @@ class ReliabilityDisplay:
     ax_, figure_
         What was drawn on.
     """
-
-    ax_: Any
-    figure_: Any
 
     def __init__(self, answered: Values, tau: Values, correlation: float) -> None:
         self.answered = answered
@@ -89,21 +86,8 @@ class ReliabilityDisplay:
             raise ValueError("tau is undefined for every instance: there is nothing to draw.")
         return cls(*rejection_curve(sure, right), _correlation(sure, right)).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the curve.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        self
-            The display.
-        """
-        ax = axes(ax, 5.5, 3.8)
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any) -> None:
+        ax = self._axes(ax, 5.5, 3.8)
         first = first_telling(len(self.tau))
         ax.plot(self.answered[first:], self.tau[first:], color=COLOURS[0], linewidth=2)
         everything = self.tau[-1]
@@ -123,7 +107,6 @@ class ReliabilityDisplay:
         )
         ax.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         open_frame(ax)
-        return self
 
 
 def first_telling(n: int) -> int:

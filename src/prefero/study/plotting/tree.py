@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from prefero.label_ranking import TreeLabelRanker
 from prefero.label_ranking._tree_arrays import LEAF, nodes_of
 from prefero.label_ranking._tree_text import sides_of_test
-from prefero.study.plotting._style import axes, plain
+from prefero.study.plotting._style import Display, plain
 
 __all__ = ["TreeBox", "TreeDisplay"]
 
@@ -58,7 +58,7 @@ class TreeBox:
             yield from child.boxes()
 
 
-class TreeDisplay:
+class TreeDisplay(Display):
     """A decision tree whose leaves are orders of labels.
 
     Parameters
@@ -71,9 +71,6 @@ class TreeDisplay:
     ax_, figure_
         What was drawn on.
     """
-
-    ax_: Any
-    figure_: Any
 
     def __init__(self, root: TreeBox) -> None:
         self.root = root
@@ -115,35 +112,21 @@ class TreeDisplay:
 
         return cls(box(0, 0)).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the tree.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        self
-            The display.
-        """
+    def _draw(self, ax: Any) -> None:
         leaves, depth = self.root.leaves, self.root.depth
         lines = [_words(box).split("\n") for box in self.root.boxes()]
         width = max(len(line) for box in lines for line in box) * _CHARACTER_WIDTH + _GAP
         height = max(len(box) for box in lines) * _LINE_HEIGHT + 2 * _GAP
-        ax = axes(ax, leaves * width, (depth + 1) * height - _GAP)
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._axes(ax, leaves * width, (depth + 1) * height - _GAP)
         ax.set(xlim=(0, leaves), ylim=(-depth - 0.35, 0.35))
         ax.axis("off")
-        self._draw(self.root, left=0.0, level=0)
-        return self
+        self._draw_box(self.root, left=0.0, level=0)
 
-    def _draw(self, box: TreeBox, left: float, level: int) -> float:
+    def _draw_box(self, box: TreeBox, left: float, level: int) -> float:
         """Draw a box and what is below it, from the left on; return its middle."""
         middles = []
         for child in box.children:
-            middles.append(self._draw(child, left, level + 1))
+            middles.append(self._draw_box(child, left, level + 1))
             left += child.leaves
         middle = (middles[0] + middles[-1]) / 2 if middles else left + 0.5
         for child_middle, answer in zip(middles, ("yes", "no"), strict=False):
