@@ -1,6 +1,7 @@
 """Rank correlation dimension reduction: directions of features that sample orders follow."""
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
@@ -85,6 +87,13 @@ class RankCorrelationReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     # Groups reach the reducer in a pipeline without being asked for.
     __metadata_request__fit: ClassVar = {"groups": True}
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+        "correlation": [StrOptions(set(_MEASURES))],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
     def __init__(
         self,
         n_components: int | Literal["auto"] | None = None,
@@ -121,10 +130,7 @@ class RankCorrelationReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self
             The fitted reducer.
         """
-        if self.correlation not in _MEASURES:
-            raise ValueError(
-                f"correlation must be 'spearman' or 'kendall', got {self.correlation!r}."
-            )
+        self._validate_params()
         orders = check_sample_orders(self, X, y, groups)
         limit = self._limit(orders.X.shape[1])
         residuals = _Residuals(orders, _MEASURES[self.correlation], self.n_jobs)
@@ -149,7 +155,7 @@ class RankCorrelationReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _limit(self, n_features: int) -> int:
         if self.n_components is None or self.n_components == "auto":
             return n_features
-        if not 1 <= self.n_components <= n_features:
+        if self.n_components > n_features:
             raise ValueError(
                 f"n_components must be 'auto', None or in 1..{n_features}, the number of "
                 f"features, got {self.n_components!r}."
