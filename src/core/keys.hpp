@@ -51,6 +51,28 @@ class SortedKeys {
         return true;
     }
 
+    // Eight rows by a feature; false if all lie in one bin. No branch and nothing that waits for
+    // memory: there are many nodes of so few rows.
+    PREFERO_INLINE bool read_eight(const Sample& sample, const std::uint32_t (&rows)[kLanes],
+                                   std::size_t feature) {
+        const std::uint8_t* column = sample.bins.data() + feature;
+        const std::size_t stride = sample.set.features;
+        const std::uint8_t first = column[rows[0] * stride];
+        int differ = 0;
+        std::uint64_t halves[2] = {};
+        PREFERO_UNROLL
+        for (std::size_t i = 0; i < kLanes; ++i) {
+            const std::uint8_t bin = column[rows[i] * stride];
+            const std::uint64_t key = static_cast<std::uint16_t>(make_key(bin, i));
+            halves[i / 4] |= key << (16 * (i % 4));
+            differ |= bin ^ first;
+        }
+        if (!differ) return false;
+        sort_eight(halves, sorted_);
+        pad(kLanes);
+        return true;
+    }
+
     // Takes keys that come in ascending order; finish() when all are here.
     void clear() { count_ = 0; }
     void push(std::uint8_t bin) {
@@ -67,7 +89,7 @@ class SortedKeys {
     const Key* data() const { return sorted_; }
 
   private:
-    static constexpr std::size_t kFew = 2 * kShorts;
+    static constexpr std::size_t kFew = 3 * kShorts;
 
     void pad(std::size_t count) {
         count_ = count;

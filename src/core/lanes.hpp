@@ -1,9 +1,11 @@
 // Eight floats at a time, and the one macro behind which wider instructions are chosen at run time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 // Compiles a hot function twice and picks the wider version where the processor has it. The
 // arithmetic is the same (no fused multiply-add), so results do not depend on the choice.
@@ -175,10 +177,54 @@ PREFERO_INLINE float sum(const Eight& x) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 
-PREFERO_INLINE float largest(const Eight& x) {
-    const auto more = [](float a, float b) { return a > b ? a : b; };
-    return more(more(more(x[0], x[4]), more(x[2], x[6])), more(more(x[1], x[5]), more(x[3], x[7])));
+template <class Pick>
+PREFERO_INLINE float pick_lane(const Eight& x, Pick pick) {
+    return pick(pick(pick(x[0], x[4]), pick(x[2], x[6])), pick(pick(x[1], x[5]), pick(x[3], x[7])));
 }
+
+PREFERO_INLINE float largest(const Eight& x) {
+    return pick_lane(x, [](float a, float b) { return a > b ? a : b; });
+}
+
+PREFERO_INLINE float smallest(const Eight& x) {
+    return pick_lane(x, [](float a, float b) { return a < b ? a : b; });
+}
+
+// The first lanes of eight blocks.
+PREFERO_INLINE Eight first_each(const Eight (&x)[kLanes]) {
+    return Eight{x[0][0], x[1][0], x[2][0], x[3][0], x[4][0], x[5][0], x[6][0], x[7][0]};
+}
+
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+typedef std::int16_t Words __attribute__((vector_size(16)));
+
+// Compares each lane with its partner; the lane that comes first keeps the smaller word.
+template <int... Partner, int... Lane>
+PREFERO_INLINE Words compare_lanes(const Words& x, std::integer_sequence<int, Lane...>) {
+    const Words y = __builtin_shufflevector(x, x, Partner...);
+    const Words low = x < y ? x : y, high = x < y ? y : x;
+    return __builtin_shufflevector(low, high, (Partner < Lane ? Lane + 8 : Lane)...);
+}
+
+// Writes eight words, given as two halves, in ascending order: a sorting network.
+PREFERO_INLINE void sort_eight(const std::uint64_t (&halves)[2], std::int16_t* to) {
+    constexpr std::make_integer_sequence<int, kLanes> lanes;
+    Words x;
+    std::memcpy(&x, halves, sizeof x);
+    x = compare_lanes<2, 3, 0, 1, 6, 7, 4, 5>(x, lanes);
+    x = compare_lanes<4, 5, 6, 7, 0, 1, 2, 3>(x, lanes);
+    x = compare_lanes<1, 0, 3, 2, 5, 4, 7, 6>(x, lanes);
+    x = compare_lanes<0, 1, 4, 5, 2, 3, 6, 7>(x, lanes);
+    x = compare_lanes<0, 4, 2, 6, 1, 5, 3, 7>(x, lanes);
+    x = compare_lanes<0, 2, 1, 4, 3, 6, 5, 7>(x, lanes);
+    std::memcpy(to, &x, sizeof x);
+}
+#else
+inline void sort_eight(const std::uint64_t (&halves)[2], std::int16_t* to) {
+    std::memcpy(to, halves, sizeof halves);
+    std::sort(to, to + kLanes);
+}
+#endif
 
 // The sums of eight blocks, added up side by side.
 PREFERO_INLINE Eight sum_each(const Eight (&x)[kLanes]) {

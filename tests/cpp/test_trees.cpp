@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -62,6 +64,20 @@ const CriterionKind kAll[] = {CriterionKind::kKendall, CriterionKind::kSpearman,
                               CriterionKind::kMallows, CriterionKind::kEntropy};
 
 }  // namespace
+
+// A network that sorts every row of zeros and ones sorts everything.
+TEST(eight_words_are_sorted) {
+    for (unsigned pattern = 0; pattern < 256; ++pattern) {
+        std::int16_t words[kLanes], sorted[kLanes];
+        for (std::size_t i = 0; i < kLanes; ++i)
+            words[i] = (pattern >> i) & 1 ? std::int16_t{5} : std::int16_t{-5};
+        std::uint64_t halves[2];
+        std::memcpy(halves, words, sizeof halves);
+        sort_eight(halves, sorted);
+        std::sort(words, words + kLanes);
+        CHECK(std::equal(words, words + kLanes, sorted));
+    }
+}
 
 TEST(every_criterion_finds_the_turning_point) {
     for (CriterionKind kind : kAll)

@@ -40,16 +40,19 @@ class VectorCuts {
         total_ = total;
         if (node.count > kMostRows) return;
         for (std::size_t i = 0; i < node.count; ++i) set_item(i, sample_.lane(node.rows[i]));
+        if (node.count > kLanes) return;
+        // Eight all the same: the last row again, with nothing to add.
+        for (std::size_t i = 0; i < kLanes; ++i) few_[i] = node.rows[std::min(i, node.count - 1)];
+        clear_all(items_.data() + node.count * width(), (kLanes - node.count) * width());
     }
 
     // The best cut of a numeric feature; false if all rows lie in one bin. Missing values, whose
     // bin is the last, are tried on both sides.
     PREFERO_INLINE bool find(std::size_t feature, Cut& best) {
-        if (node_.count > kMostRows ? !sum_bins(feature) : !keys_.read(sample_, node_, feature))
-            return false;
+        if (!make_keys(feature)) return false;
         best = Cut{};
         VectorSums<Width> sums = zero();
-        scan(sums, 0, false, best);
+        scan(sums, false, best);
         if (bin_of(keys_[keys_.count() - 1]) == kMissingBin) {
             scan_missing_left(best);
             best.missing_seen = true;
@@ -61,16 +64,23 @@ class VectorCuts {
     PREFERO_INLINE std::size_t width() const { return Width ? Width : width_; }
     PREFERO_INLINE const Block* item(std::size_t i) const { return items_.data() + i * width(); }
 
-    // Lanes before the vector stay 0.
+    // Of the lanes before the vector, only the weight is kept.
     PREFERO_INLINE void set_item(std::size_t i, const Block* from) {
         const float own = from->lane[kWeightLane];
         const Eight weight = broadcast(total_->lane[kWeightLane]), part = broadcast(own);
-        const Eight vector_only{0, 0, 1, 1, 1, 1, 1, 1};
+        const Eight weight_only{1, 0, 0, 0, 0, 0, 0, 0};
         Block* to = items_.data() + i * width();
-        store(to[0], (weight * load(from[0]) - part * load(total_[0])) * vector_only);
+        store(to[0],
+              (weight * load(from[0]) - part * load(total_[0])) * kVectorOnly + part * weight_only);
         for (std::size_t k = 1; k < width(); ++k)
             store(to[k], weight * load(from[k]) - part * load(total_[k]));
-        weights_[i] = own;
+    }
+
+    // Sorts the items by the feature; false if there is only one bin.
+    PREFERO_INLINE bool make_keys(std::size_t feature) {
+        if (node_.count <= kLanes) return keys_.read_eight(sample_, few_, feature);
+        if (node_.count <= kMostRows) return keys_.read(sample_, node_, feature);
+        return sum_bins(feature);
     }
 
     // Makes the bins of the feature the items; false if there is only one.
@@ -99,46 +109,38 @@ class VectorCuts {
 
     PREFERO_INLINE void scan_missing_left(Cut& best) {
         VectorSums<Width> sums = zero();
-        float weight = 0;
         std::size_t known = keys_.count();
-        for (; bin_of(keys_[known - 1]) == kMissingBin; --known) {
-            take(sums, keys_[known - 1]);
-            weight += weights_[item_of(keys_[known - 1])];
-        }
+        for (; bin_of(keys_[known - 1]) == kMissingBin; --known) take(sums, keys_[known - 1]);
         keys_.keep(known);
-        scan(sums, weight, true, best);
+        scan(sums, true, best);
     }
 
-    // Tries the cuts between the keys, with vectors of this sum and weight left of them.
-    PREFERO_INLINE void scan(VectorSums<Width>& sums, float weight, bool missing_left, Cut& best) {
+    // Tries the cuts between the keys, with vectors of this sum left of them.
+    PREFERO_INLINE void scan(VectorSums<Width>& sums, bool missing_left, Cut& best) {
         const std::size_t count = blocks(keys_.count() - 1);
-        for (std::size_t i = 0; i < count * kLanes; ++i) {
-            weight += weights_[item_of(keys_[i])];
-            left_[i / kLanes].lane[i % kLanes] = weight;
-        }
         const Eight all = broadcast(total_->lane[kWeightLane]);
-        Eight most = broadcast(best.quality), place = broadcast(0);
+        Eight most = broadcast(best.quality), place = broadcast(0), here{0, 1, 2, 3, 4, 5, 6, 7};
         for (std::size_t k = 0; k < count; ++k) {
             const Key* keys = keys_.data() + k * kLanes;
-            Eight squares[kLanes];
+            Eight heads[kLanes], squares[kLanes];
             PREFERO_UNROLL
             for (std::size_t j = 0; j < kLanes; ++j) {
                 take(sums, keys[j]);
+                heads[j] = block_of(sums, 0);
                 squares[j] = square(sums);
             }
-            const Eight left = load(left_[k]);
+            const Eight left = first_each(heads);
             const Eight gains = where_upper_bytes_differ(
                 keys, keys + 1, sum_each(squares) / (all * left * (all - left)), kNoGain);
-            place = where_larger(gains, most, broadcast(static_cast<float>(k)), place);
+            place = where_larger(gains, most, here, place);
             most = where_larger(gains, most, gains, most);
+            here += broadcast(kLanes);
         }
         const float gain = largest(most);
         if (!(gain > best.quality)) return;
-        std::size_t at = kMostItems;  // the first of equals
-        for (std::size_t j = 0; j < kLanes; ++j) {
-            const std::size_t here = static_cast<std::uint32_t>(place[j]) * kLanes + j;
-            at = most[j] == gain && here < at ? here : at;
-        }
+        // The first of equals.
+        const Eight equals = where_larger(broadcast(gain), most, broadcast(kMostItems), place);
+        const auto at = static_cast<std::size_t>(smallest(equals));
         best = {gain, bin_of(keys_[at]), bin_of(keys_[at + 1]), missing_left};
     }
 
@@ -164,18 +166,21 @@ class VectorCuts {
         }
     }
 
+    PREFERO_INLINE static Eight block_of(const VectorSums<Width>& sums, std::size_t k) {
+        if constexpr (Width == 0)
+            return load(sums.blocks[k]);
+        else
+            return sums.lanes[k];
+    }
+
     PREFERO_INLINE Eight square(const VectorSums<Width>& sums) const {
-        const auto own = [&](std::size_t k) {
-            if constexpr (Width == 0)
-                return load(sums.blocks[k]);
-            else
-                return sums.lanes[k];
-        };
-        Eight squares = own(0) * own(0);
-        for (std::size_t k = 1; k < width(); ++k) squares += own(k) * own(k);
+        const Eight head = block_of(sums, 0);
+        Eight squares = head * kVectorOnly * head;
+        for (std::size_t k = 1; k < width(); ++k) squares += block_of(sums, k) * block_of(sums, k);
         return squares;
     }
 
+    static constexpr Eight kVectorOnly{0, 0, 1, 1, 1, 1, 1, 1};
     static constexpr float kNoGain = -std::numeric_limits<float>::infinity();
 
     const Sample& sample_;
@@ -183,11 +188,10 @@ class VectorCuts {
     NodeRows node_{};
     const Block* total_ = nullptr;
     Blocks items_;
-    float weights_[kMostItems] = {};
     Blocks bins_;  // sums a bin, zero between two features
     Blocks sums_;
     SortedKeys keys_;
-    Block left_[kMostItems / kLanes];  // weights up to each item
+    std::uint32_t few_[kLanes];  // the rows of a node of at most eight, the last one repeated
 };
 
 }  // namespace prefero
