@@ -1,4 +1,4 @@
-// Eight floats at a time, and the one macro behind which wider instructions are chosen at run time.
+// Eight floats at a time.
 #pragma once
 
 #include <algorithm>
@@ -7,14 +7,7 @@
 #include <cstring>
 #include <utility>
 
-// Compiles a hot function twice and picks the wider version where the processor has it. The
-// arithmetic is the same (no fused multiply-add), so results do not depend on the choice.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define PREFERO_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define PREFERO_CLONES
-#endif
+#include "core/wide.hpp"
 
 #if defined(__GNUC__)
 #define PREFERO_INLINE inline __attribute__((always_inline))
