@@ -41,6 +41,7 @@ from prefero import (
 from prefero.datasets import benchmark_path
 from prefero.ordering import BoostingOrderer, OrderedObjects, objects_from_orders
 from prefero.study import Table
+from prefero.study.plotting import DimensionsDisplay
 
 Orders = NDArray[np.int64]
 Size = tuple[int, int]
@@ -341,20 +342,9 @@ def draw_curves(table: Table) -> Any:
     figure, axes = pyplot.subplots(1, len(sizes), figsize=(9, 2.8), layout="constrained")
     for ax, size in zip(axes, sizes, strict=True):
         rows = [row for row in table if row["orders"] == size]
-        for method, style in (("KRCDR", "-o"), ("SRCDR", "--s"), ("PCA", "-^"), ("ORIG", ":")):
-            ax.plot(
-                [row["dimensions"] for row in rows],
-                [row[method] for row in rows],
-                style,
-                markersize=3,
-                linewidth=1,
-                label=method,
-            )
-        ax.set(title=size, xlabel="dimensions")
-        if max(row["dimensions"] for row in rows) > 20:
-            ax.set_xscale("log")
-    axes[0].set_ylabel("mean rho")
-    axes[0].legend(fontsize="small")
+        curves = {name: [row[name] for row in rows] for name in ("KRCDR", "SRCDR", "PCA")}
+        dimensions = [row["dimensions"] for row in rows]
+        DimensionsDisplay(dimensions, curves, whole=rows[0]["ORIG"], title=size).plot(ax)
     return figure
 
 
