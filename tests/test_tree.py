@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
-import oracles
+import split_oracles
 from prefero import TreeLabelRanker
 from prefero._core import mallows_theta
 from prefero.consensus import extend
@@ -50,17 +50,17 @@ def check_like_an_exhaustive_scan(criterion, tree, X, Y):
     """Every node's split is as good as the best of all thresholds, and no leaf misses a gain."""
     nodes, rows = tree._nodes, tree.decision_path(X).toarray().T > 0
     for node, here in enumerate(rows):
-        best = oracles.best_split_quality(criterion, X[here], Y[here], mallows_theta)
+        best = split_oracles.best_split_quality(criterion, X[here], Y[here], mallows_theta)
         if nodes["flags"][node] & 1:
             assert (
                 best is None
-                or oracles.rankings_agree(Y[here])
-                or best <= oracles.node_quality(criterion, Y[here]) + 1e-5
+                or split_oracles.rankings_agree(Y[here])
+                or best <= split_oracles.node_quality(criterion, Y[here]) + 1e-5
             )
             continue
         left = rows[nodes["child"][node]]
         assert 0 < left.sum() < here.sum()
-        found = oracles.split_quality(criterion, Y[here], left[here], mallows_theta)
+        found = split_oracles.split_quality(criterion, Y[here], left[here], mallows_theta)
         assert found == pytest.approx(best, abs=2e-5)
 
 
@@ -89,8 +89,8 @@ def test_large_nodes_are_those_of_an_exhaustive_scan(criterion, n_samples):
     X, Y = informative(X, ranks_from_scores(scores, higher_is_better=True))
     tree = grown_fully(criterion, X, Y, max_depth=1)
     left = tree.apply(X) == 1
-    found = oracles.split_quality(criterion, Y, left, mallows_theta)
-    best = oracles.best_split_quality(criterion, X, Y, mallows_theta)
+    found = split_oracles.split_quality(criterion, Y, left, mallows_theta)
+    best = split_oracles.best_split_quality(criterion, X, Y, mallows_theta)
     assert found == pytest.approx(best, abs=2e-5)
 
 
@@ -127,7 +127,7 @@ def test_best_first_splits_the_best_node_first():
 def test_a_split_that_gamma_forbids_is_not_made():
     X = np.arange(8.0)[:, None]
     Y = np.array([[1, 2, 3]] * 4 + [[1, 3, 2]] * 4)
-    signs = np.array([oracles.sign_vector(row) for row in Y])
+    signs = np.array([split_oracles.sign_vector(row) for row in Y])
     similarity = signs @ signs.T / 3
     apart = (similarity.sum() - 8) / (8 * 7)
     needed = (1 + apart) / 2  # the children are pure: 1 + similarity = 2

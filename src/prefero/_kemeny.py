@@ -1,7 +1,6 @@
 """Exact Kemeny consensus: integer programming over which label of each pair comes first."""
 
 import time
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +9,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
+
+from prefero._warnings import warn_user
 
 Sums = NDArray[np.float64]
 Order = NDArray[np.int64]
@@ -49,11 +50,10 @@ def exact_order(sums: Sums, start: Order, time_limit: float) -> Order:
         pieces.append(members)
     order = np.concatenate(pieces)
     if not proven:
-        warnings.warn(
+        warn_user(
             f"The Kemeny order is not proven optimal after {time_limit:g} seconds: "
             "raise time_limit, or use method='local' if a good order is enough.",
             ConvergenceWarning,
-            stacklevel=3,
         )
     return order
 

@@ -6,7 +6,6 @@ where the features are few and dense, L-BFGS otherwise. The problem of each pair
 that :class:`sklearn.linear_model.LogisticRegression` solves.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,8 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
+
+from prefero._warnings import warn_user
 
 Values = NDArray[np.float64]
 
@@ -73,11 +74,10 @@ def solve_logistic(
     solve = _newton if not issparse(X) and len(ridge) <= _NEWTON_COLUMNS else _lbfgs
     beta, converged = solve(X, signs, weight, ridge, tol, max_iter)
     if not converged:
-        warnings.warn(
+        warn_user(
             f"The logistic regressions did not converge in max_iter={max_iter} iterations: "
             "scale the features, or raise max_iter.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     intercept = beta[:, n_features] if fit_intercept else np.zeros(n_problems)
     return np.ascontiguousarray(beta[:, :n_features]), intercept.copy()

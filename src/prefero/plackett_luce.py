@@ -4,8 +4,6 @@ A ranking arises by choosing the best label, then the best of the rest, and so o
 with probabilities proportional to the worths of the labels that are left.
 """
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logsumexp
@@ -13,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from prefero import _core
+from prefero._warnings import warn_user
 from prefero.consensus import Neighborhoods, check_neighborhoods, whole_sample
 from prefero.rankings import check_ranks, strict_ranks
 
@@ -194,11 +193,10 @@ def fit_plackett_luce(
     """
     log_worth, rounds = _fit(whole_sample(Y, sample_weight), prior, max_iter, tol)
     if rounds[0] >= max_iter:
-        warnings.warn(
+        warn_user(
             f"Plackett-Luce worths still changed after {max_iter} steps: raise max_iter, or "
             "prior if few rankings leave them nearly undetermined.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return PlackettLuce(np.exp(log_worth[0]))
 

@@ -1,6 +1,5 @@
 """What every orderer of objects shares: sample orders, tags, and the public predictions."""
 
-import warnings
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from prefero._warnings import warn_user
 from prefero.base._features import check_features
 from prefero.metrics import spearman_rho
 from prefero.rankings import Groups
@@ -72,11 +72,9 @@ def check_sample_orders(
     in_order = bool((np.diff(found.rows) == 1).all())
     positions = found.positions(ranks[found.rows])
     if (found.levels(positions) == 0).all():
-        warnings.warn(
+        warn_user(
             "y puts no object before another in any group: there is nothing to learn from, "
             "and all objects will be tied.",
-            UserWarning,
-            stacklevel=4,
         )
     return SampleOrders(X if in_order else X[found.rows], positions, found)
 
@@ -246,10 +244,9 @@ def _mean_group_rho(
         total += np.nan_to_num(rho) @ group_weight
         total_weight += group_weight.sum()
     if not total_weight > 0:
-        warnings.warn(
+        warn_user(
             "Spearman's rho is undefined: y puts no object before another in any group.",
             UndefinedMetricWarning,
-            stacklevel=3,
         )
         return float("nan")
     return float(total / total_weight)

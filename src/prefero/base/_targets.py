@@ -1,18 +1,15 @@
 """The questions every estimator of a fixed label set asks of its targets."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from prefero._warnings import warn_user
 from prefero.rankings import label_names
 
 Values = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-# Frames between the warning and the user's call of fit: a helper here, _validate_fit, fit.
-_USER_FRAME = 4
 
 
 def used_rows(target: Values, weight: Values, *, says: str) -> Mask:
@@ -36,11 +33,9 @@ def used_rows(target: Values, weight: Values, *, says: str) -> Mask:
     if empty.all():
         raise ValueError(f"y {says}s no label in any row: there is nothing to learn from.")
     if empty.any():
-        warnings.warn(
+        warn_user(
             f"{empty.sum()} of {len(empty)} rows of y {says} no label and are ignored "
             f"(the first is row {np.argmax(empty)}).",
-            UserWarning,
-            stacklevel=_USER_FRAME,
         )
     used = ~empty & (weight > 0)
     if not used.any():
@@ -68,11 +63,9 @@ def unseen_labels(target: Values, names: NDArray[Any], *, says: str) -> Mask:
     unseen = np.asarray(np.isnan(target).all(axis=0))
     if unseen.any():
         listed = ", ".join(repr(name) for name in names[unseen][:5].tolist())
-        warnings.warn(
+        warn_user(
             f"{unseen.sum()} of {len(names)} labels are {says} in no row of y and will be "
             f"predicted last: {listed}.",
-            UserWarning,
-            stacklevel=_USER_FRAME,
         )
     return unseen
 

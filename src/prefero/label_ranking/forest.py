@@ -2,7 +2,6 @@
 
 from numbers import Integral
 from typing import Any, ClassVar
-from warnings import warn
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_even_slices
 from sklearn.utils._param_validation import Interval
 
+from prefero._warnings import warn_user
 from prefero.label_ranking._tree_arrays import joined
 from prefero.label_ranking._tree_base import BaseTreeRanker
 from prefero.metrics import kendall_tau
@@ -176,17 +176,16 @@ class ForestLabelRanker(BaseTreeRanker):
                 "with warm_start=True it must not shrink."
             )
         if grown and self.n_estimators == grown:
-            warn("Warm-start fitting without increasing n_estimators adds no trees.", stacklevel=3)
+            warn_user("Warm-start fitting without increasing n_estimators adds no trees.")
         return self._draw_seeds(self.n_estimators)[grown:]
 
     def _predict_out_of_bag(self, bins: NDArray[np.uint8], ranks: NDArray[np.float64]) -> None:
         scores, trees = self._walker.out_of_bag(bins, self.seeds_)
         left_out = trees > 0
         if not left_out.all():
-            warn(
+            warn_user(
                 f"{np.count_nonzero(~left_out)} of {len(trees)} rows were in the sample of every "
                 "tree and have no out-of-bag prediction: grow more trees.",
-                stacklevel=3,
             )
         self.oob_decision_function_ = np.where(left_out[:, None], scores, np.nan)
         self.oob_score_ = float(

@@ -1,6 +1,5 @@
 """Log-linear models of label preferences (Dekel, Manning & Singer 2003)."""
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -14,6 +13,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from prefero._warnings import warn_user
 from prefero.base import BaseLabelRanker, GraphRankerMixin
 from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
 from prefero.label_ranking._loglinear_solvers import (
@@ -142,12 +142,11 @@ default="domination"
         solution = self._solve(functions, weight)
         self._store(solution, X.shape[1])
         if not solution.converged and self.max_iter > 0:
-            warnings.warn(
+            warn_user(
                 f"The {self.solver} solver did not converge in max_iter={self.max_iter} "
                 "iterations: scale the features, raise max_iter or alpha, or accept a larger "
                 "tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _functions(self, X: Any, graphs: PreferenceGraphs) -> LinearFunctions | GivenFunctions:

@@ -1,11 +1,11 @@
 """From one value a row to the figure a user asked for."""
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_consistent_length
+
+from prefero._warnings import warn_user
 
 Values = NDArray[np.float64]
 
@@ -32,10 +32,9 @@ def average_rows(
     defined = ~np.isnan(values)
     total = weight[defined].sum()
     if not total > 0:
-        warnings.warn(
+        warn_user(
             f"{measure} is undefined: {why_undefined}.",
             UndefinedMetricWarning,
-            stacklevel=3,
         )
         return float("nan")
     return float(values[defined] @ weight[defined] / total)

@@ -28,7 +28,6 @@ Source: TypeAlias = tuple[Any, ...] | Bunch | Callable[[], tuple[Any, ...] | Bun
 Details = Mapping[str, Callable[[Any], float]]
 
 MEASURES = ("tau", "rho", "top1", "regret")
-SECONDS = ("fit_seconds", "predict_seconds")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,108 @@
+"""Slow twins of the split criteria: every cut of every feature, tried in plain Python."""
+
+from itertools import combinations
+
+import numpy as np
+
+from oracles import bucket_positions
+
+
+def sign_vector(ranks):
+    """One sign a pair of labels; 0 where tied or unknown."""
+    pairs = combinations(range(len(ranks)), 2)
+    return np.array([np.nan_to_num(np.sign(ranks[j] - ranks[i])) for i, j in pairs])
+
+
+def borda_vector(ranks):
+    """Centred generalized Borda votes; 0 where unknown."""
+    c, m = len(ranks), np.count_nonzero(~np.isnan(ranks))
+    positions = np.array(bucket_positions(ranks))
+    return np.nan_to_num((m + 1 - 2 * positions) / (c - 1) * (c + 1) / (m + 1))
+
+
+def mean_correlation(vectors, complete_length):
+    """Mean of all pairs of vectors, each with itself too."""
+    return float(np.mean(vectors @ vectors.T)) / complete_length
+
+
+def ranking_entropy(ranks, signs):
+    """De Sá et al. (2017): (sum of p ln p) ln(mean of (tau + 1)/2, distinct against all)."""
+    _, first, count = np.unique(np.nan_to_num(ranks), axis=0, return_index=True, return_counts=True)
+    if len(first) < 2:
+        return 0.0
+    p = count / count.sum()
+    closeness = np.mean((signs[first] @ signs.T / signs.shape[1] + 1) / 2)
+    return float(np.sum(p * np.log(p)) * np.log(closeness))
+
+
+def node_theta(signs, votes, theta_of_distance):
+    """Spread of the Mallows model on the observed pairs; half a discordant pair if pure."""
+    c = votes.shape[1]
+    mean = votes.sum(axis=0)
+    center = np.array([np.sign(round(mean[i] - mean[j], 6)) for i, j in combinations(range(c), 2)])
+    seen = np.abs(signs).sum()
+    if seen == 0:
+        return 0.0
+    discordant = (seen - (signs.sum(axis=0) * center).sum()) / 2
+    return theta_of_distance(signs.shape[1] / seen * max(discordant, 0.5), c)
+
+
+def split_quality(criterion, ranks, left, theta_of_distance, vectors=None):
+    """Goodness of a split into the rows `left` and the others: larger is better."""
+    c = ranks.shape[1]
+    signs, votes = vectors or sign_and_vote_vectors(ranks)
+    total = 0.0
+    for side in (left, ~left):
+        value = {
+            "kendall": lambda: mean_correlation(signs[side], signs.shape[1]),  # noqa: B023
+            "spearman": lambda: mean_correlation(votes[side], c * (c + 1) / (3 * (c - 1))),  # noqa: B023
+            "entropy": lambda: -ranking_entropy(ranks[side], signs[side]),  # noqa: B023
+            "mallows": lambda: node_theta(signs[side], votes[side], theta_of_distance),  # noqa: B023
+        }[criterion]()
+        total += side.mean() * value
+    return total
+
+
+def sign_and_vote_vectors(ranks):
+    """The vectors of all rows."""
+    return np.array([sign_vector(row) for row in ranks]), np.array(
+        [borda_vector(row) for row in ranks]
+    )
+
+
+def all_splits(X):
+    """The rows left of every threshold of every feature; missing values on either side."""
+    for column in X.T:
+        missing = np.isnan(column)
+        known = np.unique(column[~missing])
+        for value in known[:-1] if not missing.any() else known:
+            yield column <= value
+        for value in known[:-1] if missing.any() else []:
+            yield (column <= value) | missing
+
+
+def best_split_quality(criterion, X, ranks, theta_of_distance):
+    """The best quality over all features and thresholds; None if no feature varies."""
+    vectors = sign_and_vote_vectors(ranks)
+    qualities = [
+        split_quality(criterion, ranks, left, theta_of_distance, vectors) for left in all_splits(X)
+    ]
+    return max(qualities, default=None)
+
+
+def node_quality(criterion, ranks):
+    """What a split must improve; a Mallows tree splits in any case."""
+    signs, votes = sign_and_vote_vectors(ranks)
+    c = ranks.shape[1]
+    return {
+        "kendall": lambda: mean_correlation(signs, signs.shape[1]),
+        "spearman": lambda: mean_correlation(votes, c * (c + 1) / (3 * (c - 1))),
+        "entropy": lambda: -ranking_entropy(ranks, signs),
+        "mallows": lambda: -np.inf,
+    }[criterion]()
+
+
+def rankings_agree(ranks):
+    """Whether no two rankings put a pair of labels in different orders."""
+    signs = np.array([sign_vector(row) for row in ranks])
+    return bool(np.abs(signs.sum(axis=0)).sum() == np.abs(signs).sum())
