@@ -199,8 +199,10 @@ def test_a_warm_start_goes_on_where_the_last_fit_ended():
     warm = cold.fit(X, Y)
     assert warm.loss_curve_[0] == pytest.approx(end)
     assert warm.n_iter_ < iterations
-    with pytest.raises(ValueError, match=r"warm_start needs weights of the shape \(3, 4\)"):
+    with pytest.raises(ValueError, match="X has 2 features"):
         warm.fit(X[:, :2], Y)
+    with pytest.raises(ValueError, match=r"warm_start needs weights of the shape \(3, 4\)"):
+        warm.set_params(fit_intercept=False).fit(X, Y)
 
 
 def test_given_base_functions_replace_the_linear_ones():

@@ -30,6 +30,7 @@ _PUBLIC = {
     "save": "persistence",
 }
 _ROOMS = (
+    "base",
     "checks",
     "consensus",
     "datasets",

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefero import _core
+from prefero._typing import Values
 
 MAX_BINS = 255  # the 256th is for missing values
 MAX_ROWS_FOR_QUANTILES = 200_000
-
-Values = NDArray[np.float64]
 
 
 class FeatureBins(NamedTuple):

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import daxpy, ddot, dscal
 
-Values = NDArray[np.float64]
+from prefero._typing import Values
+
 Function = Callable[[Values], tuple[float, Values]]
 
 # Pairs of steps and gradients that are remembered: more save iterations where variables are few,

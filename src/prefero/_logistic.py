@@ -16,9 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
+from prefero._typing import Values
 from prefero._warnings import warn_user
-
-Values = NDArray[np.float64]
 
 # Up to this many columns a Newton step for every pair costs less than the many gradients of
 # L-BFGS; the rows of a batch are few enough for its arrays to stay in the cache.

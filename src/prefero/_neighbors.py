@@ -11,6 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
 
 from prefero._optional import require
+from prefero._typing import Indices, Values
 
 __all__ = [
     "FaissIndex",
@@ -25,8 +26,6 @@ __all__ = [
     "occupied_places",
 ]
 
-Values = NDArray[np.float64]
-Indices = NDArray[np.int64]
 WeightFunction = Callable[[Values], Values]
 
 # Rows a query: results do not depend on how many jobs share the chunks, and memory is bounded

@@ -14,9 +14,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import has_fit_parameter
 
 from prefero._logistic import solve_logistic
+from prefero._typing import Values
 from prefero.rankings import pair_signs
-
-Values = NDArray[np.float64]
 
 # Entries of the arrays (instances x pairs) that one step of training or prediction may hold.
 _BLOCK_ENTRIES = 2**23

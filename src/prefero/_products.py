@@ -3,12 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from prefero import _core
-
-Values = NDArray[np.float64]
+from prefero._typing import Values
 
 # Features beyond these sizes could leave the range of single precision.
 _SMALL, _LARGE = 1e-10, 1e10

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight
 
 from prefero import _core
 from prefero._kemeny import exact_order
+from prefero._sklearn import check_sample_weight
 from prefero.rankings import check_ranks, strict_ranks
 
 __all__ = ["borda", "borda_batch", "borda_votes", "extend", "footrule_order", "kemeny", "pair_sums"]
@@ -127,7 +127,7 @@ def whole_sample(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> Neighb
     array([1., 1.])
     """
     ranks = check_ranks(Y)
-    weight = _check_sample_weight(sample_weight, ranks, dtype=np.float64, ensure_non_negative=True)
+    weight = check_sample_weight(sample_weight, ranks, dtype=np.float64, ensure_non_negative=True)
     n = len(ranks)
     return Neighborhoods(ranks, np.array([0, n]), np.arange(n), np.ascontiguousarray(weight))
 

@@ -9,9 +9,9 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from prefero._sklearn import Interval, StrOptions
 from prefero.preferences import (
     DECOMPOSITIONS,
     Decomposition,

@@ -1,6 +1,7 @@
 """What the estimators of each task share: tags, validation, names, and the public predictions."""
 
 from prefero.base._features import check_features
+from prefero.base._fitting import fitting, goes_on, twin_of
 from prefero.base._graph_ranking import GraphRankerMixin
 from prefero.base._label_ranking import BaseLabelRanker, LabelRankerMixin
 from prefero.base._multilabel import BaseMultilabelRanker, MultilabelRankerMixin
@@ -18,5 +19,8 @@ __all__ = [
     "SampleOrders",
     "check_features",
     "check_sample_orders",
+    "fitting",
+    "goes_on",
+    "twin_of",
     "unseen_labels",
 ]

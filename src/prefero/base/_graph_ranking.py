@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import _check_sample_weight
 
+from prefero._sklearn import check_sample_weight
 from prefero.base._label_ranking import LabelRankerMixin
 from prefero.base._targets import unseen_labels, used_rows
 from prefero.metrics import ranking_error
@@ -29,11 +29,16 @@ class GraphRankerMixin(LabelRankerMixin):
         if not isinstance(y, PreferenceGraphs):
             X, ranks, weight = super()._validate_fit(X, y, sample_weight, reset=reset)
             return X, PreferenceGraphs.from_ranks(ranks), weight
-        X = self._validate_X(X, reset=True)
+        X = self._validate_X(X, reset=reset)
         check_consistent_length(X, y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        self.classes_ = np.arange(y.n_labels)
-        self.labels_ = self.classes_ if y.labels is None else y.labels
+        weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if reset:
+            self.classes_ = np.arange(y.n_labels)
+            self.labels_ = self.classes_ if y.labels is None else y.labels
+        elif y.n_labels != len(self.labels_):
+            raise ValueError(
+                f"y has {y.n_labels} labels, but the fit before it had {len(self.labels_)}."
+            )
         known = np.where(y.touched(), 1.0, np.nan)
         used = used_rows(known, weight, says="rank")
         self.unseen_labels_ = unseen_labels(known[used], self.labels_, says="ranked")

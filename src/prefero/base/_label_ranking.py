@@ -7,9 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from prefero._sklearn import check_sample_weight
 from prefero.base._features import check_features
+from prefero.base._fitting import fitting, goes_on
 from prefero.base._targets import put_last, refuse_other_labels, unseen_labels, used_rows
 from prefero.metrics import kendall_tau
 from prefero.rankings import check_ranks, label_names, strict_ranks
@@ -74,7 +76,7 @@ class LabelRankerMixin:
         X = self._validate_X(X, reset=reset)
         ranks = check_ranks(y, name="y", n_labels=None if reset else len(self.labels_))
         check_consistent_length(X, ranks)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if reset:
             names = label_names(y)
             self.classes_ = np.arange(ranks.shape[1])
@@ -106,7 +108,9 @@ class LabelRankerMixin:
             The fitted ranker.
         """
         self._validate_params()  # type: ignore[attr-defined]
-        self._fit(*self._validate_fit(X, y, sample_weight))
+        anew = not goes_on(self)
+        with fitting(self, anew=anew) as ranker:
+            ranker._fit(*ranker._validate_fit(X, y, sample_weight, reset=anew))
         return self
 
     def _fit(self, X: NDArray[Any], ranks: Any, weight: NDArray[np.float64]) -> None:

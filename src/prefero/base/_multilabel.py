@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, check_consistent_length
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from prefero._sklearn import check_sample_weight
+from prefero._typing import Values
 from prefero.base._features import check_features
+from prefero.base._fitting import fitting
 from prefero.base._targets import put_last, refuse_other_labels, unseen_labels, used_rows
 from prefero.metrics import spearman_rho
 from prefero.rankings import (
@@ -18,8 +21,6 @@ from prefero.rankings import (
     strict_calibrated,
     strict_ranks,
 )
-
-Values = NDArray[np.float64]
 
 
 class MultilabelRankerMixin:
@@ -76,7 +77,7 @@ class MultilabelRankerMixin:
         X = self._validate_X(X, reset=True)
         calibrated = calibrated_from_relevance(_indicator(y), ranks)
         check_consistent_length(X, calibrated)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         names = label_names(y)
         self.classes_ = np.arange(calibrated.shape[1] - 1)
         self.labels_ = self.classes_ if names is None else names
@@ -109,7 +110,8 @@ class MultilabelRankerMixin:
             The fitted ranker.
         """
         self._validate_params()  # type: ignore[attr-defined]
-        self._fit(*self._validate_fit(X, y, ranks, sample_weight))
+        with fitting(self) as ranker:
+            ranker._fit(*ranker._validate_fit(X, y, ranks, sample_weight))
         return self
 
     def _fit(self, X: Any, calibrated: Values, weight: Values) -> None:

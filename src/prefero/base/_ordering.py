@@ -8,10 +8,12 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from prefero._sklearn import check_sample_weight
 from prefero._warnings import warn_user
 from prefero.base._features import check_features
+from prefero.base._fitting import fitting
 from prefero.metrics import spearman_rho
 from prefero.rankings import Groups
 
@@ -133,7 +135,8 @@ class OrdererMixin:
             The fitted orderer.
         """
         self._validate_params()  # type: ignore[attr-defined]
-        self._fit(check_sample_orders(self, X, y, groups))
+        with fitting(self) as orderer:
+            orderer._fit(check_sample_orders(orderer, X, y, groups))
         return self
 
     def _fit(self, orders: SampleOrders) -> None:
@@ -218,7 +221,7 @@ class OrdererMixin:
         found, scores = self._ordered_scores(X, groups)
         ranks = _check_object_ranks(y, groups)
         check_consistent_length(scores, ranks)
-        weight = _check_sample_weight(sample_weight, scores, ensure_non_negative=True)
+        weight = check_sample_weight(sample_weight, scores, ensure_non_negative=True)
         return _mean_group_rho(ranks[found.rows], scores, weight[found.rows], found)
 
 

@@ -5,11 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prefero._typing import Mask, Values
 from prefero._warnings import warn_user
 from prefero.rankings import label_names
-
-Values = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 def used_rows(target: Values, weight: Values, *, says: str) -> Mask:

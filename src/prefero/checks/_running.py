@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-Values = NDArray[np.float64]
+from prefero._typing import Values
+
 Axiom = Callable[[Any], None]
 
 

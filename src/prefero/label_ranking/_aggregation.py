@@ -2,16 +2,12 @@
 
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from prefero import _core
+from prefero._typing import Indices, Values
 from prefero.consensus import borda_batch, check_neighborhoods
 from prefero.mallows import fit_mallows_batch, fit_pairs_batch
 from prefero.plackett_luce import fit_plackett_luce_batch
 
-Values = NDArray[np.float64]
-Indices = NDArray[np.int64]
 Aggregation = Callable[[Values, Indices, Values], tuple[Values, Values]]
 
 

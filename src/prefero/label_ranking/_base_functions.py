@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from prefero._products import FeatureProducts
+from prefero._typing import Values
 from prefero.preferences import (
     Decomposition,
     PreferenceGraphs,
@@ -20,8 +21,6 @@ from prefero.preferences import (
     Subgraphs,
     decompose,
 )
-
-Values = NDArray[np.float64]
 
 # Edges times functions that one step of the search for rho holds.
 _BATCH_ENTRIES = 2**21

@@ -5,11 +5,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from prefero._neighbors import Neighbors, neighbor_weights, spread
+from prefero._typing import Values
 from prefero.consensus import borda_votes
 from prefero.metrics import kendall_tau
 from prefero.rankings import pair_signs
-
-Values = NDArray[np.float64]
 
 # Learning looks at no more cases and pairs than these; kernels between all of MAX_CASES are
 # built, a regression is made of the others.

@@ -5,14 +5,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import daxpy
 
 from prefero._lbfgs import Lbfgs
+from prefero._typing import Values
 from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
 from prefero.preferences import Decomposition
-
-Values = NDArray[np.float64]
 
 # Added to W+ and W- where no penalty keeps them from zero: it bounds the step of Figure 3 and,
 # as the step only gets shorter, leaves the loss falling.

@@ -7,11 +7,11 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
 from prefero._bins import FeatureBins, find_bins, n_features_to_try
+from prefero._sklearn import Interval, StrOptions
 from prefero.base import BaseLabelRanker
 from prefero.label_ranking._tree_arrays import Arrays, importances, joined, walker
 from prefero.label_ranking._tree_effects import ScoreEffects, node_scores, score_effects

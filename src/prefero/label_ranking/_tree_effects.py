@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from prefero._typing import Values
 from prefero.label_ranking._tree_arrays import LEAF, Arrays, leaf_nodes, node_parents, nodes_of
-
-Values = NDArray[np.float64]
 
 
 class ScoreEffects(NamedTuple):

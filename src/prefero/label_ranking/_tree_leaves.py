@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefero import _core
+from prefero._typing import Values
 from prefero.consensus import extend
 from prefero.label_ranking._tree_arrays import leaf_nodes, node_depths, node_parents
 from prefero.mallows import fit_mallows_batch
 from prefero.rankings import bucket_positions, strict_ranks
-
-Values = NDArray[np.float64]
 
 # Far less than votes can differ by, far more than their rounding.
 SLIGHT = 1e-9

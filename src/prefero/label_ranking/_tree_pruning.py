@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
+from prefero._typing import Values
 from prefero.label_ranking._tree_arrays import LEAF, NODE, Arrays, node_parents, nodes_of
-
-Values = NDArray[np.float64]
 
 FOLDS = 5
 MAX_CANDIDATES = 40

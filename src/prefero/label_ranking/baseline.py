@@ -4,10 +4,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from prefero import mallows, plackett_luce
+from prefero._sklearn import StrOptions
 from prefero.base import BaseLabelRanker
 from prefero.consensus import borda_batch, kemeny
 

@@ -4,17 +4,15 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 
 from prefero import _core
+from prefero._sklearn import Interval, StrOptions
+from prefero._typing import Values
 from prefero.base import BaseLabelRanker, GraphRankerMixin
 from prefero.preferences import PreferenceGraphs
-
-Values = NDArray[np.float64]
 
 
 class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):

@@ -7,8 +7,8 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import gen_even_slices
-from sklearn.utils._param_validation import Interval
 
+from prefero._sklearn import Interval
 from prefero._warnings import warn_user
 from prefero.label_ranking._tree_arrays import joined
 from prefero.label_ranking._tree_base import BaseTreeRanker

@@ -5,14 +5,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from prefero._sklearn import Interval, StrOptions
+from prefero._typing import Values
 from prefero._warnings import warn_user
 from prefero.base import BaseLabelRanker, GraphRankerMixin
 from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
@@ -25,8 +25,6 @@ from prefero.label_ranking._loglinear_solvers import (
     solve_lbfgs,
 )
 from prefero.preferences import DECOMPOSITIONS, Decomposition, PreferenceGraphs
-
-Values = NDArray[np.float64]
 
 
 class LogLinearLabelRanker(GraphRankerMixin, BaseLabelRanker):

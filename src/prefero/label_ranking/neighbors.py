@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._neighbors import (
@@ -24,7 +23,9 @@ from prefero._neighbors import (
     neighbor_weights,
     spread,
 )
-from prefero.base import BaseLabelRanker, unseen_labels
+from prefero._sklearn import HasMethods, Interval, StrOptions
+from prefero._typing import Values
+from prefero.base import BaseLabelRanker, fitting, unseen_labels
 from prefero.consensus import borda_votes
 from prefero.label_ranking._aggregation import AGGREGATIONS
 from prefero.label_ranking._case_space import (
@@ -35,8 +36,6 @@ from prefero.label_ranking._case_space import (
 from prefero.mallows import pairwise_batch
 from prefero.metrics import kendall_tau
 from prefero.rankings import strict_ranks
-
-Values = NDArray[np.float64]
 
 EXACT_ALGORITHMS = {"auto", "brute", "kd_tree", "ball_tree"}
 
@@ -225,13 +224,14 @@ default="auto"
         """
         if not hasattr(self, "n_neighbors_"):
             return self.fit(X, y, sample_weight)
-        X, ranks, weight = self._validate_fit(X, y, sample_weight, reset=False)
-        self._store(
-            np.concatenate([self.points_, self._place(X)]),
-            np.concatenate([self.rankings_, ranks]),
-            np.concatenate([self.case_weight_, weight]),
-        )
-        self.unseen_labels_ = unseen_labels(self.rankings_, self.labels_, says="ranked")
+        with fitting(self, anew=False) as ranker:
+            X, ranks, weight = ranker._validate_fit(X, y, sample_weight, reset=False)
+            ranker._store(
+                np.concatenate([ranker.points_, ranker._place(X)]),
+                np.concatenate([ranker.rankings_, ranks]),
+                np.concatenate([ranker.case_weight_, weight]),
+            )
+            ranker.unseen_labels_ = unseen_labels(ranker.rankings_, ranker.labels_, says="ranked")
         return self
 
     def _learn_space(self, X: Values, ranks: Values, weight: Values) -> None:

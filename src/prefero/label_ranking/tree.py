@@ -6,9 +6,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from prefero._sklearn import Interval, StrOptions
+from prefero._typing import Values
+from prefero.base import twin_of
 from prefero.label_ranking._tree_arrays import (
     LEAF,
     leaf_nodes,
@@ -30,8 +32,6 @@ from prefero.label_ranking._tree_text import path_steps, tree_text
 from prefero.mallows import pairwise_batch
 from prefero.metrics import kendall_tau
 from prefero.rankings import strict_ranks
-
-Values = NDArray[np.float64]
 
 
 class TreeLabelRanker(BaseTreeRanker):
@@ -411,8 +411,9 @@ class TreeLabelRanker(BaseTreeRanker):
             The leaves that remain at each.
         """
         self._validate_params()
-        X, ranks, weight = self._validate_fit(X, y, sample_weight)
-        return pruning_path(self._grow_one(self._learn_bins(X), ranks, weight))
+        twin = twin_of(self)
+        X, ranks, weight = twin._validate_fit(X, y, sample_weight)
+        return pruning_path(twin._grow_one(twin._learn_bins(X), ranks, weight))
 
     def export_text(self, max_depth: int | None = None, decimals: int = 4) -> str:
         """Return the tree as indented text: tests, and in the leaves order, rows and theta.

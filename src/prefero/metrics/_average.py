@@ -1,13 +1,12 @@
 """From one value a row to the figure a user asked for."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_consistent_length
 
+from prefero._typing import Values
 from prefero._warnings import warn_user
-
-Values = NDArray[np.float64]
 
 
 def defined_ratio(numerator: Values, denominator: Values) -> Values:

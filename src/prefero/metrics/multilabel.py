@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 import sklearn.metrics
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length
-from sklearn.utils.validation import _check_sample_weight
 
+from prefero._sklearn import check_sample_weight
+from prefero._typing import Values
 from prefero.metrics._average import average_rows, defined_ratio
 from prefero.metrics._rankings import spearman_rho
 from prefero.rankings import check_calibrated, check_relevance
 
-Values = NDArray[np.float64]
 Measure = Callable[..., float]
 
 __all__ = [
@@ -282,7 +282,7 @@ def _validate(
         raise ValueError(
             f"relevance has {truth.shape[1]} labels, but the prediction has {prediction.shape[1]}."
         )
-    weight = _check_sample_weight(sample_weight, truth, dtype=np.float64, ensure_non_negative=True)
+    weight = check_sample_weight(sample_weight, truth, dtype=np.float64, ensure_non_negative=True)
     return truth, prediction, weight
 
 

@@ -4,12 +4,11 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prefero._typing import Values
 from prefero.metrics import multilabel as metrics
 from prefero.rankings import split_calibrated, strict_calibrated
 
-Values = NDArray[np.float64]
 Loss = Callable[[Values, Values, Values], float]
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import _check_sample_weight
 
 from prefero import _core
+from prefero._sklearn import check_sample_weight
 from prefero.rankings import check_calibrated, zero_offsets
 
 __all__ = ["mean_calibrated_ranks"]
@@ -51,7 +51,7 @@ def mean_calibrated_ranks(
     if not gap >= 0:
         raise ValueError(f"gap must not be negative, got {gap!r}.")
     calibrated = check_calibrated(C)
-    weight = _check_sample_weight(sample_weight, calibrated, ensure_non_negative=True)
+    weight = check_sample_weight(sample_weight, calibrated, ensure_non_negative=True)
     offsets, places = zero_offsets(calibrated)
     rows = np.arange(len(offsets))
     offset, side = _core.mean_offsets(offsets, np.array([0, len(rows)]), rows, weight)

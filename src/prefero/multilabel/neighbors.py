@@ -6,7 +6,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
@@ -21,11 +20,12 @@ from prefero._neighbors import (
     neighbor_weights,
     spread,
 )
+from prefero._sklearn import HasMethods, Interval, StrOptions
+from prefero._typing import Values
 from prefero.base import BaseMultilabelRanker
 from prefero.multilabel._selection import LOSSES
 from prefero.rankings import split_calibrated, zero_offsets
 
-Values = NDArray[np.float64]
 Aggregation = Callable[..., ArrayLike]
 
 # What "auto" chooses from: the sizes of Brinker & Hüllermeier's experiments, the gaps of their

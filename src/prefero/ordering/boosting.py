@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from prefero import _core
 from prefero._bins import FeatureBins, find_bins, n_features_to_try
+from prefero._sklearn import Interval, RealNotInt, StrOptions
 from prefero.base import BaseOrderer, SampleOrders
 
 

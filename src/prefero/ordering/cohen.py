@@ -5,9 +5,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from prefero import _core
+from prefero._sklearn import Interval, StrOptions
 from prefero.base import BaseOrderer, SampleOrders
 from prefero.rankings import Groups
 

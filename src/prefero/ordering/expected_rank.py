@@ -10,8 +10,8 @@ from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, Interval
 
+from prefero._sklearn import HasMethods, Interval
 from prefero.base import BaseOrderer, SampleOrders
 
 _PENALTIES = tuple(10.0**power for power in range(-2, 5))

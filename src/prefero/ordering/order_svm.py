@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn.utils._param_validation import Interval
 
+from prefero._sklearn import Interval
 from prefero.base import BaseOrderer, SampleOrders
 from prefero.ordering._convergence import warn_unconverged
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 
 from prefero import _core
 from prefero._bins import MAX_BINS, find_bins, numeric_edges
+from prefero._sklearn import Interval
 from prefero.base import BaseOrderer, SampleOrders
 from prefero.rankings import Groups
 

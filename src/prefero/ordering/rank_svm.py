@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.kernel_approximation import Nystroem
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from prefero import _core
+from prefero._sklearn import Interval, StrOptions
 from prefero.base import BaseOrderer, SampleOrders
 from prefero.ordering._convergence import warn_unconverged
 

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
-from prefero.base import SampleOrders, check_features, check_sample_orders
+from prefero._sklearn import Interval, StrOptions, check_feature_names_in
+from prefero.base import SampleOrders, check_features, check_sample_orders, fitting
 
 # Dense blocks of residuals hold about this many numbers: they stay in the cache.
 _BLOCK = 1 << 18
@@ -131,7 +131,11 @@ class RankCorrelationReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             The fitted reducer.
         """
         self._validate_params()
-        orders = check_sample_orders(self, X, y, groups)
+        with fitting(self) as reducer:
+            reducer._fit(check_sample_orders(reducer, X, y, groups))
+        return self
+
+    def _fit(self, orders: SampleOrders) -> None:
         limit = self._limit(orders.X.shape[1])
         residuals = _Residuals(orders, _MEASURES[self.correlation], self.n_jobs)
         shuffled = self._shuffled_positions(orders) if self.n_components == "auto" else []
@@ -150,7 +154,6 @@ class RankCorrelationReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.concordance_ = np.array(concordance)
         self.n_components_ = len(concordance)
         self._n_features_out = self.n_components_
-        return self
 
     def _limit(self, n_features: int) -> int:
         if self.n_components is None or self.n_components == "auto":
@@ -215,7 +218,7 @@ class RankCorrelationReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         check_is_fitted(self)
         weights = self.components_[component]
-        names = _check_feature_names_in(self)
+        names = check_feature_names_in(self)
         readings = {1: "larger is better", -1: "smaller is better", 0: "no say"}
         return [
             AttributeWeight(str(names[k]), float(weights[k]), readings[int(np.sign(weights[k]))])

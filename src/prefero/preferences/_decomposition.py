@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefero import _core
+from prefero._typing import Values
 from prefero.preferences._graphs import PreferenceGraphs
-
-Values = NDArray[np.float64]
 
 # The order is that of the core's enumeration.
 DECOMPOSITIONS = ("graph", "edges", "domination", "dominated")

@@ -2,12 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from prefero._products import FeatureProducts
-
-Values = NDArray[np.float64]
+from prefero._typing import Values
 
 
 class SignedFeatures:

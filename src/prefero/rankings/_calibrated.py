@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
+from prefero._typing import Values
 from prefero.exceptions import RowError
 from prefero.rankings._ranks import (
     bucket_positions,
@@ -18,8 +19,6 @@ from prefero.rankings._ranks import (
     strict_ranks,
 )
 from prefero.rankings._validation import check_ranks, label_names
-
-Values = NDArray[np.float64]
 
 
 def check_relevance(relevance: ArrayLike, *, name: str = "relevance") -> Values:

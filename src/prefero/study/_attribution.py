@@ -5,12 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
 from prefero._pipelines import at_final_step
+from prefero._sklearn import safe_indexing
+from prefero._typing import Values
 from prefero.study.table import Table
-
-Values = NDArray[np.float64]
 
 # Rows that stand in for a feature's other values, where a model cannot be taken apart.
 _MOST_BACKGROUND = 200
@@ -51,7 +50,7 @@ class View:
 
     def __init__(self, model: Any, X: Any, row: int) -> None:
         self.model, self.X, self.row = model, X, row
-        self.instance = _safe_indexing(X, [row])
+        self.instance = safe_indexing(X, [row])
         self.ranker, self.inner = at_final_step(model, self.instance)
         self.labels = self.ranker.labels_.tolist()
         self.scores = self.ranker.decision_function(self.inner)[0]
@@ -157,8 +156,8 @@ def _by_replacement(view: View, a: int, b: int) -> Parts:
     amounts = np.zeros(n_features)
     how = "What the margin loses if a feature takes its values in the other rows:"
     if len(others):
-        copies = _safe_indexing(view.X, np.full(len(others), view.row))
-        background = _safe_indexing(view.X, others)
+        copies = safe_indexing(view.X, np.full(len(others), view.row))
+        background = safe_indexing(view.X, others)
         for j in range(n_features):
             amounts[j] = margin - margins(_with_column(copies, background, j)).mean()
     return Parts(margin, None, amounts, False, "score", how)

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from prefero._optional import require
+from prefero._typing import Values
 from prefero.study._scores import of_rate, score_matrix, smaller_is_better
 from prefero.study.folds import compare_folds, scores_by_fold
 from prefero.study.table import Table
 
 __all__ = ["Comparison", "compare", "relative_sizes"]
 
-Values = NDArray[np.float64]
 Posthoc = Literal["nemenyi", "dunn"]
 
 

@@ -13,9 +13,10 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold
-from sklearn.utils import Bunch, _safe_indexing, check_consistent_length
+from sklearn.utils import Bunch, check_consistent_length
 
 import prefero
+from prefero._sklearn import safe_indexing
 from prefero.metrics import kendall_tau, regret, spearman_rho, top_accuracy
 from prefero.rankings import check_ranks, drop_labels, label_names
 from prefero.study._cells import CellStore, Values, derived_seed, digest
@@ -241,9 +242,9 @@ def _measure(
     train, ranks = _training(problem.ranks, train, cell.missing, design.seed("labels", cell))
     model = seeded(ranker, design.seed("ranker", cell))
     start = time.perf_counter()
-    model.fit(_safe_indexing(problem.X, train), ranks)
+    model.fit(safe_indexing(problem.X, train), ranks)
     fitted = time.perf_counter()
-    predicted = model.predict(_safe_indexing(problem.X, test))
+    predicted = model.predict(safe_indexing(problem.X, test))
     done = time.perf_counter()
     truth = problem.ranks[test]
     scores = None if problem.scores is None else problem.scores[test]

@@ -1,15 +1,13 @@
 """Which rankers differ on a single data set."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from prefero._typing import Values
 from prefero.study._scores import of_rate, smaller_is_better
 from prefero.study.table import Table
 
 __all__ = ["compare_folds"]
-
-Values = NDArray[np.float64]
 
 
 def compare_folds(

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GroupKFold
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from prefero._sklearn import safe_indexing
+from prefero._typing import Values
 from prefero.study.plotting._style import (
     Display,
     legend,
@@ -20,8 +21,6 @@ from prefero.study.plotting._style import (
 )
 
 __all__ = ["DimensionsDisplay"]
-
-Values = NDArray[np.float64]
 
 
 class DimensionsDisplay(Display):
@@ -125,7 +124,7 @@ class DimensionsDisplay(Display):
         found: dict[str, list[list[float]]] = {name: [] for name in reducers}
         whole = []
         for train, test in GroupKFold(cv).split(y, groups=groups):
-            parts = [_safe_indexing(X, rows) for rows in (train, test)]
+            parts = [safe_indexing(X, rows) for rows in (train, test)]
             sides = [(y[rows], groups[rows]) for rows in (train, test)]
             whole.append(_score(orderer, parts, sides))
             for name, reducer in reducers.items():

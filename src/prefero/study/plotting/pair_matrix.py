@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from prefero._typing import Values
 from prefero.rankings import label_names, pair_signs
 from prefero.study.plotting._style import Display, matrix_frame, plain, write_percentages
 
 __all__ = ["PairMatrixDisplay"]
-
-Values = NDArray[np.float64]
 
 
 class PairMatrixDisplay(Display):

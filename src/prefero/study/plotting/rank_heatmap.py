@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from prefero._optional import require
+from prefero._typing import Values
 from prefero.rankings import bucket_positions, label_names, ranks_from_scores
 from prefero.study.plotting._style import matrix_frame, plain, write_percentages
 
 __all__ = ["RankHeatmapDisplay"]
-
-Values = NDArray[np.float64]
 
 
 class RankHeatmapDisplay:

@@ -3,16 +3,15 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.utils import check_consistent_length
 
+from prefero._typing import Values
 from prefero.metrics import kendall_tau
 from prefero.study.plotting._style import COLOURS, Display, open_frame
 
 __all__ = ["ReliabilityDisplay"]
-
-Values = NDArray[np.float64]
 
 
 class ReliabilityDisplay(Display):

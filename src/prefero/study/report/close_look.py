@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import KFold
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
 from prefero._optional import require
 from prefero._pipelines import at_final_step, final_step
+from prefero._sklearn import safe_indexing
+from prefero._typing import Values
 from prefero.metrics import kendall_tau
 from prefero.rankings import format_order, orders_from_ranks
 from prefero.study.experiment import Problem, seeded
 from prefero.study.explanation import Explanation, explain
-
-Values = NDArray[np.float64]
 
 # More rows say no more about the shape of things, and take longer.
 MOST_ROWS = 2000
@@ -96,7 +96,7 @@ def look_closely(problem: Problem, ranker: Any, random_state: int) -> CloseLook:
     if len(rows) > MOST_ROWS:
         rows = np.sort(check_random_state(random_state).choice(rows, MOST_ROWS, replace=False))
     whole = problem.X if hasattr(problem.X, "iloc") else np.asarray(problem.X)
-    X, truth = _safe_indexing(whole, rows), problem.ranks[rows]
+    X, truth = safe_indexing(whole, rows), problem.ranks[rows]
     pandas = require("pandas", extra="study", purpose="The page")
     named = pandas.DataFrame(truth, columns=problem.labels)
     fold = np.empty(len(rows), dtype=np.intp)
@@ -108,8 +108,8 @@ def look_closely(problem: Problem, ranker: Any, random_state: int) -> CloseLook:
         with warnings.catch_warnings():
             # What a ranker has to say about the data it said in the experiment.
             warnings.simplefilter("ignore")
-            model.fit(_safe_indexing(X, train), named.iloc[train])
-        unseen = _safe_indexing(X, test)
+            model.fit(safe_indexing(X, train), named.iloc[train])
+        unseen = safe_indexing(X, test)
         fold[test] = number
         predicted[test], scores[test] = model.predict(unseen), model.decision_function(unseen)
         last, reaching = at_final_step(model, unseen)
@@ -205,7 +205,7 @@ def feature_importance(look: CloseLook, random_state: int) -> tuple[str, Values]
     unseen = np.flatnonzero((look.fold == 0) & ~np.isnan(look.tau))[:_IMPORTANCE_ROWS]
     found = permutation_importance(
         look.models[0],
-        _safe_indexing(look.X, unseen),
+        safe_indexing(look.X, unseen),
         look.truth[unseen],
         n_repeats=_IMPORTANCE_REPEATS,
         random_state=random_state,
