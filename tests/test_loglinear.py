@@ -201,8 +201,8 @@ def test_a_warm_start_goes_on_where_the_last_fit_ended():
     assert warm.n_iter_ < iterations
     with pytest.raises(ValueError, match="X has 2 features"):
         warm.fit(X[:, :2], Y)
-    with pytest.raises(ValueError, match=r"warm_start needs weights of the shape \(3, 4\)"):
-        warm.set_params(fit_intercept=False).fit(X, Y)
+    with pytest.raises(ValueError, match=r"warm_start needs weights of the shape \(16,\)"):
+        warm.set_params(base_functions=lambda X: linear_values(X, 4)).fit(X, Y)
 
 
 def test_given_base_functions_replace_the_linear_ones():
