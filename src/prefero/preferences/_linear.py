@@ -22,6 +22,7 @@ class SignedFeatures:
 
     Examples
     --------
+    >>> import numpy as np
     >>> one, half = np.array([[1.0, 0.0]]), np.array([[0.0, 0.5]])
     >>> SignedFeatures(np.array([[2.0]])).boosting_sums(one, half)
     (array([[2., 0.]]), array([[0., 1.]]))
