@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from oracles import pair_sign
 from prefero import PairwiseLabelRanker
-from prefero._logistic import solve_logistic
+from prefero._solvers import solve_logistic
 from prefero.rankings import drop_labels, pair_signs, strict_ranks
 from strategies import rank_matrices
 
