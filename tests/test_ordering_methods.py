@@ -76,8 +76,16 @@ def test_rank_svm_finds_what_a_linear_svm_finds_on_explicit_pairs(orders):
 
 @pytest.mark.parametrize("orderer", [RankSVMOrderer(max_iter=1), OrderSVMOrderer(max_iter=1)])
 def test_too_few_steps_are_told(orderer):
-    with pytest.warns(ConvergenceWarning, match="did not converge in max_iter=1 steps"):
+    with pytest.warns(ConvergenceWarning, match="did not converge in max_iter=1 iterations"):
         orderer.fit(*sample_orders())
+
+
+@pytest.mark.parametrize("orderer", [RankSVMOrderer(), OrderSVMOrderer()])
+def test_convergence_in_the_last_step_allowed_is_convergence(orderer):
+    needed = orderer.fit(*sample_orders()).n_iter_
+    orderer.set_params(max_iter=needed).fit(*sample_orders())
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        orderer.set_params(max_iter=needed - 1).fit(*sample_orders())
 
 
 def test_a_kernel_orders_what_no_line_can():

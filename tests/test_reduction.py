@@ -90,6 +90,14 @@ def test_components_end_where_the_features_do():
     assert_allclose(reducer.components_[:, 5], reducer.components_[:, 0])
 
 
+def test_rounding_is_neither_an_order_nor_a_component():
+    # All three attributes are alike, and the orders say nothing about their differences.
+    first = np.array([[5.0, 3.0, 3.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0], [4.0, 3.0, 5.0]])
+    X = np.vstack([np.roll(first, shift, axis=1) for shift in range(3)])
+    reducer = RankCorrelationReducer().fit(X, [1, 2, 3, 4] * 3, np.repeat([0, 1, 2], 4))
+    assert_allclose(reducer.components_, np.full((1, 3), 1 / np.sqrt(3)))
+
+
 @pytest.mark.parametrize("correlation", ["kendall", "spearman"])
 def test_a_binary_attribute_weighs_as_much_as_a_number_that_agrees_as_well(correlation):
     X = np.array([[1.0, 4.0], [1.0, 3.0], [0.0, 2.0], [0.0, 1.0]])

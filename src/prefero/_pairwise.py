@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
@@ -13,7 +14,7 @@ from sklearn.utils import gen_batches, get_tags
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import has_fit_parameter
 
-from prefero._logistic import solve_logistic
+from prefero._solvers import solve_logistic
 from prefero._typing import Values
 from prefero.rankings import pair_signs
 
@@ -74,7 +75,7 @@ class BinaryModelsMixin:
         """P(positive sign) of every row and model; a vote of 0 or 1 where none is known."""
         if hasattr(self, "coef_"):
             scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-            return _sigmoid(scores)
+            return expit(scores)
         return self._responses(positive_probability, X)
 
     def _responses(self, response: Callable[[Any, Any], Values], X: Any) -> Values:
@@ -236,7 +237,3 @@ def positive_margin(estimator: Any, X: Any) -> Values:
     if hasattr(estimator, "predict_proba") or not hasattr(estimator, "decision_function"):
         return positive_probability(estimator, X) - 0.5
     return np.asarray(estimator.decision_function(X), dtype=np.float64)
-
-
-def _sigmoid(scores: Values) -> Values:
-    return 1 / (1 + np.exp(-np.clip(scores, -500, 500)))

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import daxpy
+from scipy.special import expit
 
-from prefero._lbfgs import Lbfgs
+from prefero._solvers import Lbfgs
 from prefero._typing import Values
 from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
 from prefero.preferences import Decomposition
@@ -137,7 +138,7 @@ def boosting_sums(
     scores = objective.functions.scores(parameters)
     loss, plus, minus = objective.functions.boosting_sums(objective.cut, scores, objective.weight)
     value = float(objective.weight @ loss) + objective.penalty.value(parameters)
-    share = np.exp(-np.logaddexp(0, -parameters))
+    share = expit(parameters)
     return value, plus + alpha * share, minus + alpha * (1 - share)
 
 

@@ -5,15 +5,15 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from scipy.special import expit
 from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._sklearn import Interval, StrOptions
+from prefero._solvers import warn_unconverged
 from prefero._typing import Values
-from prefero._warnings import warn_user
 from prefero.base import BaseLabelRanker, GraphRankerMixin
 from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
 from prefero.label_ranking._loglinear_solvers import (
@@ -140,12 +140,7 @@ default="domination"
         solution = self._solve(functions, weight)
         self._store(solution, X.shape[1])
         if not solution.converged and self.max_iter > 0:
-            warn_user(
-                f"The {self.solver} solver did not converge in max_iter={self.max_iter} "
-                "iterations: scale the features, raise max_iter or alpha, or accept a larger "
-                "tol.",
-                ConvergenceWarning,
-            )
+            warn_unconverged(f"The {self.solver} solver", self.max_iter)
 
     def _functions(self, X: Any, graphs: PreferenceGraphs) -> LinearFunctions | GivenFunctions:
         if self.base_functions is None:
@@ -233,5 +228,4 @@ default="domination"
         """
         check_is_fitted(self)
         scores = self.decision_function(X)
-        difference = np.clip(scores[:, None, :] - scores[:, :, None], -500, 500)
-        return 1 / (1 + np.exp(difference))
+        return expit(scores[:, :, None] - scores[:, None, :])

@@ -5,11 +5,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from prefero._sklearn import Interval
+from prefero._solvers import Lbfgs, warn_unconverged
 from prefero.base import BaseOrderer, SampleOrders
-from prefero.ordering._convergence import warn_unconverged
 
 
 class OrderSVMOrderer(BaseOrderer):
@@ -88,18 +87,12 @@ class OrderSVMOrderer(BaseOrderer):
 
     def _fit(self, orders: SampleOrders) -> None:
         objective = _PrimalObjective(orders, _sides(orders, self.max_cuts), self.C, self.deviation)
-        start = np.zeros(objective.size)
-        scale = max(float(np.abs(objective(start)[1]).max()), 1e-300)
-        result = minimize(
-            objective,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            options={"gtol": self.tol * scale, "ftol": 1e-12, "maxiter": self.max_iter},
-        )
-        self.coef_, self.deviations_, self.intercepts_ = objective.unpack(result.x)
-        self.n_iter_ = max(int(result.nit), 1)
-        warn_unconverged(self)
+        search = Lbfgs(np.zeros(objective.size))
+        converged = search.run(objective, tol=self.tol, max_iter=self.max_iter)
+        self.coef_, self.deviations_, self.intercepts_ = objective.unpack(search.x)
+        self.n_iter_ = max(len(search.curve) - 1, 1)
+        if not converged:
+            warn_unconverged("OrderSVMOrderer", self.max_iter)
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         return X @ self.coef_

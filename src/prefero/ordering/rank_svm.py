@@ -10,8 +10,8 @@ from sklearn.kernel_approximation import Nystroem
 
 from prefero import _core
 from prefero._sklearn import Interval, StrOptions
+from prefero._solvers import warn_unconverged
 from prefero.base import BaseOrderer, SampleOrders
-from prefero.ordering._convergence import warn_unconverged
 
 
 class RankSVMOrderer(BaseOrderer):
@@ -117,7 +117,8 @@ class RankSVMOrderer(BaseOrderer):
         )
         self.coef_ = result.x
         self.n_iter_ = max(int(result.nit), 1)
-        warn_unconverged(self)
+        if result.status == 1:  # the others say that the gradient, or the decrease, is zero
+            warn_unconverged("RankSVMOrderer", self.max_iter)
 
     def _fit_feature_map(self, X: Any) -> Nystroem | None:
         if self.kernel == "linear":

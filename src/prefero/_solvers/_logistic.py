@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.sparse import issparse
-from sklearn.exceptions import ConvergenceWarning
+from scipy.special import expit, log_expit
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
+from prefero._solvers._convergence import warn_unconverged
+from prefero._solvers._lbfgs import Lbfgs
 from prefero._typing import Values
-from prefero._warnings import warn_user
 
 # Up to this many columns a Newton step for every pair costs less than the many gradients of
 # L-BFGS; the rows of a batch are few enough for its arrays to stay in the cache.
@@ -73,11 +73,7 @@ def solve_logistic(
     solve = _newton if not issparse(X) and len(ridge) <= _NEWTON_COLUMNS else _lbfgs
     beta, converged = solve(X, signs, weight, ridge, tol, max_iter)
     if not converged:
-        warn_user(
-            f"The logistic regressions did not converge in max_iter={max_iter} iterations: "
-            "scale the features, or raise max_iter.",
-            ConvergenceWarning,
-        )
+        warn_unconverged("A logistic regression", max_iter)
     intercept = beta[:, n_features] if fit_intercept else np.zeros(n_problems)
     return np.ascontiguousarray(beta[:, :n_features]), intercept.copy()
 
@@ -143,10 +139,8 @@ def _derivatives(
 
 
 def _logistic(margin: Values) -> tuple[Values, Values]:
-    """log(1 + exp(-margin)) and the probability 1 / (1 + exp(margin)) of an error."""
-    small = np.exp(-np.abs(margin))
-    value = np.log(1 + small) + np.maximum(-margin, 0)
-    return value, np.where(margin > 0, small, 1) / (1 + small)
+    """The loss log(1 + exp(-margin)) and the probability 1 / (1 + exp(margin)) of an error."""
+    return -log_expit(margin), expit(-margin)
 
 
 def _lbfgs(
@@ -168,14 +162,9 @@ def _lbfgs(
         gradient[:, n_features:] -= residual.sum(axis=0)[:, None]
         return float(loss @ scale), (gradient * scale[:, None]).ravel()
 
-    result = minimize(
-        objective,
-        np.zeros(n_problems * len(ridge)),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": max_iter, "gtol": tol, "ftol": 64 * np.finfo(float).eps},
-    )
-    return result.x.reshape(n_problems, len(ridge)), bool(result.status == 0)
+    search = Lbfgs(np.zeros(n_problems * len(ridge)), scale=1.0)
+    converged = search.run(objective, tol=tol, max_iter=max_iter)
+    return search.x.reshape(n_problems, len(ridge)), converged
 
 
 def _intercept(beta: Values, n_features: int) -> Values | float:
