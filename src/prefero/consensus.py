@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_array
 
 from prefero import _core
+from prefero._docs import documented
 from prefero._kemeny import exact_order
 from prefero._sklearn import check_sample_weight
 from prefero.rankings import check_ranks, strict_ranks
@@ -162,15 +163,14 @@ def borda_votes(Y: ArrayLike) -> NDArray[np.float64]:
     return _core.borda_votes(check_ranks(Y))
 
 
+@documented()
 def borda(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
     """Aggregate rankings by the (generalized, weighted) Borda count.
 
     Parameters
     ----------
-    Y : array-like of shape (n_rankings, n_labels)
-        Ranks, possibly incomplete or tied.
-    sample_weight : array-like of shape (n_rankings,), optional
-        Weights of the rankings.
+    %(Y)s
+    %(weights_of_rankings)s
 
     Returns
     -------
@@ -185,6 +185,7 @@ def borda(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[np.in
     return strict_ranks(_core.borda_batch(*whole_sample(Y, sample_weight)))[0]
 
 
+@documented()
 def borda_batch(
     Y: ArrayLike,
     indices: ArrayLike,
@@ -196,14 +197,9 @@ def borda_batch(
 
     Parameters
     ----------
-    Y : array-like of shape (n_rankings, n_labels)
-        Ranks, possibly incomplete or tied.
-    indices : array-like of shape (n_sets, n_members), or (n_indices,) with indptr
-        The rows of Y in each set.
-    weights : array-like of the shape of indices, optional
-        Their weights; zero leaves a row out.
-    indptr : array-like of shape (n_sets + 1,), optional
-        For sets of different sizes: set q holds ``indices[indptr[q]:indptr[q + 1]]``.
+    %(Y)s
+    %(sets)s
+    %(indptr)s
 
     Returns
     -------

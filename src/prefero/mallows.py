@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from prefero import _core
+from prefero._docs import documented
 from prefero.consensus import Neighborhoods, check_neighborhoods, extend, kemeny, whole_sample
 from prefero.metrics import kendall_distance
 from prefero.rankings import check_ranks, strict_ranks
@@ -31,6 +32,7 @@ __all__ = [
 _MAX_STATES = 100_000
 
 
+@documented()
 class Mallows:
     """A Mallows distribution.
 
@@ -100,10 +102,7 @@ class Mallows:
     def pairwise(self) -> NDArray[np.float64]:
         """Return the probabilities that one label comes before another.
 
-        Returns
-        -------
-        ndarray of shape (n_labels, n_labels)
-            ``[i, j]`` is P(label i before label j); 0.5 on the diagonal.
+        %(pairwise)s
 
         Examples
         --------
@@ -121,15 +120,7 @@ class Mallows:
         with it, and has the sum of their probabilities. The sum is exact; it is refused
         where it would take too long, which begins at some twenty labels.
 
-        Parameters
-        ----------
-        Y : array-like of shape (n_rankings, n_labels)
-            Ranks.
-
-        Returns
-        -------
-        ndarray of shape (n_rankings,)
-            Log-probabilities.
+        %(log_prob)s
 
         Examples
         --------
@@ -182,17 +173,7 @@ class Mallows:
     ) -> NDArray[np.int64]:
         """Draw rankings by repeated insertion.
 
-        Parameters
-        ----------
-        n_samples : int
-            How many.
-        random_state : int, RandomState or None, default=None
-            The source of chance.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels), dtype int64
-            Strict complete ranks.
+        %(sample)s
         """
         chance = check_random_state(random_state)
         n = len(self.center)
@@ -253,6 +234,7 @@ class MallowsBatch(NamedTuple):
     votes: NDArray[np.float64]
 
 
+@documented()
 def fit_mallows_batch(
     Y: ArrayLike,
     indices: ArrayLike,
@@ -265,14 +247,9 @@ def fit_mallows_batch(
 
     Parameters
     ----------
-    Y : array-like of shape (n_rankings, n_labels)
-        Ranks, possibly incomplete or tied.
-    indices : array-like of shape (n_sets, n_members), or (n_indices,) with indptr
-        The rows of Y in each set.
-    weights : array-like of the shape of indices, optional
-        Their weights; zero leaves a row out.
-    indptr : array-like of shape (n_sets + 1,), optional
-        For sets of different sizes: set q holds ``indices[indptr[q]:indptr[q + 1]]``.
+    %(Y)s
+    %(sets)s
+    %(indptr)s
     max_iter : int, default=20
         Rounds of extension and aggregation after which a set that cycles is left as it is.
         Complete rankings need none.
@@ -300,6 +277,7 @@ def fit_mallows_batch(
     return _fit_borda(check_neighborhoods(Y, indices, weights, indptr), max_iter)
 
 
+@documented()
 def fit_mallows(
     Y: ArrayLike,
     sample_weight: ArrayLike | None = None,
@@ -316,10 +294,8 @@ def fit_mallows(
 
     Parameters
     ----------
-    Y : array-like of shape (n_rankings, n_labels)
-        Ranks, possibly incomplete or tied.
-    sample_weight : array-like of shape (n_rankings,), optional
-        Weights of the rankings.
+    %(Y)s
+    %(weights_of_rankings)s
     center : {"borda", "kemeny"}, default="borda"
         How rankings are aggregated: quickly, or as maximum likelihood asks.
     max_iter : int, default=20
@@ -397,6 +373,7 @@ def pairwise_batch(centers: ArrayLike, theta: ArrayLike) -> NDArray[np.float64]:
     return _core.mallows_pairwise(ranks, np.ascontiguousarray(theta, dtype=np.float64))
 
 
+@documented()
 def fit_pairs_batch(
     Y: ArrayLike,
     indices: ArrayLike,
@@ -413,14 +390,9 @@ def fit_pairs_batch(
 
     Parameters
     ----------
-    Y : array-like of shape (n_rankings, n_labels)
-        Ranks, possibly incomplete or tied.
-    indices : array-like of shape (n_sets, n_members), or (n_indices,) with indptr
-        The rows of Y in each set.
-    weights : array-like of the shape of indices, optional
-        Their weights; zero leaves a row out.
-    indptr : array-like of shape (n_sets + 1,), optional
-        For sets of different sizes: set q holds ``indices[indptr[q]:indptr[q + 1]]``.
+    %(Y)s
+    %(sets)s
+    %(indptr)s
     prior : float, default=0.05
         The weight, relative to that of the set, of the assumption that the order of a pair is
         open. It keeps pairs that few rankings order from being certain, and theta

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from prefero import _core
+from prefero._docs import documented
 from prefero._warnings import warn_user
 from prefero.consensus import Neighborhoods, check_neighborhoods, whole_sample
 from prefero.rankings import check_ranks, strict_ranks
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 
+@documented()
 class PlackettLuce:
     """A Plackett-Luce distribution.
 
@@ -61,10 +63,7 @@ class PlackettLuce:
     def pairwise(self) -> NDArray[np.float64]:
         """Return the probabilities that one label comes before another.
 
-        Returns
-        -------
-        ndarray of shape (n_labels, n_labels)
-            ``[i, j]`` is P(label i before label j); 0.5 on the diagonal.
+        %(pairwise)s
 
         Examples
         --------
@@ -80,15 +79,7 @@ class PlackettLuce:
         An incomplete or tied ranking stands for all complete strict rankings that agree
         with it, and has the sum of their probabilities.
 
-        Parameters
-        ----------
-        Y : array-like of shape (n_rankings, n_labels)
-            Ranks.
-
-        Returns
-        -------
-        ndarray of shape (n_rankings,)
-            Log-probabilities.
+        %(log_prob)s
         """
         ranks = check_ranks(Y, n_labels=len(self.worth))
         order = np.argsort(ranks, axis=1)  # unknown labels last
@@ -114,17 +105,7 @@ class PlackettLuce:
     ) -> NDArray[np.int64]:
         """Draw rankings.
 
-        Parameters
-        ----------
-        n_samples : int
-            How many.
-        random_state : int, RandomState or None, default=None
-            The source of chance.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels), dtype int64
-            Strict complete ranks.
+        %(sample)s
         """
         # The order of independent exponential waiting times with the worths as rates.
         shape = (n_samples, len(self.worth))
@@ -149,6 +130,7 @@ def _log_first(log_ratio: NDArray[np.float64]) -> float:
     return float(logsumexp(log_integrand) + np.log(step))
 
 
+@documented()
 def fit_plackett_luce(
     Y: ArrayLike,
     sample_weight: ArrayLike | None = None,
@@ -165,10 +147,8 @@ def fit_plackett_luce(
 
     Parameters
     ----------
-    Y : array-like of shape (n_rankings, n_labels)
-        Ranks, possibly incomplete or tied.
-    sample_weight : array-like of shape (n_rankings,), optional
-        Weights of the rankings.
+    %(Y)s
+    %(weights_of_rankings)s
     prior : float, default=0.1
         How many times every label is taken to have been chosen among all labels beforehand.
         It keeps the worth of labels finite that win or lose every time.
@@ -201,6 +181,7 @@ def fit_plackett_luce(
     return PlackettLuce(np.exp(log_worth[0]))
 
 
+@documented()
 def fit_plackett_luce_batch(
     Y: ArrayLike,
     indices: ArrayLike,
@@ -215,16 +196,11 @@ def fit_plackett_luce_batch(
 
     Parameters
     ----------
-    Y : array-like of shape (n_rankings, n_labels)
-        Ranks, possibly incomplete or tied.
-    indices : array-like of shape (n_sets, n_members), or (n_indices,) with indptr
-        The rows of Y in each set.
-    weights : array-like of the shape of indices, optional
-        Their weights; zero leaves a row out.
+    %(Y)s
+    %(sets)s
     prior : float, default=0.1
         How many times every label is taken to have been chosen among all labels beforehand.
-    indptr : array-like of shape (n_sets + 1,), optional
-        For sets of different sizes: set q holds ``indices[indptr[q]:indptr[q + 1]]``.
+    %(indptr)s
     max_iter : int, default=1000
         Steps after which a set is left as it is.
     tol : float, default=1e-7

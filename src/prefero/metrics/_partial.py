@@ -4,10 +4,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
+from prefero._docs import documented
 from prefero.metrics._average import Values, average_rows, defined_ratio
 from prefero.rankings import check_ranks
 
 
+@documented()
 def correctness(
     Y_true: ArrayLike,
     before: ArrayLike,
@@ -24,10 +26,7 @@ def correctness(
     before : array-like of shape (n_samples, n_labels, n_labels), dtype bool
         ``[n, i, j]`` is True where label i is put before label j, as ``predict_partial`` gives.
         Pairs that the true ranking leaves open do not count.
-    average : bool, default=True
-        Whether to return the mean over rows.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows in the mean.
+    %(mean)s
 
     Returns
     -------
@@ -54,6 +53,7 @@ def correctness(
     return average_rows(values, average, sample_weight, "Correctness")
 
 
+@documented()
 def completeness(
     before: ArrayLike, *, average: bool = True, sample_weight: ArrayLike | None = None
 ) -> float | Values:
@@ -63,10 +63,7 @@ def completeness(
     ----------
     before : array-like of shape (n_samples, n_labels, n_labels), dtype bool
         ``[n, i, j]`` is True where label i is put before label j.
-    average : bool, default=True
-        Whether to return the mean over rows.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows in the mean.
+    %(mean)s
 
     Returns
     -------

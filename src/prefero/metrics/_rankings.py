@@ -9,10 +9,25 @@ from sklearn.metrics import make_scorer
 from sklearn.utils import check_array, check_consistent_length
 
 from prefero import _core
+from prefero._docs import documented
 from prefero.metrics._average import Values, average_rows, defined_ratio
 from prefero.rankings import check_ranks
 
+_documented = documented(
+    two_ranks="""
+        Y_true, Y_pred : array-like of shape (n_samples, n_labels)
+            Ranks.
+        """,
+    of_two_ranks="""
+        Parameters
+        ----------
+        %(two_ranks)s
+        %(mean)s
+        """,
+)
 
+
+@_documented
 def kendall_tau(
     Y_true: ArrayLike,
     Y_pred: ArrayLike,
@@ -25,16 +40,12 @@ def kendall_tau(
 
     Parameters
     ----------
-    Y_true, Y_pred : array-like of shape (n_samples, n_labels)
-        Ranks.
+    %(two_ranks)s
     variant : {"a", "b", "x"}, default="b"
         What a tied pair counts: ``"a"`` nothing, over all pairs; ``"b"`` nothing, over the
         geometric mean of the pairs each side orders; ``"x"`` (Emond & Mason) agreement if
         both sides tie it, nothing if one does, over all pairs. Without ties all are equal.
-    average : bool, default=True
-        Whether to return the mean over rows.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows in the mean.
+    %(mean)s
 
     Returns
     -------
@@ -63,6 +74,7 @@ def kendall_tau(
     return average_rows(values, average, sample_weight, "Kendall's tau")
 
 
+@_documented
 def kendall_distance(
     Y_true: ArrayLike,
     Y_pred: ArrayLike,
@@ -72,14 +84,7 @@ def kendall_distance(
 ) -> float | Values:
     """Count the pairs of labels that two rankings put in opposite orders.
 
-    Parameters
-    ----------
-    Y_true, Y_pred : array-like of shape (n_samples, n_labels)
-        Ranks.
-    average : bool, default=True
-        Whether to return the mean over rows.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows in the mean.
+    %(of_two_ranks)s
 
     Returns
     -------
@@ -99,6 +104,7 @@ def kendall_distance(
     return average_rows(discordant, average, sample_weight, "The Kendall distance")
 
 
+@_documented
 def spearman_rho(
     Y_true: ArrayLike,
     Y_pred: ArrayLike,
@@ -108,14 +114,7 @@ def spearman_rho(
 ) -> float | Values:
     """Spearman's rank correlation, generalized to ties by average bucket positions.
 
-    Parameters
-    ----------
-    Y_true, Y_pred : array-like of shape (n_samples, n_labels)
-        Ranks.
-    average : bool, default=True
-        Whether to return the mean over rows.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows in the mean.
+    %(of_two_ranks)s
 
     Returns
     -------
@@ -141,6 +140,7 @@ def spearman_rho(
     return average_rows(defined_ratio(covariance, scale), average, sample_weight, "Spearman's rho")
 
 
+@_documented
 def footrule(
     Y_true: ArrayLike,
     Y_pred: ArrayLike,
@@ -150,14 +150,7 @@ def footrule(
 ) -> float | Values:
     """Spearman's footrule: the sum of the distances between the labels' positions.
 
-    Parameters
-    ----------
-    Y_true, Y_pred : array-like of shape (n_samples, n_labels)
-        Ranks.
-    average : bool, default=True
-        Whether to return the mean over rows.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows in the mean.
+    %(of_two_ranks)s
 
     Returns
     -------
@@ -175,6 +168,7 @@ def footrule(
     )
 
 
+@_documented
 def top_accuracy(
     Y_true: ArrayLike,
     Y_pred: ArrayLike,
@@ -191,10 +185,7 @@ def top_accuracy(
         Ranks. Labels that share the true k-th place all count as right.
     k : int, default=1
         How many true labels are good enough.
-    average : bool, default=True
-        Whether to return the mean over rows.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows in the mean.
+    %(mean)s
 
     Returns
     -------
@@ -213,6 +204,7 @@ def top_accuracy(
     return average_rows(values, average, sample_weight, "Top accuracy")
 
 
+@_documented
 def regret(
     scores: ArrayLike,
     Y_pred: ArrayLike,
@@ -231,10 +223,7 @@ def regret(
         Ranks. The choice is the label ranked first among those with a known score.
     higher_is_better : bool, default=True
         The direction of the scores.
-    average : bool, default=True
-        Whether to return the mean over rows.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows in the mean.
+    %(mean)s
 
     Returns
     -------

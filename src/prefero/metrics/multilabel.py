@@ -18,6 +18,7 @@ import sklearn.metrics
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length
 
+from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._typing import Values
 from prefero.metrics._average import average_rows, defined_ratio
@@ -42,7 +43,36 @@ __all__ = [
     "subset_scorer",
 ]
 
+_documented = documented(
+    relevance="""
+        relevance : array-like of shape (n_samples, n_labels)
+            1 for relevant, 0 for irrelevant, NaN for unknown.
+        """,
+    of_sets="""
+        Parameters
+        ----------
+        %(relevance)s
+        predicted : array-like of shape (n_samples, n_labels)
+            The predicted label sets, 0 or 1.
+        %(weights_of_rows)s
 
+        Returns
+        -------
+        float
+            In [0, 1], smaller is better.
+        """,
+    of_scores="""
+        Parameters
+        ----------
+        %(relevance)s
+        scores : array-like of shape (n_samples, n_labels)
+            Scores, larger is better.
+        %(weights_of_rows)s
+        """,
+)
+
+
+@_documented
 def calibrated_rho(
     C_true: ArrayLike,
     C_pred: ArrayLike,
@@ -56,10 +86,7 @@ def calibrated_rho(
     ----------
     C_true, C_pred : array-like of shape (n_samples, n_labels + 1)
         Calibrated ranks, the virtual label in the last column.
-    average : bool, default=True
-        Whether to return the mean over rows.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows in the mean.
+    %(mean)s
 
     Returns
     -------
@@ -79,24 +106,13 @@ def calibrated_rho(
     return spearman_rho(true, pred, average=average, sample_weight=sample_weight)
 
 
+@_documented
 def hamming_loss(
     relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
     """Return the share of labels on the wrong side of the zero point.
 
-    Parameters
-    ----------
-    relevance : array-like of shape (n_samples, n_labels)
-        1 for relevant, 0 for irrelevant, NaN for unknown.
-    predicted : array-like of shape (n_samples, n_labels)
-        The predicted label sets, 0 or 1.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows.
-
-    Returns
-    -------
-    float
-        In [0, 1], smaller is better.
+    %(of_sets)s
 
     Examples
     --------
@@ -109,24 +125,13 @@ def hamming_loss(
     return _average(defined_ratio(wrong, np.count_nonzero(known, axis=1)), weight)
 
 
+@_documented
 def subset_loss(
     relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
     """Return the share of rows with any label on the wrong side (subset 0/1 loss).
 
-    Parameters
-    ----------
-    relevance : array-like of shape (n_samples, n_labels)
-        1 for relevant, 0 for irrelevant, NaN for unknown.
-    predicted : array-like of shape (n_samples, n_labels)
-        The predicted label sets, 0 or 1.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows.
-
-    Returns
-    -------
-    float
-        In [0, 1], smaller is better.
+    %(of_sets)s
 
     Examples
     --------
@@ -139,6 +144,7 @@ def subset_loss(
     return _average(np.where(known.any(axis=1), wrong, np.nan), weight)
 
 
+@_documented
 def ranking_loss(
     relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -147,14 +153,7 @@ def ranking_loss(
     This compares a label set with an order of the labels. To compare two orders, use
     :func:`prefero.metrics.kendall_tau`.
 
-    Parameters
-    ----------
-    relevance : array-like of shape (n_samples, n_labels)
-        1 for relevant, 0 for irrelevant, NaN for unknown.
-    scores : array-like of shape (n_samples, n_labels)
-        Scores, larger is better.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows.
+    %(of_scores)s
 
     Returns
     -------
@@ -170,6 +169,7 @@ def ranking_loss(
     return _mean(measure, relevance, scores, sample_weight)
 
 
+@_documented
 def one_error(
     relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -177,12 +177,10 @@ def one_error(
 
     Parameters
     ----------
-    relevance : array-like of shape (n_samples, n_labels)
-        1 for relevant, 0 for irrelevant, NaN for unknown.
+    %(relevance)s
     scores : array-like of shape (n_samples, n_labels)
         Scores, larger is better. The best label is the best of those with known relevance.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows.
+    %(weights_of_rows)s
 
     Returns
     -------
@@ -197,19 +195,13 @@ def one_error(
     return _mean(_one_error, relevance, scores, sample_weight)
 
 
+@_documented
 def coverage(
     relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
     """Return how far down the order one must go to meet every relevant label.
 
-    Parameters
-    ----------
-    relevance : array-like of shape (n_samples, n_labels)
-        1 for relevant, 0 for irrelevant, NaN for unknown.
-    scores : array-like of shape (n_samples, n_labels)
-        Scores, larger is better.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows.
+    %(of_scores)s
 
     Returns
     -------
@@ -225,19 +217,13 @@ def coverage(
     return _mean(measure, relevance, scores, sample_weight)
 
 
+@_documented
 def average_precision(
     relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
     """Return the mean share of relevant labels among those at or above each relevant label.
 
-    Parameters
-    ----------
-    relevance : array-like of shape (n_samples, n_labels)
-        1 for relevant, 0 for irrelevant, NaN for unknown.
-    scores : array-like of shape (n_samples, n_labels)
-        Scores, larger is better.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows.
+    %(of_scores)s
 
     Returns
     -------

@@ -1,10 +1,13 @@
 """What all displays share: axes to draw on, and series that can be told apart without colours."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
+from prefero._docs import documented
 from prefero._optional import require
+from prefero._typing import Values
 
 # The colour-blind-safe palette of Okabe and Ito.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
@@ -22,7 +25,47 @@ _MEASURE_NAMES = {
 # Cells of a matrix are written out up to this number of rows.
 MOST_WRITTEN_ROWS = 12
 
+displayed = documented(
+    drawn_on="""
+        Attributes
+        ----------
+        ax_, figure_
+            What was drawn on.
+        """,
+    ax="""
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+        """,
+    axes="""
+        axes : sequence of matplotlib axes, optional
+            Where to draw, one for each; a new figure by default.
+        """,
+    display="""
+        Returns
+        -------
+        self
+            The display, drawn.
+        """,
+    labels="""
+        labels : sequence, optional
+            Names of the labels; by default those of the table Y, or numbers.
+        """,
+    ranks="""
+        Y : array-like of shape (n_samples, n_labels)
+            Ranks.
+        """,
+    results="""
+        results : Table
+            What `prefero.study.run_experiment` returned.
+        """,
+    measure="""
+        measure : str, default="tau"
+            The column to draw.
+        """,
+)
 
+
+@displayed
 class Display:
     """A picture of something found: ``from_...`` finds and draws, ``plot`` draws again.
 
@@ -39,18 +82,17 @@ class Display:
     ax_: Any
     figure_: Any
 
+    def __init_subclass__(cls) -> None:
+        displayed(cls)
+
     def plot(self, ax: Any = None) -> Self:
         """Draw the display.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
+        %(ax)s
 
-        Returns
-        -------
-        self
-            The display.
+        %(display)s
         """
         self._draw(ax)
         return self
@@ -67,14 +109,18 @@ class Display:
         return ax
 
 
-def line_style(i: int) -> dict[str, Any]:
-    """Return the look of the i-th line."""
-    return {
-        "color": COLOURS[i % len(COLOURS)],
-        "marker": MARKERS[i % len(MARKERS)],
-        "linestyle": LINES[i % len(LINES)],
-        "markersize": 5,
-    }
+def draw_curves(ax: Any, places: Sequence[float] | Values, curves: Mapping[str, Values]) -> None:
+    """Draw named lines over the same places."""
+    for i, (name, curve) in enumerate(curves.items()):
+        ax.plot(
+            places,
+            curve,
+            label=plain(name),
+            color=COLOURS[i % len(COLOURS)],
+            marker=MARKERS[i % len(MARKERS)],
+            linestyle=LINES[i % len(LINES)],
+            markersize=5,
+        )
 
 
 def bar_style(i: int) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The critical-difference diagram of Demšar."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 from prefero.study.comparison import Comparison
@@ -11,6 +12,7 @@ __all__ = ["CriticalDifferenceDisplay"]
 _GAP = "\N{NO-BREAK SPACE}"
 
 
+@dataclass(eq=False, repr=False)
 class CriticalDifferenceDisplay(Display):
     """Average ranks on a line, with bars over rankers that do not differ significantly.
 
@@ -19,18 +21,14 @@ class CriticalDifferenceDisplay(Display):
     comparison : Comparison
         What `prefero.study.compare` found.
 
-    Attributes
-    ----------
-    ax_, figure_
-        What was drawn on.
+    %(drawn_on)s
 
     References
     ----------
     Demšar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7.
     """
 
-    def __init__(self, comparison: Comparison) -> None:
-        self.comparison = comparison
+    comparison: Comparison
 
     @classmethod
     def from_comparison(cls, comparison: Comparison, *, ax: Any = None) -> Self:
@@ -40,13 +38,9 @@ class CriticalDifferenceDisplay(Display):
         ----------
         comparison : Comparison
             What `prefero.study.compare` found.
-        ax : matplotlib axes, optional
-            Where to draw.
+        %(ax)s
 
-        Returns
-        -------
-        CriticalDifferenceDisplay
-            The display.
+        %(display)s
         """
         return cls(comparison).plot(ax)
 

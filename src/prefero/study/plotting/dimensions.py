@@ -1,6 +1,7 @@
 """Accuracy against the number of dimensions that a reduction leaves."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,8 +14,8 @@ from prefero._sklearn import safe_indexing
 from prefero._typing import Values
 from prefero.study.plotting._style import (
     Display,
+    draw_curves,
     legend,
-    line_style,
     measure_name,
     open_frame,
     plain,
@@ -23,6 +24,7 @@ from prefero.study.plotting._style import (
 __all__ = ["DimensionsDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class DimensionsDisplay(Display):
     """Curves over the number of dimensions, one a reduction (Fig. 4 of Kamishima & Akaho 2006).
 
@@ -39,10 +41,7 @@ class DimensionsDisplay(Display):
     title : str, default=""
         What they were measured on.
 
-    Attributes
-    ----------
-    ax_, figure_
-        What was drawn on.
+    %(drawn_on)s
 
     Examples
     --------
@@ -61,20 +60,12 @@ class DimensionsDisplay(Display):
     True
     """
 
-    def __init__(
-        self,
-        dimensions: Sequence[int],
-        curves: dict[str, Values],
-        *,
-        whole: float | None = None,
-        measure: str = "rho",
-        title: str = "",
-    ) -> None:
-        self.dimensions = dimensions
-        self.curves = curves
-        self.whole = whole
-        self.measure = measure
-        self.title = title
+    dimensions: Sequence[int]
+    curves: dict[str, Values]
+    _: KW_ONLY
+    whole: float | None = None
+    measure: str = "rho"
+    title: str = ""
 
     @classmethod
     def from_estimators(
@@ -112,13 +103,9 @@ class DimensionsDisplay(Display):
             The number of folds.
         title : str, default=""
             What was measured on.
-        ax : matplotlib axes, optional
-            Where to draw.
+        %(ax)s
 
-        Returns
-        -------
-        DimensionsDisplay
-            The display.
+        %(display)s
         """
         y, groups = np.asarray(y), np.asarray(groups)
         found: dict[str, list[list[float]]] = {name: [] for name in reducers}
@@ -147,8 +134,7 @@ class DimensionsDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         ax = self._axes(ax, 5.5, 4)
-        for i, (name, curve) in enumerate(self.curves.items()):
-            ax.plot(self.dimensions, curve, label=plain(name), **line_style(i))
+        draw_curves(ax, self.dimensions, self.curves)
         if self.whole is not None:
             ax.axhline(self.whole, color="0.5", linestyle=":", label="all attributes")
         ax.set(

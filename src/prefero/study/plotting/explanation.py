@@ -1,5 +1,6 @@
 """Which features speak for one label and which for another."""
 
+from dataclasses import KW_ONLY, dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["ExplanationDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class ExplanationDisplay(Display):
     """Bars of what each feature adds to the margin of one label over another.
 
@@ -29,26 +31,15 @@ class ExplanationDisplay(Display):
     unit : str
         Of the effects.
 
-    Attributes
-    ----------
-    ax_, figure_
-        What was drawn on.
+    %(drawn_on)s
     """
 
-    def __init__(
-        self,
-        features: list[str],
-        amounts: list[float],
-        *,
-        pair: tuple[Any, Any],
-        title: str = "",
-        unit: str = "score",
-    ) -> None:
-        self.features = features
-        self.amounts = amounts
-        self.pair = pair
-        self.title = title
-        self.unit = unit
+    features: list[str]
+    amounts: list[float]
+    _: KW_ONLY
+    pair: tuple[Any, Any]
+    title: str = ""
+    unit: str = "score"
 
     @classmethod
     def from_explanation(cls, why: "Explanation", *, top: int = 10, ax: Any = None) -> Self:
@@ -60,13 +51,9 @@ class ExplanationDisplay(Display):
             What `prefero.study.explain` returned.
         top : int, default=10
             How many features.
-        ax : matplotlib axes, optional
-            Where to draw.
+        %(ax)s
 
-        Returns
-        -------
-        ExplanationDisplay
-            The display.
+        %(display)s
         """
         rows = why.effect_table(top)
         names = [f"{r['feature']} = {r['value']}" if r["value"] else r["feature"] for r in rows]

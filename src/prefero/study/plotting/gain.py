@@ -1,11 +1,12 @@
 """What one ranker gains over another, data set by data set."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prefero._typing import Values
 from prefero.study._scores import score_matrix
 from prefero.study.plotting._style import (
     Display,
@@ -20,6 +21,7 @@ from prefero.study.table import Table
 __all__ = ["GainDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class GainDisplay(Display):
     """Accuracy gained or lost per data set (Fig. 2 of de Sá et al. 2017).
 
@@ -32,18 +34,13 @@ class GainDisplay(Display):
     measure : str, default="tau"
         In what.
 
-    Attributes
-    ----------
-    ax_, figure_
-        What was drawn on.
+    %(drawn_on)s
     """
 
-    def __init__(
-        self, datasets: list[str], gains: dict[str, NDArray[np.float64]], *, measure: str = "tau"
-    ) -> None:
-        self.datasets = datasets
-        self.gains = gains
-        self.measure = measure
+    datasets: list[str]
+    gains: dict[str, Values]
+    _: KW_ONLY
+    measure: str = "tau"
 
     @classmethod
     def from_results(
@@ -59,21 +56,15 @@ class GainDisplay(Display):
 
         Parameters
         ----------
-        results : Table
-            What `prefero.study.run_experiment` returned.
+        %(results)s
         pairs : sequence of (str, str)
             Pairs of rankers, such as ``("forest", "tree")``.
-        measure : str, default="tau"
-            The column to draw.
+        %(measure)s
         missing : float, optional
             The missing rate to look at, if the results hold several.
-        ax : matplotlib axes, optional
-            Where to draw.
+        %(ax)s
 
-        Returns
-        -------
-        GainDisplay
-            The display.
+        %(display)s
         """
         datasets, rankers, scores = score_matrix(results, measure, missing)
         unknown = {name for pair in pairs for name in pair} - set(rankers)

@@ -1,15 +1,16 @@
 """Accuracy against the share of missing labels."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prefero._typing import Values
 from prefero.study._scores import score_matrix
 from prefero.study.plotting._style import (
     Display,
+    draw_curves,
     legend,
-    line_style,
     measure_name,
     open_frame,
     plain,
@@ -19,6 +20,7 @@ from prefero.study.table import Table
 __all__ = ["MissingLabelsDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class MissingLabelsDisplay(Display):
     """Learning curves over the missing rate, one line a ranker (Fig. 1 of Cheng et al. 2009).
 
@@ -33,24 +35,14 @@ class MissingLabelsDisplay(Display):
     title : str, default=""
         What they were measured on.
 
-    Attributes
-    ----------
-    ax_, figure_
-        What was drawn on.
+    %(drawn_on)s
     """
 
-    def __init__(
-        self,
-        rates: NDArray[np.float64],
-        curves: dict[str, NDArray[np.float64]],
-        *,
-        measure: str = "tau",
-        title: str = "",
-    ) -> None:
-        self.rates = rates
-        self.curves = curves
-        self.measure = measure
-        self.title = title
+    rates: Values
+    curves: dict[str, Values]
+    _: KW_ONLY
+    measure: str = "tau"
+    title: str = ""
 
     @classmethod
     def from_results(
@@ -60,19 +52,13 @@ class MissingLabelsDisplay(Display):
 
         Parameters
         ----------
-        results : Table
-            What `prefero.study.run_experiment` returned.
+        %(results)s
         dataset : str, optional
             The data set to look at; by default the mean over all of them.
-        measure : str, default="tau"
-            The column to draw.
-        ax : matplotlib axes, optional
-            Where to draw.
+        %(measure)s
+        %(ax)s
 
-        Returns
-        -------
-        MissingLabelsDisplay
-            The display.
+        %(display)s
         """
         chosen = results if dataset is None else results.where(dataset=dataset)
         if not len(chosen):
@@ -87,8 +73,7 @@ class MissingLabelsDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         ax = self._axes(ax, 5.5, 4)
-        for i, (name, curve) in enumerate(self.curves.items()):
-            ax.plot(self.rates, curve, label=plain(name), **line_style(i))
+        draw_curves(ax, self.rates, self.curves)
         ax.set(
             title=plain(self.title),
             xlabel="share of labels missing",

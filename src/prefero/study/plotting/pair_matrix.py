@@ -1,6 +1,7 @@
 """Which label stands before which other one how often."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -8,11 +9,12 @@ from numpy.typing import ArrayLike
 
 from prefero._typing import Values
 from prefero.rankings import label_names, pair_signs
-from prefero.study.plotting._style import Display, matrix_frame, plain, write_percentages
+from prefero.study.plotting._style import Display, displayed, matrix_frame, plain, write_percentages
 
 __all__ = ["PairMatrixDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class PairMatrixDisplay(Display):
     """A matrix of how often the label of the row stands before that of the column.
 
@@ -27,24 +29,14 @@ class PairMatrixDisplay(Display):
     quantity : str, default="share of rankings"
         What the numbers are.
 
-    Attributes
-    ----------
-    ax_, figure_
-        What was drawn on.
+    %(drawn_on)s
     """
 
-    def __init__(
-        self,
-        shares: Values,
-        labels: Sequence[Any],
-        *,
-        title: str = "",
-        quantity: str = "share of rankings",
-    ) -> None:
-        self.shares = shares
-        self.labels = labels
-        self.title = title
-        self.quantity = quantity
+    shares: Values
+    labels: Sequence[Any]
+    _: KW_ONLY
+    title: str = ""
+    quantity: str = "share of rankings"
 
     @classmethod
     def from_ranks(
@@ -56,17 +48,12 @@ class PairMatrixDisplay(Display):
         ----------
         Y : array-like of shape (n_samples, n_labels)
             Ranks.
-        labels : sequence, optional
-            Names of the labels; by default those of the table Y, or numbers.
+        %(labels)s
         title : str, default=""
             What the rankings are.
-        ax : matplotlib axes, optional
-            Where to draw.
+        %(ax)s
 
-        Returns
-        -------
-        PairMatrixDisplay
-            The display.
+        %(display)s
         """
         names = label_names(Y) if labels is None else labels
         return cls._sorted(pair_shares(Y), names, title=title).plot(ax)
@@ -81,17 +68,12 @@ class PairMatrixDisplay(Display):
         ----------
         ranker : label ranker
             Fitted. One without ``predict_pairwise`` is drawn by its predicted ranks.
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
         title : str, default="predicted"
             The title.
-        ax : matplotlib axes, optional
-            Where to draw.
+        %(ax)s
 
-        Returns
-        -------
-        PairMatrixDisplay
-            The display.
+        %(display)s
         """
         names = getattr(ranker, "labels_", None)
         if not hasattr(ranker, "predict_pairwise"):
@@ -121,13 +103,13 @@ class PairMatrixDisplay(Display):
         matrix_frame([ax], image, self.quantity)
 
 
+@displayed
 def pair_shares(Y: ArrayLike) -> Values:
     """Return how often label i stands before label j, among the rankings that order the pair.
 
     Parameters
     ----------
-    Y : array-like of shape (n_samples, n_labels)
-        Ranks.
+    %(ranks)s
 
     Returns
     -------

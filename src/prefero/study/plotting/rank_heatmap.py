@@ -1,6 +1,7 @@
 """Which label takes which rank how often."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -9,11 +10,13 @@ from numpy.typing import ArrayLike
 from prefero._optional import require
 from prefero._typing import Values
 from prefero.rankings import bucket_positions, label_names, ranks_from_scores
-from prefero.study.plotting._style import matrix_frame, plain, write_percentages
+from prefero.study.plotting._style import displayed, matrix_frame, plain, write_percentages
 
 __all__ = ["RankHeatmapDisplay"]
 
 
+@displayed
+@dataclass(eq=False, repr=False)
 class RankHeatmapDisplay:
     """Label x rank heat maps, side by side: true rankings and predicted ones.
 
@@ -33,12 +36,10 @@ class RankHeatmapDisplay:
         What was drawn on.
     """
 
-    axes_: list[Any]
-    figure_: Any
-
-    def __init__(self, shares: dict[str, Values], labels: Sequence[Any]) -> None:
-        self.shares = shares
-        self.labels = labels
+    shares: dict[str, Values]
+    labels: Sequence[Any]
+    axes_: list[Any] = field(init=False)
+    figure_: Any = field(init=False)
 
     @classmethod
     def from_ranks(
@@ -57,15 +58,10 @@ class RankHeatmapDisplay:
             Ranks. Tied labels take all places of their bucket, in equal parts.
         Y_pred : array-like of shape (n_samples, n_labels), optional
             Predicted ranks.
-        labels : sequence, optional
-            Names of the labels; by default those of the table Y, or numbers.
-        axes : sequence of matplotlib axes, optional
-            Where to draw.
+        %(labels)s
+        %(axes)s
 
-        Returns
-        -------
-        RankHeatmapDisplay
-            The display.
+        %(display)s
         """
         shares = {"true": rank_shares(Y)}
         if Y_pred is not None:
@@ -85,17 +81,11 @@ class RankHeatmapDisplay:
         ----------
         ranker : label ranker
             Fitted.
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-        y : array-like of shape (n_samples, n_labels)
-            Their ranks.
-        axes : sequence of matplotlib axes, optional
-            Where to draw.
+        %(X)s
+        %(y)s
+        %(axes)s
 
-        Returns
-        -------
-        RankHeatmapDisplay
-            The display.
+        %(display)s
         """
         names = getattr(ranker, "labels_", None)
         return cls.from_ranks(y, ranker.predict(X), labels=names, axes=axes)
@@ -105,13 +95,9 @@ class RankHeatmapDisplay:
 
         Parameters
         ----------
-        axes : sequence of matplotlib axes, optional
-            One for each; a new figure by default.
+        %(axes)s
 
-        Returns
-        -------
-        self
-            The display.
+        %(display)s
         """
         c, panels = len(self.labels), len(self.shares)
         if axes is None:
@@ -138,13 +124,13 @@ class RankHeatmapDisplay:
         return self
 
 
+@displayed
 def rank_shares(Y: ArrayLike) -> Values:
     """Return how often each label takes each place, as shares of the rankings that hold it.
 
     Parameters
     ----------
-    Y : array-like of shape (n_samples, n_labels)
-        Ranks.
+    %(ranks)s
 
     Returns
     -------

@@ -1,5 +1,6 @@
 """What abstaining buys: accuracy on the instances a ranker is most sure of."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from prefero.study.plotting._style import COLOURS, Display, open_frame
 __all__ = ["ReliabilityDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class ReliabilityDisplay(Display):
     """Mean tau of the answered instances against their share, the most reliable first.
 
@@ -26,16 +28,12 @@ class ReliabilityDisplay(Display):
     correlation : float
         Spearman's correlation of reliability and tau.
 
-    Attributes
-    ----------
-    ax_, figure_
-        What was drawn on.
+    %(drawn_on)s
     """
 
-    def __init__(self, answered: Values, tau: Values, correlation: float) -> None:
-        self.answered = answered
-        self.tau = tau
-        self.correlation = correlation
+    answered: Values
+    tau: Values
+    correlation: float
 
     @classmethod
     def from_estimator(cls, ranker: Any, X: Any, y: ArrayLike, *, ax: Any = None) -> Self:
@@ -47,15 +45,10 @@ class ReliabilityDisplay(Display):
             Fitted.
         X : array-like of shape (n_samples, n_features)
             Instances it has not seen.
-        y : array-like of shape (n_samples, n_labels)
-            Their ranks.
-        ax : matplotlib axes, optional
-            Where to draw.
+        %(y)s
+        %(ax)s
 
-        Returns
-        -------
-        ReliabilityDisplay
-            The display.
+        %(display)s
         """
         tau = kendall_tau(y, ranker.predict(X), average=False)
         return cls.from_predictions(ranker.predict_reliability(X), tau, ax=ax)
@@ -70,13 +63,9 @@ class ReliabilityDisplay(Display):
             Larger is more reliable; may be infinite.
         tau : array-like of shape (n_samples,)
             Kendall's tau of the predictions. Instances where it is undefined are left out.
-        ax : matplotlib axes, optional
-            Where to draw.
+        %(ax)s
 
-        Returns
-        -------
-        ReliabilityDisplay
-            The display.
+        %(display)s
         """
         sure, right = np.asarray(reliability, dtype=float), np.asarray(tau, dtype=float)
         check_consistent_length(sure, right)

@@ -1,0 +1,129 @@
+"""Parts of docstrings that several functions share, each written once."""
+
+import re
+from collections.abc import Callable
+from textwrap import dedent, indent
+from types import FunctionType
+from typing import Any, TypeVar
+
+T = TypeVar("T", bound=Callable[..., Any])
+
+_PLACE = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)
+
+# Named as the parameters are; what several rooms say in the same words.
+_SHARED = {
+    "X": """
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        """,
+    "y": """
+        y : array-like of shape (n_samples, n_labels)
+            Their ranks.
+        """,
+    "weights_of_rows": """
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+        """,
+    "mean": """
+        average : bool, default=True
+            Whether to return the mean over rows.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows in the mean.
+        """,
+    "Y": """
+        Y : array-like of shape (n_rankings, n_labels)
+            Ranks, possibly incomplete or tied.
+        """,
+    "weights_of_rankings": """
+        sample_weight : array-like of shape (n_rankings,), optional
+            Weights of the rankings.
+        """,
+    "sets": """
+        indices : array-like of shape (n_sets, n_members), or (n_indices,) with indptr
+            The rows of Y in each set.
+        weights : array-like of the shape of indices, optional
+            Their weights; zero leaves a row out.
+        """,
+    "indptr": """
+        indptr : array-like of shape (n_sets + 1,), optional
+            For sets of different sizes: set q holds ``indices[indptr[q]:indptr[q + 1]]``.
+        """,
+    "pairwise": """
+        Returns
+        -------
+        ndarray of shape (n_labels, n_labels)
+            ``[i, j]`` is P(label i before label j); 0.5 on the diagonal.
+        """,
+    "log_prob": """
+        Parameters
+        ----------
+        Y : array-like of shape (n_rankings, n_labels)
+            Ranks.
+
+        Returns
+        -------
+        ndarray of shape (n_rankings,)
+            Log-probabilities.
+        """,
+    "sample": """
+        Parameters
+        ----------
+        n_samples : int
+            How many.
+        random_state : int, RandomState or None, default=None
+            The source of chance.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels), dtype int64
+            Strict complete ranks.
+        """,
+}
+
+
+def documented(**parts: str) -> Callable[[T], T]:
+    """Fill the lines ``%(name)s`` of a docstring with parts of this name.
+
+    Parameters
+    ----------
+    **parts : str
+        Further parts, beside those that the whole package shares.
+
+    Returns
+    -------
+    callable
+        A decorator of functions, and of classes together with their methods.
+
+    Examples
+    --------
+    >>> @documented(size="size : int, default=3")
+    ... def grow(size=3):
+    ...     '''Grow.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     %(size)s
+    ...         How far.
+    ...     '''
+    >>> print(grow.__doc__)
+    Grow.
+    ...
+        size : int, default=3
+            How far.
+    """
+    texts = {name: dedent(part).strip() for name, part in (_SHARED | parts).items()}
+
+    def filled(text: str) -> str:
+        return _PLACE.sub(lambda at: indent(filled(texts[at[2]]), at[1]), text)
+
+    def fill(thing: T) -> T:
+        members = list(vars(thing).values()) if isinstance(thing, type) else []
+        # A class method keeps the docstring of its function a second time.
+        inner = [member.__func__ for member in members if isinstance(member, classmethod)]
+        for one in (thing, *members, *inner):
+            # Python run with -OO has no docstrings.
+            if isinstance(one, FunctionType | classmethod | type) and one.__doc__:
+                one.__doc__ = filled(one.__doc__)
+        return thing
+
+    return fill
