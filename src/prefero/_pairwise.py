@@ -1,7 +1,8 @@
 """Many binary models: one a pair of labels, or one a label against the zero point."""
 
 from collections.abc import Callable
-from typing import Any
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -14,12 +15,39 @@ from sklearn.utils import gen_batches, get_tags
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import has_fit_parameter
 
+from prefero._sklearn import HasMethods, Interval
 from prefero._solvers import solve_logistic
+from prefero._state import Array, Each, FittedState, Model, Size, State
 from prefero._typing import Values
 from prefero.rankings import pair_signs
 
 # Entries of the arrays (instances x pairs) that one step of training or prediction may hold.
 _BLOCK_ENTRIES = 2**23
+
+
+def _tell_zero_from_one(models: list[Any], _: State) -> bool:
+    return all(np.array_equal(getattr(model, "classes_", ()), [0, 1]) for model in models)
+
+
+def models_state(n_models: Size) -> FittedState:
+    """Declare so many binary models: coefficients, or estimators in their place."""
+    told = ("models of the classes 0 and 1", _tell_zero_from_one)
+    return {
+        "coef_": Array("f8", n_models, "n_features", unless="estimators_"),
+        "intercept_": Array("f8", n_models, unless="estimators_"),
+        "estimators_": Each(Model("predict"), n_models, optional=True, rule=told),
+    }
+
+
+def pairs_state(n_ranked: Size) -> FittedState:
+    """Declare a binary model for each pair of so many things."""
+
+    def is_each_pair(pairs: NDArray[Any], state: State) -> bool:
+        n = state.size(n_ranked)
+        return len(pairs) == n * (n - 1) // 2 and bool((pairs.T == np.triu_indices(n, 1)).all())
+
+    told = ("each pair once, the smaller index first", is_each_pair)
+    return {"pairs_": Array("i", "n_pairs", 2, rule=told), **models_state("n_pairs")}
 
 
 class BinaryModelsMixin:
@@ -36,6 +64,11 @@ class BinaryModelsMixin:
     estimators_ : list of n_models estimators
         The models, if they are not. Class 1 is the positive sign.
     """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_jobs": [Integral, None],
+    }
 
     estimator: Any
     n_jobs: int | None
@@ -97,6 +130,11 @@ class PairwiseModelsMixin(BinaryModelsMixin):
     pairs_ : ndarray of shape (n_pairs, 2)
         The pairs of label indices, the smaller first.
     """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BinaryModelsMixin._parameter_constraints,
+        "max_models": [Interval(Integral, 1, None, closed="left"), None],
+    }
 
     max_models: int | None
     pairs_: NDArray[np.intp]

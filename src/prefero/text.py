@@ -12,6 +12,8 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from prefero._sklearn import Interval, StrOptions
+from prefero._state import Array, FittedState
+from prefero.base import FittedMixin
 from prefero.preferences import (
     DECOMPOSITIONS,
     Decomposition,
@@ -23,7 +25,7 @@ from prefero.preferences import (
 __all__ = ["BoostingFeatureSelector", "LogCountTransformer"]
 
 
-class LogCountTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class LogCountTransformer(FittedMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Turn word counts into log(count) + 1, and leave the words that do not occur at 0.
 
     References
@@ -92,7 +94,7 @@ class LogCountTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         return counts
 
 
-class BoostingFeatureSelector(SelectorMixin, BaseEstimator):
+class BoostingFeatureSelector(FittedMixin, SelectorMixin, BaseEstimator):
     """Keep the features that a first round of boosting would gain most from.
 
     The score of a feature is the drop of the ranking loss that Theorem 1 of the paper
@@ -135,6 +137,8 @@ default="domination"
         "n_features_to_select": [Interval(Integral, 1, None, closed="left")],
         "decomposition": [StrOptions(set(DECOMPOSITIONS)), callable],
     }
+
+    _fitted_state: ClassVar[FittedState] = {"scores_": Array("f8", "n_features")}
 
     def __init__(
         self, n_features_to_select: int = 3200, *, decomposition: Decomposition = "domination"

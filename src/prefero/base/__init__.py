@@ -1,6 +1,7 @@
 """What the estimators of each task share: tags, validation, names, and the public predictions."""
 
 from prefero.base._features import check_features
+from prefero.base._fitted import FittedMixin
 from prefero.base._fitting import fitting, goes_on, twin_of
 from prefero.base._graph_ranking import GraphRankerMixin
 from prefero.base._label_ranking import BaseLabelRanker, LabelRankerMixin
@@ -12,6 +13,7 @@ __all__ = [
     "BaseLabelRanker",
     "BaseMultilabelRanker",
     "BaseOrderer",
+    "FittedMixin",
     "GraphRankerMixin",
     "LabelRankerMixin",
     "MultilabelRankerMixin",

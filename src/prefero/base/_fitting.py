@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from prefero._state import made_on_use
+
 
 def goes_on(estimator: Any) -> bool:
     """Tell whether the next fit of an estimator builds on the last one."""
@@ -44,6 +46,10 @@ def fitting(estimator: Any, *, anew: bool = True) -> Iterator[Any]:
 def twin_of(estimator: Any, *, anew: bool = True) -> Any:
     """Return an estimator of the same parameters, for a calculation that must leave no trace."""
     twin = object.__new__(type(estimator))
-    state = vars(estimator).items()
-    vars(twin).update((name, value) for name, value in state if not (anew and name.endswith("_")))
+    made = made_on_use(type(estimator))
+    vars(twin).update(
+        (name, value)
+        for name, value in vars(estimator).items()
+        if name not in made and not (anew and name.endswith("_"))
+    )
     return twin

@@ -10,7 +10,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._sklearn import check_sample_weight
+from prefero._state import FittedState
 from prefero.base._features import check_features
+from prefero.base._fitted import LABELS, FittedMixin
 from prefero.base._fitting import fitting, goes_on
 from prefero.base._targets import put_last, refuse_other_labels, unseen_labels, used_rows
 from prefero.metrics import kendall_tau
@@ -22,7 +24,7 @@ def _has(method: str) -> Any:
     return available_if(lambda estimator: hasattr(estimator, method))
 
 
-class LabelRankerMixin:
+class LabelRankerMixin(FittedMixin):
     """Mixin of all label rankers.
 
     A ranker writes two methods for data already validated: ``_fit(X, ranks, weight)``, and
@@ -46,6 +48,7 @@ class LabelRankerMixin:
     unseen_labels_: NDArray[np.bool_]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    _fitted_state: ClassVar[FittedState] = LABELS
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

@@ -9,8 +9,10 @@ from sklearn.utils import ClassifierTags, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._sklearn import check_sample_weight
+from prefero._state import FittedState
 from prefero._typing import Values
 from prefero.base._features import check_features
+from prefero.base._fitted import LABELS, FittedMixin
 from prefero.base._fitting import fitting
 from prefero.base._targets import put_last, refuse_other_labels, unseen_labels, used_rows
 from prefero.metrics import spearman_rho
@@ -23,7 +25,7 @@ from prefero.rankings import (
 )
 
 
-class MultilabelRankerMixin:
+class MultilabelRankerMixin(FittedMixin):
     """Mixin of all multilabel rankers.
 
     A ranker writes two methods for data already validated: ``_fit(X, calibrated, weight)``, and
@@ -47,6 +49,7 @@ class MultilabelRankerMixin:
     unseen_labels_: NDArray[np.bool_]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    _fitted_state: ClassVar[FittedState] = LABELS
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

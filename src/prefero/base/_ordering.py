@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._sklearn import check_sample_weight
 from prefero._warnings import warn_user
 from prefero.base._features import check_features
+from prefero.base._fitted import FittedMixin
 from prefero.base._fitting import fitting
 from prefero.metrics import spearman_rho
 from prefero.rankings import Groups
@@ -95,7 +96,7 @@ def _check_object_ranks(y: Any, groups: ArrayLike | None) -> NDArray[np.float64]
     return ranks
 
 
-class OrdererMixin:
+class OrdererMixin(FittedMixin):
     """Mixin of all orderers: from sample orders to the order of any new set of objects.
 
     An orderer writes two methods for data already validated: ``_fit(orders)``, and

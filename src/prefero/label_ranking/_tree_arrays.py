@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefero import _core
+from prefero._state import Array, Attribute, FittedState, Names, Record, State
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -24,6 +25,53 @@ DTYPES = {
     "categories": np.uint64,
     "scores": np.float32,
     "evidence": np.float32,
+}
+
+
+def _starts_at_zero(starts: NDArray[Any], state: State) -> bool:
+    rising = starts[0] == 0 and (np.diff(starts) >= 0).all()
+    return bool(rising and starts[-1] == state.size("n_edges"))
+
+
+def _have_names(categories: Any, state: State) -> bool:
+    names = Names("n_categories")
+    for feature, values in categories.items():
+        if not (isinstance(feature, int) and 0 <= feature < state.size("n_features")):
+            return False
+        names.check(np.array(values, dtype=object), State({}))
+    return True
+
+
+def _can_be_walked(n_labels: str | int) -> Any:
+    def can_be_walked(arrays: Arrays, state: State) -> bool:
+        try:
+            if len(arrays["node_starts"]) > 1:
+                walker(arrays, state.size("n_features"), state.size(n_labels))
+        except ValueError:
+            return False
+        return True
+
+    return can_be_walked
+
+
+def trees_state(n_labels: str | int) -> FittedState:
+    """Declare trees with so many scores a leaf, and the bins they ask for."""
+    arrays = {
+        name: Array(np.dtype(dtype).name, f"n_{name}", nan=True) for name, dtype in DTYPES.items()
+    }
+    walked = ("trees whose every path ends in a leaf", _can_be_walked(n_labels))
+    starts = ("where the edges of each feature start", _starts_at_zero)
+    return {
+        "bin_edges_": Array("f8", "n_edges"),
+        "bin_starts_": Array("i8", "n_features + 1", rule=starts),
+        "trees_": Record(arrays, rule=walked),
+    }
+
+
+# Of trees that know nominal features.
+CATEGORIES_STATE: FittedState = {
+    "nominal_features_": Array("b", "n_features"),
+    "categories_": Attribute(rule=("the names of categories by feature", _have_names)),
 }
 
 

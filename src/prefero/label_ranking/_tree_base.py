@@ -1,5 +1,6 @@
 """What a tree and a forest share: parameters, growing, walking, saving."""
 
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,8 +13,16 @@ from sklearn.utils.validation import check_is_fitted
 from prefero import _core
 from prefero._bins import FeatureBins, find_bins, n_features_to_try
 from prefero._sklearn import Interval, StrOptions
+from prefero._state import FittedState
 from prefero.base import BaseLabelRanker
-from prefero.label_ranking._tree_arrays import Arrays, importances, joined, walker
+from prefero.label_ranking._tree_arrays import (
+    CATEGORIES_STATE,
+    Arrays,
+    importances,
+    joined,
+    trees_state,
+    walker,
+)
 from prefero.label_ranking._tree_effects import ScoreEffects, node_scores, score_effects
 from prefero.label_ranking._tree_features import CategoryEncoder
 
@@ -37,6 +46,8 @@ class BaseTreeRanker(BaseLabelRanker):
     categorical_features: Any
     category_splits: str
     random_state: Any
+
+    _fitted_state: ClassVar[FittedState] = {**CATEGORIES_STATE, **trees_state("n_labels")}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "criterion": [StrOptions(CRITERIA)],
@@ -151,7 +162,11 @@ class BaseTreeRanker(BaseLabelRanker):
 
     def _set_trees(self, arrays: Arrays) -> None:
         self.trees_ = arrays
-        self._walker = walker(arrays, self.n_features_in_, len(self.labels_))
+        self.__dict__.pop("_walker", None)
+
+    @cached_property
+    def _walker(self) -> _core.TreeWalker:
+        return walker(self.trees_, self.n_features_in_, len(self.labels_))
 
     # Reading
 
@@ -191,21 +206,3 @@ class BaseTreeRanker(BaseLabelRanker):
     def _scores_of_nodes(self) -> list[NDArray[np.float64]]:
         trees = range(len(self.trees_["node_starts"]) - 1)
         return [node_scores(self.trees_, tree, len(self.labels_)) for tree in trees]
-
-    # Saving
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__().copy()
-        state.pop("_walker", None)
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if "trees_" in state:
-            self._set_trees(self.trees_)
-            self._check_restored()
-
-    def _check_restored(self) -> None:
-        """Refuse arrays that the core must not read."""
-        if len(self.bin_starts_) != self.n_features_in_ + 1:
-            raise ValueError("The bins do not fit the number of features: the model is damaged.")

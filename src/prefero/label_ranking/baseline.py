@@ -8,6 +8,7 @@ from sklearn.utils.metaestimators import available_if
 
 from prefero import mallows, plackett_luce
 from prefero._sklearn import StrOptions
+from prefero._state import Array, FittedState, Number
 from prefero.base import BaseLabelRanker
 from prefero.consensus import borda_batch, kemeny
 
@@ -45,6 +46,11 @@ class ConsensusLabelRanker(BaseLabelRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "aggregation": [StrOptions({"borda", "kemeny", "mallows", "plackett_luce"})],
+    }
+
+    _fitted_state: ClassVar[FittedState] = {
+        "votes_": Array("f8", "n_labels"),
+        "theta_": Number(0, when={"aggregation": "mallows"}),
     }
 
     def __init__(self, aggregation: str = "borda") -> None:

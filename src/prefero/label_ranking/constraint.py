@@ -10,6 +10,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from prefero import _core
 from prefero._sklearn import Interval, StrOptions
+from prefero._state import Array, Count, FittedState
 from prefero._typing import Values
 from prefero.base import BaseLabelRanker, GraphRankerMixin
 from prefero.preferences import PreferenceGraphs
@@ -85,6 +86,13 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         "fit_intercept": ["boolean"],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
+    }
+
+    _fitted_state: ClassVar[FittedState] = {
+        "coef_": Array("f8", "n_labels", "n_features"),
+        "intercept_": Array("f8", "n_labels"),
+        "n_iter_": Count(size="n_iter"),
+        "violations_": Array("if", "n_iter", low=0),
     }
 
     def __init__(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_even_slices
 
 from prefero._sklearn import Interval
+from prefero._state import Array, FittedState, Number
 from prefero._warnings import warn_user
 from prefero.label_ranking._tree_arrays import joined
 from prefero.label_ranking._tree_base import BaseTreeRanker
@@ -104,6 +105,14 @@ class ForestLabelRanker(BaseTreeRanker):
         "oob_score": ["boolean"],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
+    }
+
+    _fitted_state: ClassVar[FittedState] = {
+        "seeds_": Array("u8", "n_seeds"),
+        "oob_score_": Number(-1, 1, nan=True, when={"oob_score": True}),
+        "oob_decision_function_": Array(
+            "f8", "n_rows", "n_labels", nan=True, when={"oob_score": True}
+        ),
     }
 
     def __init__(

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero._sklearn import Interval, StrOptions
 from prefero._solvers import warn_unconverged
+from prefero._state import Array, Count, FittedState
 from prefero._typing import Values
 from prefero.base import BaseLabelRanker, GraphRankerMixin
 from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
@@ -105,6 +106,13 @@ default="domination"
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "warm_start": ["boolean"],
+    }
+
+    _fitted_state: ClassVar[FittedState] = {
+        "coef_": Array("f8", "n_labels", "n_features", when={"base_functions": None}),
+        "intercept_": Array("f8", "n_labels"),
+        "n_iter_": Count(size="n_iter"),
+        "loss_curve_": Array("f8", "n_iter + 1"),
     }
 
     def __init__(

@@ -1,5 +1,6 @@
 """Instance-based label ranking: predict what the nearest cases prefer."""
 
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -24,6 +25,7 @@ from prefero._neighbors import (
     spread,
 )
 from prefero._sklearn import HasMethods, Interval, StrOptions
+from prefero._state import Array, Attribute, Count, FittedState, Number, Word
 from prefero._typing import Values
 from prefero.base import BaseLabelRanker, fitting, unseen_labels
 from prefero.consensus import borda_votes
@@ -62,6 +64,12 @@ class NeighborExplanation(NamedTuple):
     distances: Values
     weights: Values
     rankings: Values
+
+
+_COORDINATES = (
+    "the features and the directions of each case",
+    lambda points, state: points.shape[1] == state.size("n_features") + state.size("n_directions"),
+)
 
 
 class NeighborsLabelRanker(BaseLabelRanker):
@@ -145,6 +153,20 @@ default="auto"
     >>> ranker.predict_reliability([[0.1], [1.7]]).round(1)
     array([2.1, 0. ])
     """
+
+    _fitted_state: ClassVar[FittedState] = {
+        "center_": Array("f8", "n_features"),
+        "feature_weights_": Array("f8", "n_features"),
+        "feature_scale_": Array("f8", "n_features"),
+        "directions_": Array("f8", "n_features", "n_directions"),
+        "points_": Array("f8", "n_cases", "n_coordinates", rule=_COORDINATES),
+        "rankings_": Array("f8", "n_cases", "n_labels", low=1, high="n_labels", nan=True),
+        "case_weight_": Array("f8", "n_cases", low=0),
+        "n_neighbors_": Count(1, "n_cases"),
+        "recall_": Number(0, 1),
+        "leave_one_out_": Attribute(optional=True),
+    }
+    _saved_parameters: ClassVar[FittedState] = {"algorithm": Word(), "metric": Word()}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -275,20 +297,11 @@ default="auto"
 
     def _store(self, points: Values, ranks: Values, weight: Values) -> None:
         self.points_, self.rankings_, self.case_weight_ = points, ranks, weight
-        self._index = self._build_index()
+        self.__dict__.pop("_index", None)
 
-    def _build_index(self) -> Any:
+    @cached_property
+    def _index(self) -> Any:
         return build_index(self.points_, self.algorithm, self.metric, self.p, self.metric_params)
-
-    # The index is made anew from the cases: files hold plain arrays only.
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_index"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if hasattr(self, "points_"):
-            self._index = self._build_index()
 
     def _choose_size(self) -> int:
         """The size asked for, or the one with the best tau over the pairs of cases left out."""

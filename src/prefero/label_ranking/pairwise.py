@@ -1,12 +1,13 @@
 """Ranking by pairwise comparison: a binary model a pair of labels, and a vote."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from prefero._pairwise import PairwiseModelsMixin
+from prefero._pairwise import PairwiseModelsMixin, pairs_state
+from prefero._state import FittedState
 from prefero.base import BaseLabelRanker
 
 
@@ -60,6 +61,8 @@ class PairwiseLabelRanker(PairwiseModelsMixin, BaseLabelRanker):
     >>> ranker.predict_pairwise([[-1.0]])[0, 0].round(2)
     array([0.5 , 0.92, 0.92])
     """
+
+    _fitted_state: ClassVar[FittedState] = pairs_state("n_labels")
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._sklearn import Interval, StrOptions
+from prefero._state import Array, FittedState, Number
 from prefero._typing import Values
 from prefero.base import twin_of
 from prefero.label_ranking._tree_arrays import (
@@ -109,6 +110,13 @@ class TreeLabelRanker(BaseTreeRanker):
     >>> tree.predict_order(pd.DataFrame({"age": [30]}))
     array([['milk', 'tea']], dtype=object)
     """
+
+    _fitted_state: ClassVar[FittedState] = {
+        "ccp_alpha_": Number(0),
+        "votes_": Array("f8", "n_nodes", "n_labels"),
+        "theta_": Array("f8", "n_nodes", low=0, infinite=True),
+        "n_node_samples_": Array("if", "n_nodes", low=0),
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseTreeRanker._parameter_constraints,
@@ -260,14 +268,6 @@ class TreeLabelRanker(BaseTreeRanker):
         """Votes, spreads and numbers of training rows of all nodes."""
         check_is_fitted(self)
         return NodeModels(self.votes_, self.theta_, self.n_node_samples_)
-
-    def _check_restored(self) -> None:
-        super()._check_restored()
-        shapes = {np.shape(self.votes_)[:1], np.shape(self.theta_), np.shape(self.n_node_samples_)}
-        if shapes != {(len(self.trees_["nodes"]),)} or self.votes_.shape[1] != len(self.labels_):
-            raise ValueError(
-                "votes_, theta_ and n_node_samples_ do not fit the nodes: the model is damaged."
-            )
 
     def get_depth(self) -> int:
         """Return the length of the longest path.

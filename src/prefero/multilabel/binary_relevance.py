@@ -1,11 +1,12 @@
 """Binary relevance: one model a label, whose scores order the labels."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prefero._pairwise import BinaryModelsMixin, positive_margin
+from prefero._pairwise import BinaryModelsMixin, models_state, positive_margin
+from prefero._state import FittedState
 from prefero.base import BaseMultilabelRanker
 
 
@@ -48,6 +49,8 @@ class BinaryRelevanceRanker(BinaryModelsMixin, BaseMultilabelRanker):
     array([[1, 0, 0],
            [0, 0, 1]])
     """
+
+    _fitted_state: ClassVar[FittedState] = models_state("n_labels")
 
     def __init__(self, estimator: Any = None, *, n_jobs: int | None = None) -> None:
         self.estimator = estimator

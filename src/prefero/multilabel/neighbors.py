@@ -1,6 +1,7 @@
 """Case-based multilabel ranking: average the calibrated rankings of the nearest cases."""
 
 from collections.abc import Callable
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -21,6 +22,7 @@ from prefero._neighbors import (
     spread,
 )
 from prefero._sklearn import HasMethods, Interval, StrOptions
+from prefero._state import Array, Attribute, Count, FittedState, Number, Word
 from prefero._typing import Values
 from prefero.base import BaseMultilabelRanker
 from prefero.multilabel._selection import LOSSES
@@ -142,6 +144,16 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
            [4, 3, 1, 2]])
     """
 
+    _fitted_state: ClassVar[FittedState] = {
+        "points_": Array("f8", "n_cases", "n_features"),
+        "calibrated_": Array("f8", "n_cases", "n_labels + 1", nan=True),
+        "case_weight_": Array("f8", "n_cases", low=0),
+        "n_neighbors_": Count(1),
+        "gap_": Number(0),
+        "leave_one_out_": Attribute(),
+    }
+    _saved_parameters: ClassVar[FittedState] = {"algorithm": Word(), "metric": Word()}
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "gap": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
@@ -187,31 +199,22 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
         if callable(self.aggregation) and self.gap != 1:
             raise ValueError(f"aggregation by a function needs gap=1, got gap={self.gap!r}.")
         self.points_, self.calibrated_, self.case_weight_ = X, calibrated, weight
-        self._prepare()
         self.n_neighbors_, self.gap_ = self._choose()
 
-    def _prepare(self) -> None:
-        """Build from the cases what queries need."""
-        self._index = build_index(
-            self.points_, self.algorithm, self.metric, self.p, self.metric_params
-        )
-        self._offsets, self._places = zero_offsets(self.calibrated_)
-        rows = np.arange(len(self._offsets))
-        everyone = _core.mean_offsets(
-            self._offsets, np.array([0, len(rows)]), rows, self.case_weight_
-        )
-        self._prior = [np.nan_to_num(mean) for mean in everyone]
-        self._prior_place = float(np.average(self._places, weights=self.case_weight_))
+    @cached_property
+    def _index(self) -> Any:
+        return build_index(self.points_, self.algorithm, self.metric, self.p, self.metric_params)
 
-    # Index and offsets are made anew from the cases: files hold plain arrays only.
-    def __getstate__(self) -> dict[str, Any]:
-        made = {"_index", "_offsets", "_places", "_prior", "_prior_place"}
-        return {name: value for name, value in super().__getstate__().items() if name not in made}
+    @cached_property
+    def _zero(self) -> tuple[Values, Values]:
+        """Offsets of the labels from the zero point of each case, and its place."""
+        return zero_offsets(self.calibrated_)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if hasattr(self, "calibrated_"):
-            self._prepare()
+    @cached_property
+    def _prior(self) -> list[Values]:
+        rows, offsets = np.arange(len(self.points_)), self._zero[0]
+        everyone = _core.mean_offsets(offsets, np.array([0, len(rows)]), rows, self.case_weight_)
+        return [np.nan_to_num(mean) for mean in everyone]
 
     def _choose(self) -> tuple[int, float]:
         """The size and the gap asked for, or those of the smallest loss on cases left out."""
@@ -247,7 +250,7 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
         weights = neighbor_weights(near, self.weights)
         starts = np.arange(len(weights) + 1) * weights.shape[1]
         means = _core.mean_offsets(
-            self._offsets,
+            self._zero[0],
             starts,
             np.ascontiguousarray(near.indices).ravel(),
             np.ascontiguousarray(weights).ravel(),
@@ -315,8 +318,9 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
         weights = neighbor_weights(near, self.weights)
         offset, side = self._means(near)
         total = weights.sum(axis=1)
-        place = (self._places[near.indices] * weights).sum(axis=1) / np.where(total > 0, total, 1)
-        zero = np.where(total > 0, place, self._prior_place) + (self.gap_ + 1) / 2
+        place = (self._zero[1][near.indices] * weights).sum(axis=1) / np.where(total > 0, total, 1)
+        prior = np.average(self._zero[1], weights=self.case_weight_)
+        zero = np.where(total > 0, place, prior) + (self.gap_ + 1) / 2
         relevance = split_calibrated(self.calibrated_)[0][near.indices]
         mean_ranks = zero[:, None] + offset + self.gap_ / 2 * side
         return MultilabelNeighborExplanation(

@@ -1,12 +1,13 @@
 """Calibrated ranking by pairwise comparison: labels compete with each other and the zero point."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from prefero._pairwise import PairwiseModelsMixin
+from prefero._pairwise import PairwiseModelsMixin, pairs_state
+from prefero._state import FittedState
 from prefero.base import BaseMultilabelRanker
 
 
@@ -56,6 +57,8 @@ class PairwiseMultilabelRanker(PairwiseModelsMixin, BaseMultilabelRanker):
     """
 
     _modest_ranker = "BinaryRelevanceRanker"
+
+    _fitted_state: ClassVar[FittedState] = pairs_state("n_labels + 1")
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from prefero import _core
 from prefero._bins import FeatureBins, find_bins, n_features_to_try
 from prefero._sklearn import Interval, RealNotInt, StrOptions
+from prefero._state import Array, Attribute, Count, FittedState
 from prefero.base import BaseOrderer, SampleOrders
 
 
@@ -59,6 +60,14 @@ class BoostingOrderer(BaseOrderer):
     >>> orderer.fit(X, [1, 3, 2, 2, 1], groups=[0, 0, 0, 1, 1]).predict([[1.0], [9.0], [2.4]])
     array([3, 1, 2])
     """
+
+    _fitted_state: ClassVar[FittedState] = {
+        "bin_edges_": Array("f8", "n_edges"),
+        "bin_starts_": Array("i8", "n_features + 1"),
+        "trees_": Attribute(),
+        "feature_importances_": Array("f8", "n_features"),
+        "n_estimators_": Count(),
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],

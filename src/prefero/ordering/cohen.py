@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from prefero import _core
 from prefero._sklearn import Interval, StrOptions
+from prefero._state import Array, FittedState
 from prefero.base import BaseOrderer, SampleOrders
 from prefero.rankings import Groups
 
@@ -47,6 +48,10 @@ class CohenOrderer(BaseOrderer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "beta": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
+    }
+
+    _fitted_state: ClassVar[FittedState] = {
+        "weights_": Array("f8", "n_features"),
     }
 
     def __init__(self, beta: float | Literal["auto"] = "auto") -> None:

@@ -12,6 +12,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import get_tags
 
 from prefero._sklearn import HasMethods, Interval
+from prefero._state import FittedState, Model
 from prefero.base import BaseOrderer, SampleOrders
 
 _PENALTIES = tuple(10.0**power for power in range(-2, 5))
@@ -52,6 +53,10 @@ class ExpectedRankOrderer(BaseOrderer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "regressor": [HasMethods(["fit", "predict"]), None],
         "degree": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    _fitted_state: ClassVar[FittedState] = {
+        "regressor_": Model("predict"),
     }
 
     def __init__(self, regressor: Any = None, degree: int = 1) -> None:

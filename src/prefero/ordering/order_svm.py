@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from prefero._sklearn import Interval
 from prefero._solvers import Lbfgs, warn_unconverged
+from prefero._state import Array, Count, FittedState
 from prefero.base import BaseOrderer, SampleOrders
 
 
@@ -63,6 +64,13 @@ class OrderSVMOrderer(BaseOrderer):
         "max_cuts": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    _fitted_state: ClassVar[FittedState] = {
+        "coef_": Array("f8", "n_features"),
+        "deviations_": Array("f8", "n_cuts", "n_features"),
+        "intercepts_": Array("f8", "n_cuts"),
+        "n_iter_": Count(),
     }
 
     def __init__(

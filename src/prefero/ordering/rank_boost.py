@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from prefero import _core
 from prefero._bins import MAX_BINS, find_bins, numeric_edges
 from prefero._sklearn import Interval
+from prefero._state import Array, Count, FittedState
 from prefero.base import BaseOrderer, SampleOrders
 from prefero.rankings import Groups
 
@@ -72,6 +73,14 @@ class RankBoostOrderer(BaseOrderer):
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
+    }
+
+    _fitted_state: ClassVar[FittedState] = {
+        "n_iter_": Count(size="n_iter"),
+        "attributes_": Array("i", "n_iter", low=0, high="n_features - 1"),
+        "thresholds_": Array("f8", "n_iter", infinite=True),
+        "missing_": Array("bi", "n_iter"),
+        "weights_": Array("f8", "n_iter"),
     }
 
     def __init__(

@@ -11,7 +11,14 @@ from sklearn.kernel_approximation import Nystroem
 from prefero import _core
 from prefero._sklearn import Interval, StrOptions
 from prefero._solvers import warn_unconverged
+from prefero._state import Array, Count, FittedState, Model, State
 from prefero.base import BaseOrderer, SampleOrders
+
+
+def _fits_map(coef: NDArray[np.float64], state: State) -> bool:
+    feature_map = state.values["feature_map_"]
+    width = state.sizes["n_features"] if feature_map is None else len(feature_map.normalization_)
+    return len(coef) == width
 
 
 class RankSVMOrderer(BaseOrderer):
@@ -70,6 +77,12 @@ class RankSVMOrderer(BaseOrderer):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
+    }
+
+    _fitted_state: ClassVar[FittedState] = {
+        "feature_map_": Model("transform", none=True),
+        "coef_": Array("f8", "n_coefficients", rule=("one weight a mapped feature", _fits_map)),
+        "n_iter_": Count(),
     }
 
     def __init__(

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
 from prefero._sklearn import Interval, StrOptions, check_feature_names_in
-from prefero.base import SampleOrders, check_features, check_sample_orders, fitting
+from prefero._state import Array, Count, FittedState
+from prefero.base import FittedMixin, SampleOrders, check_features, check_sample_orders, fitting
 
 # Dense blocks of residuals hold about this many numbers: they stay in the cache.
 _BLOCK = 1 << 18
@@ -35,7 +36,9 @@ class AttributeWeight(NamedTuple):
     reading: str
 
 
-class RankCorrelationReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RankCorrelationReducer(
+    FittedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Reduce features to the orthogonal directions that agree best with sample orders (RCDR).
 
     Entry k of a component is proportional to the sum of the rank correlations between the
@@ -92,6 +95,13 @@ class RankCorrelationReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         "correlation": [StrOptions(set(_MEASURES))],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
+    }
+
+    _fitted_state: ClassVar[FittedState] = {
+        "n_components_": Count(size="n_components"),
+        "components_": Array("f8", "n_components", "n_features"),
+        "concordance_": Array("f8", "n_components"),
+        "_n_features_out": Count(size="n_components"),
     }
 
     def __init__(

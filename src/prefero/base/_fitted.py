@@ -1,0 +1,33 @@
+"""What every estimator holds when it is fitted, and what of it is copied and pickled."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from prefero._state import Array, Count, FittedState, Names, State, made_on_use
+
+
+def _is_range(values: Any, _: State) -> bool:
+    return bool((values == np.arange(len(values))).all())
+
+
+# Of every estimator with a fixed set of labels.
+LABELS: FittedState = {
+    "labels_": Names("n_labels"),
+    "classes_": Array("i", "n_labels", rule=("0, 1, ...", _is_range)),
+    "unseen_labels_": Array("b", "n_labels"),
+}
+
+
+class FittedMixin:
+    """Mixin of all estimators: the declaration of their fitted state, and pickling."""
+
+    _fitted_state: ClassVar[FittedState] = {
+        "n_features_in_": Count(1, size="n_features"),
+        "feature_names_in_": Names("n_features", optional=True),
+    }
+
+    def __getstate__(self) -> dict[str, Any]:
+        made = made_on_use(type(self))
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in made}
