@@ -99,7 +99,13 @@ def test_out_of_bag_scores_come_from_trees_that_have_not_seen_the_row(problem):
     ranks = strict_ranks(forest.oob_decision_function_)
     assert forest.oob_score_ == pytest.approx(kendall_tau(Y, ranks))
     with pytest.warns(UserWarning, match="every tree"):
-        ForestLabelRanker(1, oob_score=True, random_state=0).fit(X, Y)
+        small = ForestLabelRanker(2, oob_score=True, random_state=0).fit(X, Y)
+    unseen = np.isnan(small.oob_decision_function_)
+    np.testing.assert_array_equal(unseen.any(axis=1), unseen.all(axis=1))
+    assert 0.2 < unseen.all(axis=1).mean() < 0.6  # about (1 - 1/e)^2
+    kept = ~unseen.all(axis=1)
+    ranks = strict_ranks(small.oob_decision_function_[kept])
+    assert small.oob_score_ == pytest.approx(kendall_tau(Y[kept], ranks))
     with pytest.raises(ValueError, match="needs bootstrap"):
         ForestLabelRanker(oob_score=True, bootstrap=False).fit(X, Y)
 

@@ -13,8 +13,9 @@ from sklearn.exceptions import NotFittedError
 import split_oracles
 from prefero import TreeLabelRanker
 from prefero._core import mallows_theta
+from prefero._state import StateError, check_state, fitted_state
+from prefero._trees import reached_when_pruned
 from prefero.consensus import extend
-from prefero.label_ranking._tree_pruning import leaves_when_pruned
 from prefero.rankings import bucket_positions, drop_labels, ranks_from_scores, strict_ranks
 from strategies import noisy_linear_problem
 
@@ -48,7 +49,7 @@ def grown_fully(criterion, X, Y, **parameters):
 
 def check_like_an_exhaustive_scan(criterion, tree, X, Y):
     """Every node's split is as good as the best of all thresholds, and no leaf misses a gain."""
-    nodes, rows = tree._nodes, tree.decision_path(X).toarray().T > 0
+    nodes, rows = tree._trees.nodes, tree.decision_path(X).toarray().T > 0
     for node, here in enumerate(rows):
         best = split_oracles.best_split_quality(criterion, X[here], Y[here], mallows_theta)
         if nodes["flags"][node] & 1:
@@ -245,7 +246,7 @@ def test_pruning_follows_its_path():
 def test_pruned_trees_minimise_cost_plus_leaves():
     X, Y = noisy_linear_problem(120, 3, 4, random_state=3)
     tree = TreeLabelRanker(criterion="kendall", min_samples_split=2, max_depth=4).fit(X, Y)
-    nodes = tree._nodes
+    nodes = tree._trees.nodes
     weight = tree.trees_["weight"][0]
 
     def best(node, alpha):
@@ -299,24 +300,34 @@ def test_presets_are_the_papers_trees():
 )
 def test_damaged_trees_are_refused(array, index, value):
     X, Y = noisy_linear_problem(100, 3, 4, random_state=0)
-    state = TreeLabelRanker().fit(X, Y).__getstate__()
-    state["trees_"] = {**state["trees_"], array: state["trees_"][array].copy()}
+    tree = TreeLabelRanker().fit(X, Y)
+    state = {**tree.__getstate__(), "trees_": {**tree.trees_, array: tree.trees_[array].copy()}}
     state["trees_"][array][index] = value
+    restored = TreeLabelRanker()
+    restored.__setstate__(state)
     with pytest.raises(ValueError, match=r"damaged|starts"):
-        TreeLabelRanker().__setstate__(state)
+        restored.predict(X)
 
 
-def test_damaged_models_of_nodes_are_refused():
+def test_lacking_or_wrong_arrays_and_tangled_nodes_are_refused():
     X, Y = noisy_linear_problem(100, 3, 4, random_state=0)
     tree = TreeLabelRanker().fit(X, Y)
+    nodes = tree.trees_["nodes"].copy()
+    leaves = np.flatnonzero(tree._trees.is_leaf)
+    nodes[leaves[0]] = nodes[leaves[1]]  # two leaves share a row of scores
+    inner = np.flatnonzero(~tree._trees.is_leaf)
+    knot = tree.trees_["nodes"].copy()
+    knot.view(np.int32)[2 * inner[1]] = knot.view(np.int32)[2 * inner[2]]  # and children
     for change in (
-        {"votes_": tree.votes_[:-1]},
-        {"bin_starts_": tree.bin_starts_[:-1]},
-        {"trees_": {**tree.trees_, "scores": tree.trees_["scores"].astype(float)}},
-        {"trees_": {k: v for k, v in tree.trees_.items() if k != "sets"}},
+        {"scores": tree.trees_["scores"].astype(float)},
+        {"weight": tree.trees_["weight"][1:]},
+        {"nodes": nodes},
+        {"nodes": knot},
+        {"sets": None},
     ):
-        with pytest.raises(ValueError, match="damaged"):
-            TreeLabelRanker().__setstate__({**tree.__getstate__(), **change})
+        arrays = {k: v for k, v in {**tree.trees_, **change}.items() if v is not None}
+        with pytest.raises(StateError, match="trees_ of tree"):
+            check_state("tree", fitted_state(TreeLabelRanker), {**vars(tree), "trees_": arrays})
 
 
 def test_pickled_trees_predict_the_same():
@@ -353,7 +364,7 @@ def test_rows_end_in_the_leaves_of_the_pruned_tree(missing):
     whole = TreeLabelRanker(min_samples_split=2).fit(X, Y)
     alphas, _ = whole.cost_complexity_pruning_path(X, Y)
     chosen = alphas[:: max(1, len(alphas) // 8)]
-    ends = list(leaves_when_pruned(whole.trees_, whole.apply(X), chosen))
+    ends = list(reached_when_pruned(whole._trees, whole.apply(X), chosen))
     for alpha, at in zip(chosen, ends, strict=True):
         small = TreeLabelRanker(min_samples_split=2, ccp_alpha=alpha).fit(X, Y)
         np.testing.assert_array_equal(small.predict(X), strict_ranks(whole.votes_[at]))

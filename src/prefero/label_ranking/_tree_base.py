@@ -1,6 +1,5 @@
-"""What a tree and a forest share: parameters, growing, walking, saving."""
+"""What a tree and a forest share: parameters, features, growing."""
 
-from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -11,26 +10,25 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
-from prefero._bins import FeatureBins, find_bins, n_features_to_try
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import FittedState
-from prefero.base import BaseLabelRanker
-from prefero.label_ranking._tree_arrays import (
+from prefero._trees import (
     CATEGORIES_STATE,
-    Arrays,
-    importances,
-    joined,
+    CategoryEncoder,
+    ScoreEffects,
+    Trees,
+    TreesMixin,
+    n_features_to_try,
     trees_state,
-    walker,
 )
-from prefero.label_ranking._tree_effects import ScoreEffects, node_scores, score_effects
-from prefero.label_ranking._tree_features import CategoryEncoder
+from prefero._typing import Values
+from prefero.base import BaseLabelRanker
 
 CRITERIA = {"mallows", "kendall", "spearman", "entropy"}
 NO_BOUND = 2**31 - 1
 
 
-class BaseTreeRanker(BaseLabelRanker):
+class BaseTreeRanker(TreesMixin, BaseLabelRanker):
     """Base of the rankers that grow trees."""
 
     criterion: str
@@ -77,13 +75,6 @@ class BaseTreeRanker(BaseLabelRanker):
         "random_state": ["random_state"],
     }
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    # Features
-
     def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
         if reset:
             encoder = CategoryEncoder.learn(X, self.categorical_features)
@@ -95,30 +86,33 @@ class BaseTreeRanker(BaseLabelRanker):
             self.nominal_features_ = np.zeros(checked.shape[1], dtype=bool)
         return checked
 
-    @property
-    def _feature_bins(self) -> FeatureBins:
-        return FeatureBins(self.bin_edges_, self.bin_starts_, self.nominal_features_)
-
     def _bins(self, X: Any) -> NDArray[np.uint8]:
         """Validate new instances and return their bins."""
         check_is_fitted(self)
         return self._feature_bins.apply(self._validate_X(X, reset=False))
 
-    # Growing
-
-    def _learn_bins(self, X: NDArray[np.float64]) -> NDArray[np.uint8]:
-        bins = find_bins(X, self.nominal_features_)
-        self.bin_edges_, self.bin_starts_ = bins.edges, bins.starts
-        return bins.apply(X)
-
-    def _grower(
+    def _grow(
         self,
         bins: NDArray[np.uint8],
-        ranks: NDArray[np.float64],
-        weight: NDArray[np.float64],
-    ) -> _core.TreeGrower:
+        ranks: Values,
+        weight: Values,
+        seeds: NDArray[np.uint64],
+        *,
+        bootstrap: bool = False,
+        n_jobs: int | None = None,
+    ) -> Trees:
+        """Grow a tree a seed; the result does not depend on the number of jobs."""
         weights = None if (weight == 1).all() else weight
-        return _core.TreeGrower(bins, self.nominal_features_, ranks, weights, self.criterion)
+        grower = _core.TreeGrower(bins, self.nominal_features_, ranks, weights, self.criterion)
+        options = {"bootstrap": bootstrap, **self._grow_options(*ranks.shape)}
+        jobs = min(effective_n_jobs(n_jobs), len(seeds))
+        if jobs <= 1:
+            parts = [grower.grow(seeds, **options)]
+        else:
+            parts = Parallel(n_jobs=jobs, prefer="threads")(
+                delayed(grower.grow)(part, **options) for part in np.array_split(seeds, 4 * jobs)
+            )
+        return Trees.joined(parts, bins.shape[1], ranks.shape[1])
 
     def _grow_options(self, n_samples: int, n_labels: int) -> dict[str, Any]:
         return {
@@ -140,49 +134,9 @@ class BaseTreeRanker(BaseLabelRanker):
             return default
         return int(bound) if isinstance(bound, Integral) else int(np.ceil(bound * n_samples))
 
-    def _grow(
-        self,
-        grower: _core.TreeGrower,
-        seeds: NDArray[np.uint64],
-        options: dict[str, Any],
-        n_jobs: int | None,
-    ) -> Arrays:
-        """Grow a tree a seed; the result does not depend on the number of jobs."""
-        jobs = min(effective_n_jobs(n_jobs), len(seeds))
-        if jobs <= 1:
-            return grower.grow(seeds, **options)
-        parts = Parallel(n_jobs=jobs, prefer="threads")(
-            delayed(grower.grow)(part, **options) for part in np.array_split(seeds, 4 * jobs)
-        )
-        return joined(parts)
-
     def _draw_seeds(self, count: int) -> NDArray[np.uint64]:
         random = check_random_state(self.random_state)
         return random.randint(0, 2**63 - 1, size=count, dtype=np.int64).astype(np.uint64)
-
-    def _set_trees(self, arrays: Arrays) -> None:
-        self.trees_ = arrays
-        self.__dict__.pop("_walker", None)
-
-    @cached_property
-    def _walker(self) -> _core.TreeWalker:
-        return walker(self.trees_, self.n_features_in_, len(self.labels_))
-
-    # Reading
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """How much the tests on each feature improve the criterion; they sum to 1.
-
-        For importances that training cannot inflate use
-        :func:`sklearn.inspection.permutation_importance`.
-        """
-        check_is_fitted(self)
-        return importances(self.trees_, self.n_features_in_)
-
-    def _feature_names(self) -> list[Any]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{i}" for i in range(self.n_features_in_)] if names is None else list(names)
 
     def explain_scores(self, X: Any) -> ScoreEffects:
         """Say what each feature adds to the scores of a few instances.
@@ -200,9 +154,7 @@ class BaseTreeRanker(BaseLabelRanker):
         ScoreEffects
             ``base`` and ``effects``, whose sum is the decision function.
         """
-        leaves = self._walker.apply(self._bins(X))
-        return score_effects(self.trees_, self._scores_of_nodes(), leaves, self.n_features_in_)
+        return self._trees.effects(self._bins(X), self._scores_of_nodes())
 
-    def _scores_of_nodes(self) -> list[NDArray[np.float64]]:
-        trees = range(len(self.trees_["node_starts"]) - 1)
-        return [node_scores(self.trees_, tree, len(self.labels_)) for tree in trees]
+    def _scores_of_nodes(self) -> Values:
+        return self._trees.node_means()[0]

@@ -10,8 +10,9 @@ from sklearn.utils import gen_even_slices
 
 from prefero._sklearn import Interval
 from prefero._state import Array, FittedState, Number
+from prefero._trees import Trees
+from prefero._typing import Values
 from prefero._warnings import warn_user
-from prefero.label_ranking._tree_arrays import joined
 from prefero.label_ranking._tree_base import BaseTreeRanker
 from prefero.metrics import kendall_tau
 from prefero.rankings import strict_ranks
@@ -156,21 +157,16 @@ class ForestLabelRanker(BaseTreeRanker):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(
-        self, X: NDArray[np.float64], ranks: NDArray[np.float64], weight: NDArray[np.float64]
-    ) -> None:
+    def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
         self._refuse_oob_without_bootstrap()
-        grown = len(self.seeds_) if self.warm_start and hasattr(self, "trees_") else 0
-        bins = self._feature_bins.apply(X) if grown else self._learn_bins(X)
-        seeds = self._next_seeds(grown)
+        old = [self.trees_] if self.warm_start and hasattr(self, "trees_") else []
+        bins = self._feature_bins.apply(X) if old else self._learn_bins(X, self.nominal_features_)
+        seeds = self._next_seeds(len(self.seeds_) if old else 0)
         if len(seeds):
-            grower = self._grower(bins, ranks, weight)
-            options = self._grow_options(len(X), ranks.shape[1])
-            arrays = self._grow(
-                grower, seeds, {"bootstrap": self.bootstrap, **options}, self.n_jobs
-            )
-            self._set_trees(joined([self.trees_, arrays]) if grown else arrays)
-            self.seeds_ = np.concatenate([self.seeds_, seeds]) if grown else seeds
+            data = bins, ranks, weight
+            new = self._grow(*data, seeds, bootstrap=self.bootstrap, n_jobs=self.n_jobs)
+            self._keep(new if not old else Trees.joined([*old, new.arrays], *new.shape))
+            self.seeds_ = np.concatenate([self.seeds_, seeds]) if old else seeds
         if self.oob_score:
             self._predict_out_of_bag(bins, ranks)
 
@@ -189,7 +185,7 @@ class ForestLabelRanker(BaseTreeRanker):
         return self._draw_seeds(self.n_estimators)[grown:]
 
     def _predict_out_of_bag(self, bins: NDArray[np.uint8], ranks: NDArray[np.float64]) -> None:
-        scores, trees = self._walker.out_of_bag(bins, self.seeds_)
+        scores, trees = self._trees.walker.out_of_bag(bins, self.seeds_)
         left_out = trees > 0
         if not left_out.all():
             warn_user(
@@ -205,8 +201,9 @@ class ForestLabelRanker(BaseTreeRanker):
 
     def _over_rows(self, method: str, bins: NDArray[np.uint8]) -> NDArray[Any]:
         """Call a method of the walker on slices of rows; each row passes all trees in order."""
-        call = getattr(self._walker, method)
-        jobs = min(effective_n_jobs(self.n_jobs), -(-len(bins) // 1000))
+        call = getattr(self._trees.walker, method)
+        most = -(-len(bins) // 1000)
+        jobs = min(effective_n_jobs(self.n_jobs), most) if most > 1 else 1
         if jobs <= 1:
             return call(bins)
         slices = gen_even_slices(len(bins), jobs)

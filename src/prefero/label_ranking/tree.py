@@ -6,33 +6,29 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
+from sklearn.model_selection import KFold
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, FittedState, Number
-from prefero._typing import Values
-from prefero.base import twin_of
-from prefero.label_ranking._tree_arrays import (
-    LEAF,
-    leaf_nodes,
-    node_depths,
-    node_parents,
-    nodes_of,
-    walker,
-)
-from prefero.label_ranking._tree_base import BaseTreeRanker
-from prefero.label_ranking._tree_effects import PathStep
-from prefero.label_ranking._tree_leaves import NodeModels, node_models
-from prefero.label_ranking._tree_pruning import (
-    chosen_alpha,
-    leaves_when_pruned,
+from prefero._trees import (
+    NodeModels,
+    TreeNode,
+    TreeReader,
+    candidate_alphas,
+    node_models,
     pruned,
     pruning_path,
+    reached_when_pruned,
 )
-from prefero.label_ranking._tree_text import path_steps, tree_text
+from prefero._typing import Indices, Values
+from prefero.base import twin_of
+from prefero.label_ranking._tree_base import BaseTreeRanker
 from prefero.mallows import pairwise_batch
 from prefero.metrics import kendall_tau
 from prefero.rankings import strict_ranks
+
+FOLDS = 5
 
 
 class TreeLabelRanker(BaseTreeRanker):
@@ -215,53 +211,50 @@ class TreeLabelRanker(BaseTreeRanker):
         return cls(**{**own, **parameters})
 
     def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
-        bins = self._learn_bins(X)
-        arrays = self._grow_one(bins, ranks, weight)
+        bins = self._learn_bins(X, self.nominal_features_)
+        tree = self._grow(bins, ranks, weight, self._draw_seeds(1))
         self.ccp_alpha_ = (
-            chosen_alpha(self, arrays, X, ranks, weight)
+            self._chosen_alpha(candidate_alphas(tree), bins, ranks, weight)
             if isinstance(self.ccp_alpha, str)
             else float(self.ccp_alpha)
         )
-        if self.ccp_alpha_ > 0:
-            arrays = pruned(arrays, self.ccp_alpha_)
-        self._set_trees(arrays)
-        leaves = self._walker.apply(bins)[:, 0]
-        models = node_models(self._nodes, leaves, ranks, weight)
+        self._keep(pruned(tree, self.ccp_alpha_) if self.ccp_alpha_ > 0 else tree)
+        models = node_models(self._trees, self._trees.reached(bins)[:, 0], ranks, weight)
         self.votes_, self.theta_, self.n_node_samples_ = models
 
-    def _grow_one(
-        self, bins: NDArray[np.uint8], ranks: Values, weight: Values
-    ) -> dict[str, NDArray[Any]]:
-        options = self._grow_options(len(bins), ranks.shape[1])
-        grower = self._grower(bins, ranks, weight)
-        return self._grow(grower, self._draw_seeds(1), {"bootstrap": False, **options}, None)
+    def _chosen_alpha(
+        self, alphas: Values, bins: NDArray[np.uint8], ranks: Values, weight: Values
+    ) -> float:
+        """Return the strength of pruning of the best mean tau in cross-validation."""
+        folds = min(FOLDS, len(bins))
+        if folds < 2 or len(alphas) < 2:
+            return 0.0
+        splits = KFold(folds, shuffle=True, random_state=0).split(bins)
+        taus = np.sum(
+            [self._pruned_taus(alphas, a, b, bins, ranks, weight) for a, b in splits], axis=0
+        )
+        return float(alphas[taus >= taus.max() - 1e-12][-1])  # among equals the largest
 
     def _pruned_taus(
         self,
-        X: Values,
+        alphas: Values,
+        train: Indices,
+        test: Indices,
+        bins: NDArray[np.uint8],
         ranks: Values,
         weight: Values,
-        train: NDArray[np.int64],
-        test: NDArray[np.int64],
-        alphas: Values,
     ) -> Values:
         """Return the mean tau on test rows of trees from the others, pruned by each alpha."""
-        bins = self._feature_bins.apply(X)
-        arrays = self._grow_one(bins[train], ranks[train], weight[train])
-        nodes, trees = nodes_of(arrays), walker(arrays, self.n_features_in_, ranks.shape[1])
-        reached = trees.apply(bins[train])[:, 0]
-        predicted = strict_ranks(node_models(nodes, reached, ranks[train], weight[train]).votes)
-        leaves = leaf_nodes(nodes)[trees.apply(bins[test])[:, 0]]
+        known = ranks[train], weight[train]
+        tree = self._grow(bins[train], *known, self._draw_seeds(1))
+        models = node_models(tree, tree.reached(bins[train])[:, 0], *known)
+        predicted = strict_ranks(models.votes)
         return np.array(
             [
                 kendall_tau(ranks[test], predicted[at], sample_weight=weight[test])
-                for at in leaves_when_pruned(arrays, leaves, alphas)
+                for at in reached_when_pruned(tree, tree.reached(bins[test])[:, 0], alphas)
             ]
         )
-
-    @property
-    def _nodes(self) -> NDArray[Any]:
-        return nodes_of(self.trees_)
 
     @property
     def node_models_(self) -> NodeModels:
@@ -278,7 +271,7 @@ class TreeLabelRanker(BaseTreeRanker):
             0 if the tree is one leaf.
         """
         check_is_fitted(self)
-        return int(node_depths(self._nodes).max())
+        return len(self._trees.inner_levels)
 
     def get_n_leaves(self) -> int:
         """Return the number of leaves.
@@ -289,7 +282,7 @@ class TreeLabelRanker(BaseTreeRanker):
             At least 1.
         """
         check_is_fitted(self)
-        return int(np.count_nonzero(self._nodes["flags"] & LEAF))
+        return len(self._trees.leaves)
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf that each instance reaches.
@@ -304,10 +297,7 @@ class TreeLabelRanker(BaseTreeRanker):
         ndarray of shape (n_samples,)
             Numbers of nodes, rows of ``votes_`` and ``theta_``.
         """
-        return self._leaves(self._bins(X))
-
-    def _leaves(self, bins: NDArray[np.uint8]) -> NDArray[np.int64]:
-        return leaf_nodes(self._nodes)[self._walker.apply(bins)[:, 0]]
+        return self._trees.reached(self._bins(X))[:, 0]
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the nodes that each instance passes.
@@ -322,21 +312,21 @@ class TreeLabelRanker(BaseTreeRanker):
         csr_matrix of shape (n_samples, n_nodes)
             1 where an instance passes a node.
         """
-        at, parent = self.apply(X), node_parents(self._nodes)
-        rows, columns, row = [], [], np.arange(len(at))
-        while len(at):
-            rows.append(row)
-            columns.append(at)
-            inside = parent[at] >= 0
-            at, row = parent[at[inside]], row[inside]
-        where = (np.concatenate([*rows, []]), np.concatenate([*columns, []]))
-        shape = (len(self.apply(X)), len(parent))
-        return csr_matrix((np.ones(len(where[0])), where), shape=shape)
+        reached = self.apply(X)
+        rows, nodes = self._trees.passed(reached)
+        shape = len(reached), len(self._trees.nodes)
+        return csr_matrix((np.ones(len(rows)), (rows, nodes)), shape=shape)
 
-    def _scores_of_nodes(self) -> list[Values]:
-        return [self.votes_]
+    def _scores_of_nodes(self) -> Values:
+        return self.votes_
 
-    def explain_path(self, X: Any) -> list[list[PathStep]]:
+    def _reader(self, digits: int = 4) -> TreeReader:
+        names = getattr(self, "feature_names_in_", None)
+        names = [f"x{i}" for i in range(self.n_features_in_)] if names is None else names
+        bins, categories = self._feature_bins, self.categories_
+        return TreeReader(self._trees, self.node_models_, bins, names, categories, digits)
+
+    def explain_path(self, X: Any) -> list[list[TreeNode]]:
         """Return the nodes that each instance passes, with the tests that led there.
 
         Parameters
@@ -346,16 +336,14 @@ class TreeLabelRanker(BaseTreeRanker):
 
         Returns
         -------
-        list of list of PathStep
+        list of list of TreeNode
             Root first, leaf last.
         """
-        arrays = self.trees_, self._feature_bins, self.node_models_
-        names: dict[str, Any] = {"feature_names": self._feature_names()}
-        names["categories"] = self.categories_
-        return [path_steps(*arrays, int(leaf), **names) for leaf in self.apply(X)]
+        leaves, reader = self.apply(X), self._reader()
+        return [reader.path(leaf) for leaf in leaves.tolist()]
 
     def _decision(self, X: NDArray[Any]) -> Values:
-        return self.votes_[self._leaves(self._feature_bins.apply(X))]
+        return self.votes_[self._trees.reached(self._feature_bins.apply(X))[:, 0]]
 
     def predict_pairwise(self, X: Any) -> Values:
         """Return the pair probabilities of the Mallows model of the leaf.
@@ -413,7 +401,8 @@ class TreeLabelRanker(BaseTreeRanker):
         self._validate_params()
         twin = twin_of(self)
         X, ranks, weight = twin._validate_fit(X, y, sample_weight)
-        return pruning_path(twin._grow_one(twin._learn_bins(X), ranks, weight))
+        bins = twin._learn_bins(X, twin.nominal_features_)
+        return pruning_path(twin._grow(bins, ranks, weight, twin._draw_seeds(1)))
 
     def export_text(self, max_depth: int | None = None, decimals: int = 4) -> str:
         """Return the tree as indented text: tests, and in the leaves order, rows and theta.
@@ -431,13 +420,21 @@ class TreeLabelRanker(BaseTreeRanker):
             Lines.
         """
         check_is_fitted(self)
-        return tree_text(
-            self.trees_,
-            self._feature_bins,
-            self.node_models_,
-            feature_names=self._feature_names(),
-            categories=self.categories_,
-            labels=self.labels_,
-            max_depth=max_depth,
-            digits=decimals,
-        )
+        return self._reader(decimals).text(self.labels_, max_depth)
+
+    def export_nodes(self, decimals: int = 4) -> list[TreeNode]:
+        """Return all nodes, 0 is the root: the test that leads to each, its children and model.
+
+        Parameters
+        ----------
+        decimals : int, default=4
+            Significant digits of thresholds.
+
+        Returns
+        -------
+        list of TreeNode
+            In the order of ``votes_``.
+        """
+        check_is_fitted(self)
+        reader = self._reader(decimals)
+        return [reader.node(at) for at in range(len(self.theta_))]

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from prefero import _core
-from prefero._bins import FeatureBins, find_bins, n_features_to_try
 from prefero._sklearn import Interval, RealNotInt, StrOptions
-from prefero._state import Array, Attribute, Count, FittedState
+from prefero._state import Count, FittedState
+from prefero._trees import Trees, TreesMixin, n_features_to_try, trees_state
 from prefero.base import BaseOrderer, SampleOrders
 
 
-class BoostingOrderer(BaseOrderer):
+class BoostingOrderer(TreesMixin, BaseOrderer):
     """Add regression trees, each a Newton step on the pair loss of the ranking SVM.
 
     The loss, max(0, 1 - (s_better - s_worse))^2 over all ordered pairs, has its gradient and
@@ -48,6 +48,8 @@ class BoostingOrderer(BaseOrderer):
         Where the bins of all attributes end, attribute after attribute.
     bin_starts_ : ndarray of shape (n_features + 1,)
         Where the edges of each attribute start.
+    nominal_features_ : ndarray of shape (n_features,), dtype bool
+        Which attributes are nominal: none.
 
     References
     ----------
@@ -61,13 +63,7 @@ class BoostingOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
-    _fitted_state: ClassVar[FittedState] = {
-        "bin_edges_": Array("f8", "n_edges"),
-        "bin_starts_": Array("i8", "n_features + 1"),
-        "trees_": Attribute(),
-        "feature_importances_": Array("f8", "n_features"),
-        "n_estimators_": Count(),
-    }
+    _fitted_state: ClassVar[FittedState] = {**trees_state(1), "n_estimators_": Count()}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -100,17 +96,14 @@ class BoostingOrderer(BaseOrderer):
         self.max_features = max_features
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+    @property
+    def _n_scores(self) -> int:
+        return 1
 
     def _fit(self, orders: SampleOrders) -> None:
-        bins = find_bins(orders.X)
-        self.bin_edges_, self.bin_starts_ = bins.edges, bins.starts
         seeds = check_random_state(self.random_state).randint(2**32, size=self.n_estimators)
-        self.trees_, self.feature_importances_ = _core.boost_pairs(
-            bins.apply(orders.X),
+        arrays, _ = _core.boost_pairs(
+            self._learn_bins(orders.X),
             orders.groups.levels(orders.positions),
             orders.groups.starts,
             seeds.astype(np.uint64),
@@ -119,13 +112,11 @@ class BoostingOrderer(BaseOrderer):
             max_leaves=self.max_leaf_nodes,
             min_leaf=self.min_samples_leaf,
         )
-        self.n_estimators_ = len(self.trees_["node_starts"]) - 1
+        self._keep(Trees(arrays, self.n_features_in_, 1))
+        self.n_estimators_ = self._trees.n_trees
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         if not self.n_estimators_:
             return np.zeros(len(X))
-        bins = FeatureBins(self.bin_edges_, self.bin_starts_, np.zeros(X.shape[1], dtype=bool))
-        unused = ("weight", "decrease")
-        arrays = {name: array for name, array in self.trees_.items() if name not in unused}
-        walker = _core.TreeWalker(X.shape[1], 1, **arrays)
-        return self.learning_rate * self.n_estimators_ * walker.scores(bins.apply(X))[:, 0]
+        scores = self._trees.walker.scores(self._feature_bins.apply(X))[:, 0]
+        return self.learning_rate * self.n_estimators_ * scores

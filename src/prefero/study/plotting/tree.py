@@ -7,11 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from prefero.label_ranking import TreeLabelRanker
-from prefero.label_ranking._tree_arrays import LEAF, nodes_of
-from prefero.label_ranking._tree_text import sides_of_test
 from prefero.study.plotting._style import Display, plain
 
 __all__ = ["TreeBox", "TreeDisplay"]
@@ -97,18 +94,16 @@ class TreeDisplay(Display):
         TreeDisplay
             The display.
         """
-        check_is_fitted(ranker)
-        nodes, models = nodes_of(ranker.trees_), ranker.node_models_
+        nodes = ranker.export_nodes()
 
-        def box(node: int, depth: int) -> TreeBox:
-            share = float(models.samples[node] / models.samples[0])
-            leaf = bool(nodes["flags"][node] & LEAF)
-            if leaf or depth == max_depth:
-                order = np.argsort(-models.votes[node], kind="stable")
-                return TreeBox(_order(ranker.labels_[order], top), share, collapsed=not leaf)
-            child = int(nodes["child"][node])
-            below = [box(child, depth + 1), box(child + 1, depth + 1)]
-            return TreeBox(_test(ranker, node), share, below)
+        def box(at: int, depth: int) -> TreeBox:
+            node, share = nodes[at], nodes[at].rows / nodes[0].rows
+            if not node.children or depth == max_depth:
+                order = np.argsort(-node.votes, kind="stable")
+                text = _order(ranker.labels_[order], top)
+                return TreeBox(text, share, collapsed=bool(node.children))
+            below = [box(child, depth + 1) for child in node.children]
+            return TreeBox(nodes[node.children[0]].test.replace("<=", "≤"), share, below)
 
         return cls(box(0, 0)).plot(ax)
 
@@ -146,19 +141,6 @@ class TreeDisplay(Display):
 def _order(labels: NDArray[Any], top: int) -> str:
     names = [str(label) for label in labels[:top]]
     return " > ".join([*names, "..."] if len(labels) > top else names)
-
-
-def _test(ranker: TreeLabelRanker, node: int) -> str:
-    """Return what holds for the instances that go to the first child of a node."""
-    names = getattr(ranker, "feature_names_in_", None)
-    return sides_of_test(
-        ranker.trees_,
-        ranker._feature_bins,
-        node,
-        feature_names=[f"x{i}" for i in range(ranker.n_features_in_)] if names is None else names,
-        categories=ranker.categories_,
-        digits=4,
-    )[0].replace("<=", "≤")
 
 
 def _words(box: TreeBox) -> str:

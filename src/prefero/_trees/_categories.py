@@ -7,16 +7,33 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from prefero._bins import MAX_BINS
+from prefero._state import Attribute, FittedState, Names, State
+from prefero._trees._bins import MAX_BINS
 
 Categories = dict[int, list[Any]]
+
+
+def _have_names(categories: Any, state: State) -> bool:
+    names = Names("n_categories")
+    for feature, values in categories.items():
+        if not (isinstance(feature, int) and 0 <= feature < state.size("n_features")):
+            return False
+        names.check(np.array(values, dtype=object), State({}))
+    return True
+
+
+CATEGORIES_STATE: FittedState = {
+    "categories_": Attribute(rule=("the names of categories by feature", _have_names))
+}
 
 
 class CategoryEncoder:
     """Numbers for the categories of nominal features.
 
     A feature is nominal if its column has pandas' category dtype or the user says so. The
-    same table at prediction may hold other categories, which become NaN.
+    same table at prediction may hold other categories, which become NaN. Unlike scikit-learn's
+    OrdinalEncoder this one takes words beside numbers, leaves a dict of lists as fitted state,
+    and costs little on one row.
     """
 
     def __init__(self, nominal: NDArray[np.bool_], categories: Categories) -> None:

@@ -1,0 +1,34 @@
+"""Grown trees, for every estimator that has some: bins, categories, arrays, models, reading."""
+
+from prefero._trees._arrays import LEAF, NODE, Arrays, ScoreEffects, Trees
+from prefero._trees._bins import MAX_BINS, FeatureBins, find_bins, n_features_to_try, numeric_edges
+from prefero._trees._categories import CATEGORIES_STATE, CategoryEncoder
+from prefero._trees._keeping import TreesMixin, trees_state
+from prefero._trees._models import NodeModels, node_models
+from prefero._trees._pruning import candidate_alphas, pruned, pruning_path, reached_when_pruned
+from prefero._trees._reading import TreeNode, TreeReader
+
+__all__ = [
+    "CATEGORIES_STATE",
+    "LEAF",
+    "MAX_BINS",
+    "NODE",
+    "Arrays",
+    "CategoryEncoder",
+    "FeatureBins",
+    "NodeModels",
+    "ScoreEffects",
+    "TreeNode",
+    "TreeReader",
+    "Trees",
+    "TreesMixin",
+    "candidate_alphas",
+    "find_bins",
+    "n_features_to_try",
+    "node_models",
+    "numeric_edges",
+    "pruned",
+    "pruning_path",
+    "reached_when_pruned",
+    "trees_state",
+]

@@ -1,0 +1,94 @@
+"""What grown trees tell: bins, means of nodes, effects, importances, against plain loops."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prefero import ForestLabelRanker
+from prefero._trees import LEAF, NODE, find_bins
+from prefero.rankings import drop_labels, ranks_from_scores
+from strategies import noisy_linear_problem
+
+
+@st.composite
+def weighted_problems(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, c = draw(st.integers(4, 40)), draw(st.integers(2, 5))
+    X = rng.integers(0, 6, size=(n, 2)).astype(float)
+    scores = rng.integers(0, draw(st.sampled_from([3, 1000])), size=(n, c)).astype(float)
+    scores[rng.random((n, c)) < draw(st.sampled_from([0, 0.3, 0.6]))] = np.nan
+    scores[0] = np.arange(c)  # every label is ranked once
+    known = ~np.isnan(scores).all(axis=1)
+    weight = rng.integers(1, 4, size=n) if draw(st.booleans()) else rng.uniform(0.1, 2, size=n)
+    Y = ranks_from_scores(scores[known], higher_is_better=True)
+    return X[known], Y, weight[known].astype(float)
+
+
+def votes_and_evidence(Y):
+    """For every label of every row: labels before and behind it, and those it is compared with."""
+    ahead = (Y[:, :, None] < Y[:, None, :]).astype(float)
+    known = ~np.isnan(Y)
+    compared = known[:, :, None] & known[:, None, :] & ~np.eye(Y.shape[1], dtype=bool)
+    votes = ahead.sum(axis=2) - ahead.sum(axis=1)
+    return votes / (Y.shape[1] - 1), compared.sum(axis=2) / (Y.shape[1] - 1)
+
+
+def mean_votes(Y, weight):
+    votes, evidence = votes_and_evidence(Y)
+    seen = weight @ evidence
+    return np.divide(weight @ votes, seen, out=np.zeros_like(seen), where=seen > 0)
+
+
+@given(problem=weighted_problems(), seed=st.integers(0, 1000))
+@settings(deadline=None, max_examples=60)
+def test_a_node_says_the_mean_votes_of_its_training_rows(problem, seed):
+    X, Y, weight = problem
+    forest = ForestLabelRanker(2, bootstrap=False, random_state=seed).fit(X, Y, weight)
+    trees = forest._trees
+    scores, evidence = trees.node_means()
+    reached = trees.reached(forest._bins(X))
+    for tree in range(2):
+        rows, nodes = trees.passed(reached[:, tree])
+        for node in np.unique(nodes):
+            here = rows[nodes == node]
+            expected = mean_votes(Y[here], weight[here])
+            np.testing.assert_allclose(scores[node], expected, atol=1e-5)
+            seen = weight[here] @ votes_and_evidence(Y[here])[1] / weight[here].sum()
+            np.testing.assert_allclose(evidence[node], seen, atol=1e-5)
+
+
+@pytest.mark.parametrize("missing", [0, 0.5])
+def test_an_explanation_starts_from_the_mean_votes_of_all_rows(missing):
+    X, Y = noisy_linear_problem(120, 3, 5, random_state=0)
+    Y = drop_labels(Y, missing, random_state=0)
+    X, Y = X[~np.isnan(Y).all(axis=1)], Y[~np.isnan(Y).all(axis=1)]
+    trees = {"bootstrap": False, "min_samples_leaf": 8, "random_state": 0}
+    forest = ForestLabelRanker(4, **trees).fit(X, Y)
+    base, effects = forest.explain_scores(X)
+    expected = mean_votes(Y, np.ones(len(Y)))
+    np.testing.assert_allclose(base, np.tile(expected, (len(X), 1)), atol=1e-5)
+    np.testing.assert_allclose(base + effects.sum(axis=1), forest.decision_function(X), atol=1e-6)
+
+
+def test_importances_are_the_mean_of_each_trees_own():
+    X, Y = noisy_linear_problem(60, 3, 4, random_state=0)
+    weight = np.where(np.arange(60) < 3, 300.0, 1.0)  # trees differ in what there is to gain
+    forest = ForestLabelRanker(6, max_depth=2, random_state=0).fit(X, Y, weight)
+    arrays, gains = forest.trees_, np.zeros((6, 3))
+    for tree in range(6):
+        for node in range(*arrays["node_starts"][tree : tree + 2]):
+            record = arrays["nodes"][node : node + 1].view(NODE)[0]
+            if not record["flags"] & LEAF:
+                gains[tree, record["feature"]] += arrays["decrease"][node]
+    each = gains / gains.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(forest.feature_importances_, each.mean(axis=0))
+    pooled = gains.sum(axis=0) / gains.sum()
+    assert np.abs(pooled - each.mean(axis=0)).max() > 0.01
+
+
+def test_neighbouring_floats_lie_in_different_bins():
+    step = np.finfo(float).eps
+    values = np.array([[1 + step], [1 + 2 * step]])  # their middle is rounded to the larger
+    assert values[0] / 2 + values[1] / 2 == values[1]
+    np.testing.assert_array_equal(find_bins(values).apply(values), [[0], [1]])
