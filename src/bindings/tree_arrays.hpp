@@ -59,7 +59,7 @@ inline nb::dict tree_arrays(std::vector<Tree>& trees, std::size_t labels) {
     result["value_starts"] = starts_of(trees, &Tree::scores, labels);
     result["set_starts"] = starts_of(trees, &Tree::categories, 1);
     result["nodes"] = joined<std::int64_t>(trees, &Tree::nodes);
-    result["weight"] = joined<float>(trees, &Tree::weight);
+    result["weight"] = joined<double>(trees, &Tree::weight);
     result["decrease"] = joined<float>(trees, &Tree::decrease);
     result["sets"] = joined<std::int32_t>(trees, &Tree::sets);
     result["categories"] = joined<std::uint64_t>(trees, &Tree::categories);

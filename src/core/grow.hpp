@@ -71,7 +71,8 @@ class Grower {
     // A node while the tree grows: arrays are written when their length is known.
     struct Grown {
         Node node;
-        float weight, decrease;
+        double weight;
+        float decrease;
     };
 
     void start(std::uint64_t seed) {

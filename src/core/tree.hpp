@@ -34,7 +34,7 @@ struct BinSet {
 // One grown tree.
 struct Tree {
     std::vector<Node> nodes;
-    std::vector<float> weight;       // nodes: the weight of their training rows
+    std::vector<double> weight;      // nodes: the weight of their training rows
     std::vector<float> decrease;     // nodes: weight times what the split gains, 0 in a leaf
     std::vector<std::int32_t> sets;  // nodes: row of `categories`, or -1; empty if all are
     std::vector<BinSet> categories;
