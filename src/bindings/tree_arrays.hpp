@@ -16,6 +16,12 @@ inline BinMatrix bin_matrix(const Bins& bins) {
     return {bins.data(), bins.shape(0), bins.shape(1)};
 }
 
+// Rows and features are counted in as many bits as trees have for them.
+inline void require_growable(const Bins& bins) {
+    require(bins.shape(0) < (std::size_t{1} << 31), "there must be fewer than 2^31 rows");
+    require(bins.shape(1) < (std::size_t{1} << 16), "there must be fewer than 65536 features");
+}
+
 // One array of the same member of all trees.
 template <typename T, typename Item>
 Out<T, 1> joined(const std::vector<Tree>& trees, std::vector<Item> Tree::* member) {

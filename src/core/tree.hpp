@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/sample.hpp"
+#include "core/bins.hpp"
 
 namespace prefero {
 
@@ -63,12 +63,6 @@ bool valid(const Forest& forest, std::size_t features, std::size_t set_count);
 
 // The nodes with every leaf as its own only child: a walk needs no test whether it has ended.
 std::vector<Node> self_looping(const Forest& forest);
-
-// Bins of new rows, row after row.
-struct BinMatrix {
-    const std::uint8_t* data;
-    std::size_t rows, features;
-};
 
 // The leaf that each row reaches in each tree: rows x trees value rows, counted from the tree's
 // first.
