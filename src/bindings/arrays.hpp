@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "core/aggregate.hpp"
+#include "core/indices.hpp"
 #include "core/rank_row.hpp"
 
 namespace nb = nanobind;
@@ -49,14 +50,27 @@ void require_same_shape(const A& first, const B& second) {
             "both arrays must have the same shape");
 }
 
-// Weighted sets of rows, as all kernels over many sets take them.
+template <typename Indices>
+void require_below(const Indices& indices, std::size_t bound, const char* message) {
+    require(all_below(indices.data(), indices.size(), bound), message);
+}
+
+// Where the parts of an array of `end` entries start, and the end of the last.
 using Starts = In<std::int64_t, 1>;
+
+inline void require_starts(const Starts& starts, std::size_t end, const char* message) {
+    require(valid_starts(starts.data(), starts.shape(0), end), message);
+}
+
+// Weighted sets of rows, as all kernels over many sets take them.
 using Rows = In<std::int64_t, 1>;
 using Weights = In<double, 1>;
 
-inline Neighborhoods neighborhoods(const Starts& starts, const Rows& rows, const Weights& weights) {
-    require(starts.shape(0) > 0, "starts must hold the end of the last set");
+inline Neighborhoods neighborhoods(const Starts& starts, const Rows& rows, const Weights& weights,
+                                   std::size_t n_rows) {
+    require_starts(starts, rows.shape(0), "starts must ascend from 0 to the number of members");
     require(rows.shape(0) == weights.shape(0), "rows and weights must have the same length");
+    require_below(rows, n_rows, "rows must name rows of the matrix");
     return {starts.data(), rows.data(), weights.data(), starts.shape(0) - 1};
 }
 

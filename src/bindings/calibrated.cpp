@@ -12,7 +12,7 @@ namespace {
 
 std::pair<Out<double, 2>, Out<double, 2>> mean_offsets(In<double, 2> offsets, Starts starts,
                                                        Rows rows, Weights weights) {
-    const Neighborhoods sets = neighborhoods(starts, rows, weights);
+    const Neighborhoods sets = neighborhoods(starts, rows, weights, offsets.shape(0));
     auto offset = make_array<double, 2>({sets.count, offsets.shape(1)});
     auto side = make_array<double, 2>({sets.count, offsets.shape(1)});
     {

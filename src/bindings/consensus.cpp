@@ -22,7 +22,7 @@ Out<double, 2> borda_votes(In<double, 2> ranks) {
 }
 
 Out<double, 2> borda_batch(In<double, 2> ranks, Starts starts, Rows rows, Weights weights) {
-    const Neighborhoods sets = neighborhoods(starts, rows, weights);
+    const Neighborhoods sets = neighborhoods(starts, rows, weights, ranks.shape(0));
     auto votes = make_array<double, 2>({sets.count, ranks.shape(1)});
     nb::gil_scoped_release unlocked;
     prefero::borda_batch(rank_matrix(ranks), sets, votes.data());
@@ -50,7 +50,7 @@ Out<double, 2> extend(In<double, 2> ranks, In<double, 2> centers) {
 std::pair<Out<double, 2>, Out<double, 1>> fit_mallows_batch(In<double, 2> ranks, Starts starts,
                                                             Rows rows, Weights weights,
                                                             std::size_t max_rounds) {
-    const Neighborhoods sets = neighborhoods(starts, rows, weights);
+    const Neighborhoods sets = neighborhoods(starts, rows, weights, ranks.shape(0));
     auto votes = make_array<double, 2>({sets.count, ranks.shape(1)});
     auto theta = make_array<double, 1>({sets.count});
     {
@@ -64,6 +64,7 @@ std::pair<Out<double, 2>, Out<double, 1>> fit_mallows_batch(In<double, 2> ranks,
 Out<std::int64_t, 1> improve_order(In<double, 2> sums, In<std::int64_t, 1> order) {
     const std::size_t labels = order.shape(0);
     require(sums.shape(0) == labels && sums.shape(1) == labels, "sums must be square");
+    require_below(order, labels, "order must hold every label once");
     auto improved = make_array<std::int64_t, 1>({labels});
     nb::gil_scoped_release unlocked;
     std::copy(order.data(), order.data() + labels, improved.data());
@@ -74,6 +75,9 @@ Out<std::int64_t, 1> improve_order(In<double, 2> sums, In<std::int64_t, 1> order
 Out<double, 3> mallows_pairwise(In<std::int64_t, 2> centers, In<double, 1> theta) {
     const std::size_t count = centers.shape(0), labels = centers.shape(1);
     require(theta.shape(0) == count, "centers and theta must have the same length");
+    for (std::size_t i = 0; i < centers.size(); ++i)
+        require(centers.data()[i] > 0, "centers must hold ranks from 1");
+    require_below(centers, labels + 1, "centers must hold ranks up to the number of labels");
     auto probability = make_array<double, 3>({count, labels, labels});
     nb::gil_scoped_release unlocked;
     for (std::size_t q = 0; q < count; ++q)
@@ -85,7 +89,7 @@ Out<double, 3> mallows_pairwise(In<std::int64_t, 2> centers, In<double, 1> theta
 std::pair<Out<double, 2>, Out<double, 1>> pair_votes_batch(In<double, 2> ranks, Starts starts,
                                                            Rows rows, Weights weights,
                                                            double prior) {
-    const Neighborhoods sets = neighborhoods(starts, rows, weights);
+    const Neighborhoods sets = neighborhoods(starts, rows, weights, ranks.shape(0));
     auto votes = make_array<double, 2>({sets.count, ranks.shape(1)});
     auto theta = make_array<double, 1>({sets.count});
     {
@@ -97,7 +101,7 @@ std::pair<Out<double, 2>, Out<double, 1>> pair_votes_batch(In<double, 2> ranks, 
 
 Out<double, 2> kemeny_batch(In<double, 2> ranks, Starts starts, Rows rows, Weights weights,
                             double prior) {
-    const Neighborhoods sets = neighborhoods(starts, rows, weights);
+    const Neighborhoods sets = neighborhoods(starts, rows, weights, ranks.shape(0));
     auto votes = make_array<double, 2>({sets.count, ranks.shape(1)});
     nb::gil_scoped_release unlocked;
     prefero::kemeny_batch(rank_matrix(ranks), sets, prior, votes.data());
@@ -112,7 +116,7 @@ std::pair<double, double> mallows_moments(double theta, std::size_t labels) {
 std::pair<Out<double, 2>, Out<std::int64_t, 1>> fit_plackett_luce_batch(
     In<double, 2> ranks, Starts starts, Rows rows, Weights weights, double prior, double tolerance,
     std::size_t max_rounds) {
-    const Neighborhoods sets = neighborhoods(starts, rows, weights);
+    const Neighborhoods sets = neighborhoods(starts, rows, weights, ranks.shape(0));
     auto log_worth = make_array<double, 2>({sets.count, ranks.shape(1)});
     auto rounds = make_array<std::int64_t, 1>({sets.count});
     {

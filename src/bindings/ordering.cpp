@@ -15,24 +15,15 @@ namespace prefero::bindings {
 
 namespace {
 
-using Starts = In<std::int64_t, 1>;
-
 // The groups, once their ends are known to lie inside arrays of this many rows.
 Groups check_groups(const Starts& starts, std::size_t rows) {
-    const std::size_t count = starts.shape(0);
-    require(count > 0 && starts.data()[0] == 0, "starts must begin with 0");
-    for (std::size_t g = 1; g < count; ++g)
-        require(starts.data()[g - 1] <= starts.data()[g], "starts must not decrease");
-    require(starts.data()[count - 1] == static_cast<std::int64_t>(rows),
-            "starts must end with the number of rows");
-    return {starts.data(), count - 1};
+    require_starts(starts, rows, "starts must ascend from 0 to the number of rows");
+    return {starts.data(), starts.shape(0) - 1};
 }
 
 void require_inside(const In<std::int64_t, 1>& values, std::size_t rows, const char* message) {
     require(values.shape(0) == rows, message);
-    for (std::size_t i = 0; i < rows; ++i)
-        require(values.data()[i] >= 0 && values.data()[i] < static_cast<std::int64_t>(rows),
-                message);
+    require_below(values, rows, message);
 }
 
 Correlation correlation_kind(const std::string& name) {
@@ -161,8 +152,7 @@ nb::tuple boost_pairs(Bins bins, In<std::int64_t, 1> levels, Starts starts,
                       In<std::uint64_t, 1> seeds, double learning_rate, std::size_t max_features,
                       std::size_t max_leaves, std::size_t min_leaf) {
     const std::size_t rows = bins.shape(0), features = bins.shape(1);
-    require(rows < (std::size_t{1} << 31), "there must be fewer than 2^31 rows");
-    require(features < (std::size_t{1} << 16), "there must be fewer than 65536 features");
+    require_growable(bins);
     require_inside(levels, rows, "levels must hold one level a row");
     const Groups groups = check_groups(starts, rows);
     const std::vector<std::uint64_t> all(seeds.data(), seeds.data() + seeds.shape(0));

@@ -12,21 +12,37 @@ using Labels = In<std::int32_t, 1>;
 using LabelRows = In<std::int32_t, 2>;
 using Offsets = In<std::int64_t, 1>;
 
-LayeredGraphs layered_graphs(const In<double, 2>& scores, const LabelRows& order,
-                             const LabelRows& layer) {
+template <typename Scores>
+LayeredGraphs layered_graphs(const Scores& scores, const LabelRows& order, const LabelRows& layer) {
     require_same_shape(scores, order);
     require_same_shape(scores, layer);
+    require_below(order, scores.shape(1), "order must hold labels");
     return {order.data(), layer.data(), scores.shape(0), scores.shape(1)};
+}
+
+void require_edges(const Labels& preferred, const Labels& other, std::size_t labels) {
+    require(preferred.shape(0) == other.shape(0), "edges must have two ends");
+    require_below(preferred, labels, "edges must start at labels");
+    require_below(other, labels, "edges must end at labels");
+}
+
+// The rows of a sparse matrix with so many columns.
+template <typename Value>
+CompressedRows<Value> compressed_rows(const Offsets& begin, const Labels& column,
+                                      const In<Value, 1>& value, std::size_t columns) {
+    require_starts(begin, value.shape(0), "X_begin must ascend from 0 to the number of values");
+    require(column.shape(0) == value.shape(0), "X_column and X_value must have the same length");
+    require_below(column, columns, "X_column must hold columns of X");
+    return {begin.data(), column.data(), value.data(), begin.shape(0) - 1};
 }
 
 Subgraphs subgraphs(std::size_t rows, std::size_t labels, const Offsets& row_begin,
                     const Offsets& subgraph_begin, const Labels& preferred, const Labels& other) {
     require(row_begin.shape(0) == rows + 1, "row_begin must have one entry more than rows");
-    const auto count = static_cast<std::size_t>(row_begin.data()[rows]);
-    require(subgraph_begin.shape(0) == count + 1, "subgraph_begin does not fit row_begin");
-    require(preferred.shape(0) == other.shape(0) &&
-                static_cast<std::size_t>(subgraph_begin.data()[count]) == other.shape(0),
-            "the edges do not fit subgraph_begin");
+    require(subgraph_begin.shape(0) > 0, "subgraph_begin must hold the end of the last subgraph");
+    require_starts(row_begin, subgraph_begin.shape(0) - 1, "row_begin must fit subgraph_begin");
+    require_starts(subgraph_begin, other.shape(0), "subgraph_begin must fit the edges");
+    require_edges(preferred, other, labels);
     return {row_begin.data(), subgraph_begin.data(), preferred.data(), other.data(), rows, labels};
 }
 
@@ -51,10 +67,8 @@ nb::tuple layered_loss(In<double, 2> scores, LabelRows order, LabelRows layer, i
 
 double layered_gradient(Change<double, 2> scores, LabelRows order, LabelRows layer,
                         int decomposition, In<double, 1> row_weight) {
-    require_same_shape(scores, order);
-    require_same_shape(scores, layer);
+    const LayeredGraphs graphs = layered_graphs(scores, order, layer);
     require(row_weight.shape(0) == scores.shape(0), "one weight a row is needed");
-    const LayeredGraphs graphs{order.data(), layer.data(), scores.shape(0), scores.shape(1)};
     const Decomposition kind = decomposition_of(decomposition);
     nb::gil_scoped_release unlocked;
     return prefero::layered_gradient(scores.data(), graphs, kind, row_weight.data());
@@ -63,13 +77,11 @@ double layered_gradient(Change<double, 2> scores, LabelRows order, LabelRows lay
 template <typename Value>
 void sparse_product(Offsets X_begin, Labels X_column, In<Value, 1> X_value, In<Value, 2> dense,
                     Change<double, 2> result) {
-    const std::size_t rows = result.shape(0), width = dense.shape(1);
-    require(X_begin.shape(0) == rows + 1 && result.shape(1) == width,
+    const CompressedRows<Value> X = compressed_rows(X_begin, X_column, X_value, dense.shape(0));
+    require(result.shape(0) == X.rows && result.shape(1) == dense.shape(1),
             "result must have the rows of X and the columns of dense");
     nb::gil_scoped_release unlocked;
-    prefero::sparse_product(
-        CompressedRows<Value>{X_begin.data(), X_column.data(), X_value.data(), rows}, dense.data(),
-        width, result.data());
+    prefero::sparse_product(X, dense.data(), dense.shape(1), result.data());
 }
 
 nb::tuple subgraph_loss(In<double, 2> scores, Offsets row_begin, Offsets subgraph_begin,
@@ -131,20 +143,22 @@ nb::tuple perceptron_epoch(Offsets X_begin, Labels X_column, In<double, 1> X_val
                            Change<double, 2> drift, Change<std::int64_t, 1> updates,
                            std::int64_t steps) {
     const std::size_t rows = order.shape(0);
+    const SparseRows X = compressed_rows(X_begin, X_column, X_value, weights.shape(0));
     require_same_shape(weights, drift);
-    require(X_begin.shape(0) == rows + 1 && edge_begin.shape(0) == rows + 1 &&
-                row_weight.shape(0) == rows,
+    require(X.rows == rows && edge_begin.shape(0) == rows + 1 && row_weight.shape(0) == rows,
             "features, edges, weights and order must have the same rows");
+    require_starts(edge_begin, other.shape(0), "edge_begin must ascend to the number of edges");
+    require_edges(preferred, other, weights.shape(1));
+    require_below(order, rows, "order must hold rows");
     require(updates.shape(0) == (alpha_per_edge ? other.shape(0) : rows),
             "updates must count rows or edges");
     PerceptronState state{weights.data(), drift.data(), updates.data(), steps};
     std::int64_t violated = 0;
     {
         nb::gil_scoped_release unlocked;
-        violated = prefero::perceptron_epoch(
-            {X_begin.data(), X_column.data(), X_value.data(), rows},
-            {edge_begin.data(), preferred.data(), other.data()}, row_weight.data(), order.data(),
-            weights.shape(1), {margin, alpha, alpha_per_edge}, state);
+        violated = prefero::perceptron_epoch(X, {edge_begin.data(), preferred.data(), other.data()},
+                                             row_weight.data(), order.data(), weights.shape(1),
+                                             {margin, alpha, alpha_per_edge}, state);
     }
     return nb::make_tuple(violated, state.steps);
 }

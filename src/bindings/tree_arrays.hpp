@@ -16,6 +16,12 @@ inline BinMatrix bin_matrix(const Bins& bins) {
     return {bins.data(), bins.shape(0), bins.shape(1)};
 }
 
+// Rows and features are counted in as many bits as trees have for them.
+inline void require_growable(const Bins& bins) {
+    require(bins.shape(0) < (std::size_t{1} << 31), "there must be fewer than 2^31 rows");
+    require(bins.shape(1) < (std::size_t{1} << 16), "there must be fewer than 65536 features");
+}
+
 // One array of the same member of all trees.
 template <typename T, typename Item>
 Out<T, 1> joined(const std::vector<Tree>& trees, std::vector<Item> Tree::* member) {
@@ -59,7 +65,7 @@ inline nb::dict tree_arrays(std::vector<Tree>& trees, std::size_t labels) {
     result["value_starts"] = starts_of(trees, &Tree::scores, labels);
     result["set_starts"] = starts_of(trees, &Tree::categories, 1);
     result["nodes"] = joined<std::int64_t>(trees, &Tree::nodes);
-    result["weight"] = joined<float>(trees, &Tree::weight);
+    result["weight"] = joined<double>(trees, &Tree::weight);
     result["decrease"] = joined<float>(trees, &Tree::decrease);
     result["sets"] = joined<std::int32_t>(trees, &Tree::sets);
     result["categories"] = joined<std::uint64_t>(trees, &Tree::categories);

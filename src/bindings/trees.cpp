@@ -1,18 +1,15 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bindings/arrays.hpp"
 #include "bindings/tree_arrays.hpp"
-#include "core/binning.hpp"
+#include "core/bins.hpp"
 #include "core/forest.hpp"
-#include "core/targets.hpp"
 #include "core/tree.hpp"
 
 namespace prefero::bindings {
@@ -23,13 +20,12 @@ Out<std::uint8_t, 2> bin_values(In<double, 2> values, In<double, 1> edges,
                                 In<std::int64_t, 1> starts) {
     const std::size_t features = values.shape(1);
     require(starts.shape(0) == features + 1, "starts must have one more entry than features");
-    const std::int64_t* at = starts.data();
-    bool ordered = at[0] == 0 && at[features] == static_cast<std::int64_t>(edges.shape(0));
+    require_starts(starts, edges.shape(0), "starts must ascend from 0 to the number of edges");
     for (std::size_t f = 0; f < features; ++f)
-        ordered = ordered && at[f] <= at[f + 1] && at[f + 1] - at[f] < std::int64_t{kMissingBin};
-    require(ordered, "starts must ascend from 0 to the number of edges, by at most 254");
+        require(starts.data()[f + 1] - starts.data()[f] < std::int64_t{kMissingBin},
+                "a feature must have at most 254 edges");
     auto bins = make_array<std::uint8_t, 2>({values.shape(0), features});
-    const Edges all{edges.data(), at, features};
+    const Edges all{edges.data(), starts.data(), features};
     nb::gil_scoped_release unlocked;
     prefero::bin_values(values.data(), values.shape(0), all, bins.data());
     return bins;
@@ -43,82 +39,45 @@ CriterionKind criterion_kind(const std::string& name) {
     return CriterionKind::kEntropy;
 }
 
-bool is_count(double weight) { return weight < 65536 && weight == std::floor(weight); }
-
-// A training set as the core reads it, shared by threads that grow trees from it.
+// Training data that threads share to grow trees from.
 class TreeGrower {
   public:
     TreeGrower(Bins bins, In<bool, 1> categorical, In<double, 2> ranks,
                std::optional<In<double, 1>> weights, const std::string& criterion)
-        : bins_(bins), weights_(weights), kind_(criterion_kind(criterion)) {
-        const std::size_t n = ranks.shape(0), c = ranks.shape(1);
-        require(n > 0 && c > 0 && bins.shape(0) == n, "bins and ranks must have the same rows");
-        require(n < (std::size_t{1} << 31), "there must be fewer than 2^31 rows");
-        require(bins.shape(1) < (std::size_t{1} << 16), "there must be fewer than 65536 features");
-        require(categorical.shape(0) == bins.shape(1), "categorical must have one entry a feature");
-        require(!weights || weights->shape(0) == n, "weights must have one entry a row");
-        categorical_.assign(categorical.data(), categorical.data() + categorical.shape(0));
-        const RankMatrix matrix = rank_matrix(ranks);
-        const bool complete = std::all_of(matrix.data, matrix.data + n * c, known);
-        nb::gil_scoped_release unlocked;
-        lanes_.resize(n * lane_width(kind_, c));
-        write_lanes(kind_, matrix, lanes_.data());
-        votes_.resize(n * c);
-        evidence_.resize(complete ? 0 : n * c);
-        write_votes(matrix, votes_.data(), complete ? nullptr : evidence_.data());
-        if (kind_ == CriterionKind::kEntropy) {
-            ids_.resize(n);
-            write_ids(matrix, ids_.data());
-        }
-        if (kind_ == CriterionKind::kMallows) thetas_.emplace(c);
-        labels_ = c;
-        whole_weights_ = weights_ && std::all_of(weights_->data(), weights_->data() + n, is_count);
-    }
+        : data_(training_data(bins, categorical, ranks, weights, criterion_kind(criterion))) {}
 
     nb::dict grow(In<std::uint64_t, 1> seeds, bool bootstrap, bool random_cuts, bool category_sets,
                   std::size_t max_features, std::size_t max_depth, std::size_t min_split,
                   std::size_t min_leaf, std::size_t max_leaves, double min_decrease, double gamma,
                   bool description_length) const {
-        const GrowOptions options{kind_, bootstrap,
-                                  Search{max_features, random_cuts, category_sets},
+        const GrowOptions options{bootstrap, Search{max_features, random_cuts, category_sets},
                                   Stopping{max_depth, min_split, min_leaf, max_leaves, min_decrease,
                                            gamma, description_length}};
         std::vector<Tree> trees;
         {
             nb::gil_scoped_release unlocked;
-            trees = grow_trees(training_set(), options, seeds.data(), seeds.shape(0));
+            trees = grow_trees(data_, options, seeds.data(), seeds.shape(0));
         }
-        return tree_arrays(trees, labels_);
+        return tree_arrays(trees, data_.labels());
     }
 
   private:
-    TrainingSet training_set() const {
-        const std::size_t n = bins_.shape(0);
-        return {n,
-                bins_.shape(1),
-                labels_,
-                bins_.data(),
-                categorical_.data(),
-                lane_width(kind_, labels_),
-                lanes_.data(),
-                votes_.data(),
-                evidence_.empty() ? nullptr : evidence_.data(),
-                ids_.empty() ? nullptr : ids_.data(),
-                weights_ ? weights_->data() : nullptr,
-                whole_weights_,
-                thetas_ ? &*thetas_ : nullptr};
+    static TrainingData training_data(const Bins& bins, const In<bool, 1>& categorical,
+                                      const In<double, 2>& ranks,
+                                      const std::optional<In<double, 1>>& weights,
+                                      CriterionKind criterion) {
+        require_growable(bins);
+        const std::size_t rows = bins.shape(0);
+        require(rows > 0 && ranks.shape(0) == rows, "bins and ranks must have the same rows");
+        require(ranks.shape(1) > 0, "ranks must have labels");
+        require(categorical.shape(0) == bins.shape(1), "categorical must have one entry a feature");
+        require(!weights || weights->shape(0) == rows, "weights must have one entry a row");
+        nb::gil_scoped_release unlocked;
+        return TrainingData::rankings(criterion, bin_matrix(bins), categorical.data(),
+                                      rank_matrix(ranks), weights ? weights->data() : nullptr);
     }
 
-    Bins bins_;
-    std::optional<In<double, 1>> weights_;
-    CriterionKind kind_;
-    std::size_t labels_ = 0;
-    bool whole_weights_ = false;
-    std::vector<std::uint8_t> categorical_;
-    std::vector<Block> lanes_;
-    std::vector<float> votes_, evidence_;
-    std::vector<std::int32_t> ids_;
-    std::optional<ThetaTable> thetas_;
+    TrainingData data_;
 };
 
 // Grown trees. Keeps the arrays it is made of alive, and refuses them if a walk through them

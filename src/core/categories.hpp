@@ -20,7 +20,7 @@ struct CategoryCut {
 // first principal axis (by power iteration). Sets of categories that are neighbours there are
 // the only ones worth trying: exact for two labels, close for more.
 inline std::vector<std::size_t> order_categories(const Sample& sample, const FeatureBins& bins) {
-    const std::size_t width = sample.set.width, count = bins.count(), lanes = width * kLanes;
+    const std::size_t width = sample.data.width(), count = bins.count(), lanes = width * kLanes;
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
     Blocks sums(count * width), mean(width);

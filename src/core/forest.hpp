@@ -1,14 +1,11 @@
-// From a training set to a tree, with the criterion chosen at run time.
+// From training data to trees, with the criterion chosen at run time.
 #pragma once
 
-#include "core/rank_row.hpp"
-#include "core/sample.hpp"
 #include "core/stopping.hpp"
+#include "core/training_data.hpp"
 #include "core/tree.hpp"
 
 namespace prefero {
-
-enum class CriterionKind { kKendall, kSpearman, kMallows, kEntropy };
 
 struct Search {
     std::size_t max_features;  // features tried at a node
@@ -17,20 +14,13 @@ struct Search {
 };
 
 struct GrowOptions {
-    CriterionKind criterion;
     bool bootstrap;
     Search search;
     Stopping stopping;
 };
 
-// The blocks that hold a row of the criterion's vectors.
-std::size_t lane_width(CriterionKind criterion, std::size_t labels);
-
-// Rankings as the criterion sums them: rows x lane_width blocks, zero before the call.
-void write_lanes(CriterionKind criterion, RankMatrix ranks, Block* lanes);
-
-// A tree a seed.
-std::vector<Tree> grow_trees(const TrainingSet& set, const GrowOptions& options,
+// A tree a seed, by the criterion that the data are made for.
+std::vector<Tree> grow_trees(const TrainingData& data, const GrowOptions& options,
                              const std::uint64_t* seeds, std::size_t count);
 
 }  // namespace prefero

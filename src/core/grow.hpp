@@ -20,8 +20,8 @@ class Grower {
           search_(options.search),
           stopping_(options.stopping),
           bins_(sample),
-          buffer_(sample.set.rows),
-          features_(sample.set.features) {}
+          buffer_(sample.data.rows()),
+          features_(sample.data.features()) {}
 
     Tree grow(std::uint64_t seed) {
         start(seed);
@@ -71,7 +71,8 @@ class Grower {
     // A node while the tree grows: arrays are written when their length is known.
     struct Grown {
         Node node;
-        float weight, decrease;
+        double weight;
+        float decrease;
     };
 
     void start(std::uint64_t seed) {
@@ -141,7 +142,7 @@ class Grower {
                           features_[k + random_.below(static_cast<std::uint32_t>(m - k))]);
             Choice choice;
             choice.feature = features_[k];
-            choice.categories = sample_.set.categorical[choice.feature];
+            choice.categories = sample_.data.categorical(choice.feature);
             if (!find_cut(node, choice)) continue;
             ++tried;
             consider(choice, best);
@@ -237,7 +238,7 @@ class Grower {
     template <class GoesLeft>
     std::size_t partition(const Span& span, std::uint16_t feature, GoesLeft goes_left) {
         const std::uint8_t* column = sample_.bins.data() + feature;
-        const std::size_t stride = sample_.set.features;
+        const std::size_t stride = sample_.data.features();
         std::uint32_t* left = rows_.data() + span.begin;
         std::uint32_t* right = buffer_.data();
         for (std::size_t i = span.begin; i < span.end; ++i) {
@@ -273,23 +274,26 @@ class Grower {
 
     // All leaves at the end: while one waits for the votes of its rows, others go on.
     void write_leaves() {
-        const TrainingSet& set = sample_.set;
-        tree_.scores.resize(leaves_.size() * set.labels);
-        if (set.evidence) tree_.evidence.resize(tree_.scores.size());
+        const TrainingData& data = sample_.data;
+        tree_.scores.resize(leaves_.size() * data.labels());
+        if (data.any_unknown()) tree_.evidence.resize(tree_.scores.size());
         float* scores = tree_.scores.data();
         for (const Leaf& leaf : leaves_) {
-            tree_.weight[leaf.node] = mean_votes(leaf, set.votes, scores);
-            if (set.evidence) write_evidence(leaf, scores);
-            scores += set.labels;
+            tree_.weight[leaf.node] = mean(leaf, &TrainingData::votes, scores);
+            if (data.any_unknown()) write_evidence(leaf, scores);
+            scores += data.labels();
         }
     }
 
-    // The mean of the rows' votes; returns their weight.
-    float mean_votes(const Leaf& leaf, const float* votes, float* mean) const {
-        const std::size_t c = sample_.set.labels;
-        const auto votes_of = [&](std::uint32_t i) { return votes + sample_.origin[rows_[i]] * c; };
+    // The mean of what the rows say; returns their weight.
+    float mean(const Leaf& leaf, const float* (TrainingData::*says)(std::size_t) const,
+               float* mean) const {
+        const std::size_t c = sample_.data.labels();
+        const auto said = [&](std::uint32_t i) {
+            return (sample_.data.*says)(sample_.origin[rows_[i]]);
+        };
         float total = sample_.weight(rows_[leaf.begin]);
-        const float* first = votes_of(leaf.begin);
+        const float* first = said(leaf.begin);
         if (leaf.end - leaf.begin == 1) {
             std::copy_n(first, c, mean);
             return total;
@@ -297,7 +301,7 @@ class Grower {
         for (std::size_t k = 0; k < c; ++k) mean[k] = total * first[k];
         for (std::uint32_t i = leaf.begin + 1; i < leaf.end; ++i) {
             const float weight = sample_.weight(rows_[i]);
-            const float* own = votes_of(i);
+            const float* own = said(i);
             for (std::size_t k = 0; k < c; ++k) mean[k] += weight * own[k];
             total += weight;
         }
@@ -309,8 +313,8 @@ class Grower {
     // Votes are shares of the comparisons seen, and their number is kept beside them.
     void write_evidence(const Leaf& leaf, float* scores) {
         float* evidence = tree_.evidence.data() + (scores - tree_.scores.data());
-        mean_votes(leaf, sample_.set.evidence, evidence);
-        for (std::size_t k = 0; k < sample_.set.labels; ++k)
+        mean(leaf, &TrainingData::evidence, evidence);
+        for (std::size_t k = 0; k < sample_.data.labels(); ++k)
             scores[k] = evidence[k] > 0 ? scores[k] / evidence[k] : 0;
     }
 

@@ -34,7 +34,7 @@ class SortedKeys {
     // The rows of a node, at most kMostRows, by a feature; false if all lie in one bin.
     PREFERO_INLINE bool read(const Sample& sample, NodeRows node, std::size_t feature) {
         const std::uint8_t* column = sample.bins.data() + feature;
-        const std::size_t stride = sample.set.features;
+        const std::size_t stride = sample.data.features();
         int differ = 0;
         const std::uint8_t first = column[node.rows[0] * stride];
         for (std::size_t i = 0; i < node.count; ++i) {
@@ -56,7 +56,7 @@ class SortedKeys {
     PREFERO_INLINE bool read_eight(const Sample& sample, const std::uint32_t (&rows)[kLanes],
                                    std::size_t feature) {
         const std::uint8_t* column = sample.bins.data() + feature;
-        const std::size_t stride = sample.set.features;
+        const std::size_t stride = sample.data.features();
         const std::uint8_t first = column[rows[0] * stride];
         int differ = 0;
         std::uint64_t halves[2] = {};

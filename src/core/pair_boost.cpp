@@ -3,54 +3,25 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/criteria/sums.hpp"
 #include "core/rank_svm.hpp"
 
 namespace prefero {
 
 namespace {
 
-// With one label and votes that are numbers, the criterion of votes is the weighted variance.
-constexpr CriterionKind kVariance = CriterionKind::kSpearman;
-
-// The objects that are in an active pair, as rows to grow a regression tree from.
-class NewtonRows {
-  public:
-    explicit NewtonRows(BinMatrix bins) : all_(bins), categorical_(bins.features, 0) {}
-
-    // Half the ratio of gradient and second derivative is the Newton step of one object alone;
-    // both objects of a pair move.
-    TrainingSet gather(const std::vector<double>& gradient, const std::vector<double>& active) {
-        bins_.clear();
-        weights_.clear();
-        steps_.clear();
-        for (std::size_t row = 0; row < all_.rows; ++row) {
-            if (!(active[row] > 0)) continue;
-            const std::uint8_t* own = all_.data + row * all_.features;
-            bins_.insert(bins_.end(), own, own + all_.features);
-            weights_.push_back(active[row]);
-            steps_.push_back(static_cast<float>(-gradient[row] / (4 * active[row])));
-        }
-        lanes_.assign(steps_.size(), Block{});
-        for (std::size_t i = 0; i < steps_.size(); ++i) {
-            lanes_[i].lane[kWeightLane] = 1;
-            lanes_[i].lane[kLengthLane] = steps_[i] * steps_[i];
-            lanes_[i].lane[kVectorLane] = steps_[i];
-        }
-        return {steps_.size(), all_.features,       1,
-                bins_.data(),  categorical_.data(), lane_width(kVariance, 1),
-                lanes_.data(), steps_.data(),       nullptr,
-                nullptr,       weights_.data(),     false,
-                nullptr};
+// Writes the Newton steps of the objects and returns whether any is in an active pair. Half the
+// ratio of gradient and second derivative is the step of one object alone; both objects of a pair
+// move.
+bool newton_steps(const std::vector<double>& gradient, const std::vector<double>& active,
+                  std::vector<float>& steps) {
+    bool any = false;
+    for (std::size_t row = 0; row < steps.size(); ++row) {
+        const bool moves = active[row] > 0;
+        steps[row] = moves ? static_cast<float>(-gradient[row] / (4 * active[row])) : 0;
+        any |= moves;
     }
-
-  private:
-    BinMatrix all_;
-    std::vector<std::uint8_t> bins_, categorical_;
-    std::vector<double> weights_;
-    std::vector<float> steps_;
-    std::vector<Block> lanes_;
-};
+    return any;
+}
 
 // Writes the value of the leaf that each row reaches.
 void tree_values(const Tree& tree, BinMatrix bins, std::vector<double>& values) {
@@ -74,20 +45,21 @@ void tree_values(const Tree& tree, BinMatrix bins, std::vector<double>& values) 
 std::vector<Tree> boost_pairs(BinMatrix bins, const std::int64_t* levels, Groups groups,
                               const std::vector<std::uint64_t>& seeds,
                               const PairBoosting& options) {
-    static_assert(kVectorLane + 1 <= kLanes, "a row of one number is one block");
     std::vector<double> scores(bins.rows), gradient(bins.rows), active(bins.rows),
         values(bins.rows);
+    std::vector<float> steps(bins.rows);
     std::vector<std::int64_t> by_score(bins.rows);
-    const GrowOptions grow{kVariance, false, options.search, options.stopping};
-    NewtonRows rows(bins);
+    const GrowOptions grow{false, options.search, options.stopping};
+    // Objects without an active pair weigh nothing.
+    TrainingData data = TrainingData::numbers(bins, steps.data(), active.data());
     std::vector<Tree> trees;
     for (std::uint64_t seed : seeds) {
         sort_by_score(scores.data(), groups, by_score.data());
         pair_hinge({scores.data(), levels, by_score.data(), groups}, gradient.data(),
                    active.data());
-        const TrainingSet set = rows.gather(gradient, active);
-        if (set.rows == 0) break;
-        trees.push_back(std::move(grow_trees(set, grow, &seed, 1).front()));
+        if (!newton_steps(gradient, active, steps)) break;
+        data.set_numbers(steps.data(), active.data());
+        trees.push_back(std::move(grow_trees(data, grow, &seed, 1).front()));
         tree_values(trees.back(), bins, values);
         for (std::size_t row = 0; row < bins.rows; ++row)
             scores[row] += options.learning_rate * values[row];

@@ -12,29 +12,28 @@ void bootstrap_counts(std::uint64_t seed, std::vector<std::uint16_t>& counts) {
 }
 
 void Sample::draw(bool bootstrap, std::uint64_t seed) {
-    drawn_.assign(set.rows, 1);
+    drawn_.assign(data.rows(), 1);
     if (bootstrap) bootstrap_counts(seed, drawn_);
-    origin.resize(set.rows);
+    origin.resize(data.rows());
     rows = 0;
-    for (std::uint32_t r = 0; r < set.rows; ++r) {  // no branch: it would be a coin toss
+    for (std::uint32_t r = 0; r < data.rows(); ++r) {  // no branch: it would be a coin toss
         origin[rows] = r;
-        rows += drawn_[r] > 0;
+        rows += (drawn_[r] > 0) & (data.weight(r) > 0);
     }
-    bins.resize(rows * set.features);
-    lanes.resize(rows * set.width);
+    bins.resize(rows * data.features());
+    lanes.resize(rows * data.width());
     counts.resize(rows);
     weights.resize(rows);
     std::uint8_t* bin = bins.data();
     Block* lane = lanes.data();
     for (std::size_t i = 0; i < rows; ++i) {
         const std::size_t r = origin[i];
-        bin = std::copy_n(set.bins + r * set.features, set.features, bin);
-        const double given = set.weights ? set.weights[r] : 1.0;
-        weights[i] = static_cast<float>(drawn_[r] * given);
-        counts[i] = set.whole_weights ? static_cast<std::uint32_t>(weights[i]) : drawn_[r];
+        bin = std::copy_n(data.bins(r), data.features(), bin);
+        weights[i] = static_cast<float>(drawn_[r] * data.weight(r));
+        counts[i] = data.whole_weights() ? static_cast<std::uint32_t>(weights[i]) : drawn_[r];
         const Eight weight = broadcast(weights[i]);
-        const Block* from = set.lanes + r * set.width;
-        for (std::size_t k = 0; k < set.width; ++k) store(*lane++, weight * load(from[k]));
+        const Block* from = data.lanes(r);
+        for (std::size_t k = 0; k < data.width(); ++k) store(*lane++, weight * load(from[k]));
     }
 }
 

@@ -5,28 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/lanes.hpp"
-#include "core/mallows.hpp"
+#include "core/training_data.hpp"
 
 namespace prefero {
-
-constexpr std::size_t kBins = 256;
-constexpr std::size_t kMissingBin = 255;
-
-// All training rows, shared by the trees of a forest.
-struct TrainingSet {
-    std::size_t rows, features, labels;
-    const std::uint8_t* bins;         // rows x features
-    const std::uint8_t* categorical;  // features: whether bins are categories
-    std::size_t width;                // blocks a row
-    const Block* lanes;               // rows x width: what the criterion sums
-    const float* votes;               // rows x labels
-    const float* evidence;            // rows x labels, or null if every row ranks every label
-    const std::int32_t* ids;          // the number of each row's ranking, or null
-    const double* weights;            // rows, or null: one each
-    bool whole_weights;               // a weight of 2 is two examples
-    const ThetaTable* thetas;         // for the Mallows criterion, or null
-};
 
 // A small random generator, the same on every machine (SplitMix64).
 class Random {
@@ -55,20 +36,21 @@ void bootstrap_counts(std::uint64_t seed, std::vector<std::uint16_t>& counts);
 // The rows of one tree, one after the other, with their weights multiplied in.
 class Sample {
   public:
-    explicit Sample(const TrainingSet& training) : set(training) {}
+    explicit Sample(const TrainingData& training) : data(training) {}
 
-    // Takes all rows, or a bootstrap sample. Trees grown one after the other share the memory.
+    // Takes all rows, or a bootstrap sample, without those of no weight. Trees grown one after
+    // the other share the memory.
     void draw(bool bootstrap, std::uint64_t seed);
 
-    const TrainingSet& set;
+    const TrainingData& data;
     std::size_t rows = 0;
-    std::vector<std::uint32_t> origin;  // row of the training set
+    std::vector<std::uint32_t> origin;  // row of the training data
     std::vector<std::uint8_t> bins;     // rows x features
     std::vector<Block> lanes;           // rows x width
     std::vector<std::uint32_t> counts;  // examples that a row stands for
     std::vector<float> weights;
 
-    const Block* lane(std::uint32_t row) const { return lanes.data() + row * set.width; }
+    const Block* lane(std::uint32_t row) const { return lanes.data() + row * data.width(); }
     float weight(std::uint32_t row) const { return weights[row]; }
 
   private:

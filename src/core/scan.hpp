@@ -21,7 +21,7 @@ struct Cut {
 class FeatureBins {
   public:
     explicit FeatureBins(const Sample& sample)
-        : sample_(sample), bins_(sample.set.rows), sorted_(sample.set.rows) {}
+        : sample_(sample), bins_(sample.data.rows()), sorted_(sample.data.rows()) {}
 
     // Reads the bins of a feature; false if there is only one.
     PREFERO_INLINE bool read(NodeRows node, std::size_t feature) {
@@ -62,7 +62,7 @@ class FeatureBins {
 
     PREFERO_INLINE bool sort_many(NodeRows node, std::size_t feature) {
         const std::uint8_t* column = sample_.bins.data() + feature;
-        const std::size_t stride = sample_.set.features;
+        const std::size_t stride = sample_.data.features();
         std::uint32_t places[kBins] = {};
         for (std::size_t i = 0; i < node.count; ++i) {
             bins_[i] = column[node.rows[i] * stride];

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/indices.hpp"
 #include "core/lanes.hpp"
+#include "core/sample.hpp"
 
 namespace prefero {
 
@@ -187,10 +189,6 @@ class ScoreSums {
     std::vector<double> seen_;
 };
 
-bool valid_starts(const std::int64_t* starts, std::size_t trees) {
-    return starts[0] == 0 && std::is_sorted(starts, starts + trees + 1);
-}
-
 bool valid_node(const Forest& forest, std::size_t tree, std::size_t at, std::size_t features) {
     const auto length = [&](const std::int64_t* starts) { return starts[tree + 1] - starts[tree]; };
     const auto index = static_cast<std::size_t>(forest.node_starts[tree]) + at;
@@ -219,11 +217,10 @@ std::vector<Node> self_looping(const Forest& forest) {
 }
 
 bool valid(const Forest& forest, std::size_t features, std::size_t set_count) {
-    if (!valid_starts(forest.node_starts, forest.trees) ||
-        !valid_starts(forest.value_starts, forest.trees) ||
-        !valid_starts(forest.set_starts, forest.trees) ||
-        forest.set_starts[forest.trees] != static_cast<std::int64_t>(set_count))
-        return false;
+    for (const std::int64_t* starts : {forest.node_starts, forest.value_starts})
+        if (!valid_starts(starts, forest.trees + 1, static_cast<std::size_t>(starts[forest.trees])))
+            return false;
+    if (!valid_starts(forest.set_starts, forest.trees + 1, set_count)) return false;
     for (std::size_t tree = 0; tree < forest.trees; ++tree) {
         const auto nodes =
             static_cast<std::size_t>(forest.node_starts[tree + 1] - forest.node_starts[tree]);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/sample.hpp"
+#include "core/bins.hpp"
 
 namespace prefero {
 
@@ -34,7 +34,7 @@ struct BinSet {
 // One grown tree.
 struct Tree {
     std::vector<Node> nodes;
-    std::vector<float> weight;       // nodes: the weight of their training rows
+    std::vector<double> weight;      // nodes: the weight of their training rows
     std::vector<float> decrease;     // nodes: weight times what the split gains, 0 in a leaf
     std::vector<std::int32_t> sets;  // nodes: row of `categories`, or -1; empty if all are
     std::vector<BinSet> categories;
@@ -63,12 +63,6 @@ bool valid(const Forest& forest, std::size_t features, std::size_t set_count);
 
 // The nodes with every leaf as its own only child: a walk needs no test whether it has ended.
 std::vector<Node> self_looping(const Forest& forest);
-
-// Bins of new rows, row after row.
-struct BinMatrix {
-    const std::uint8_t* data;
-    std::size_t rows, features;
-};
 
 // The leaf that each row reaches in each tree: rows x trees value rows, counted from the tree's
 // first.

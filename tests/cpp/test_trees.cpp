@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "core/binning.hpp"
+#include "core/bins.hpp"
 #include "core/forest.hpp"
 #include "core/targets.hpp"
 #include "core/tree.hpp"
@@ -14,51 +14,24 @@ using namespace prefero;
 namespace {
 
 // Rankings that turn around half way along the only feature.
-struct Problem {
-    std::size_t rows;
+TrainingData turning(CriterionKind criterion, std::size_t rows, std::size_t labels) {
+    std::vector<std::uint8_t> bins;
     std::vector<double> ranks;
-    std::vector<std::uint8_t> bins, categorical;
-    std::vector<Block> lanes;
-    std::vector<float> votes;
-    std::vector<std::int32_t> ids;
-    ThetaTable thetas;
-    CriterionKind kind;
-
-    Problem(CriterionKind criterion, std::size_t n, std::size_t labels)
-        : rows(n), categorical{0}, thetas(labels), kind(criterion) {
-        for (std::size_t r = 0; r < n; ++r) {
-            bins.push_back(static_cast<std::uint8_t>(r * 200 / n));
-            for (std::size_t k = 0; k < labels; ++k)
-                ranks.push_back(static_cast<double>(r < n / 2 ? k + 1 : labels - k));
-        }
-        const RankMatrix matrix{ranks.data(), n, labels};
-        lanes.resize(n * lane_width(kind, labels));
-        write_lanes(kind, matrix, lanes.data());
-        votes.resize(n * labels);
-        write_votes(matrix, votes.data(), nullptr);
-        ids.resize(n);
-        write_ids(matrix, ids.data());
+    for (std::size_t r = 0; r < rows; ++r) {
+        bins.push_back(static_cast<std::uint8_t>(r * 200 / rows));
+        for (std::size_t k = 0; k < labels; ++k)
+            ranks.push_back(static_cast<double>(r < rows / 2 ? k + 1 : labels - k));
     }
+    const bool numeric = false;
+    return TrainingData::rankings(criterion, {bins.data(), rows, 1}, &numeric,
+                                  {ranks.data(), rows, labels}, nullptr);
+}
 
-    Tree grow(bool bootstrap, std::uint64_t seed) const {
-        const std::size_t labels = ranks.size() / rows;
-        const TrainingSet set{rows,
-                              1,
-                              labels,
-                              bins.data(),
-                              categorical.data(),
-                              lane_width(kind, labels),
-                              lanes.data(),
-                              votes.data(),
-                              nullptr,
-                              ids.data(),
-                              nullptr,
-                              false,
-                              &thetas};
-        const Stopping stopping{100, 2, 1, 0, 0, 0, false};
-        return grow_trees(set, {kind, bootstrap, {1, false, false}, stopping}, &seed, 1)[0];
-    }
-};
+const Stopping kFull{100, 2, 1, 0, 0, 0, false};
+
+Tree grow(const TrainingData& data, bool bootstrap, std::uint64_t seed) {
+    return grow_trees(data, {bootstrap, {1, false, false}, kFull}, &seed, 1)[0];
+}
 
 const CriterionKind kAll[] = {CriterionKind::kKendall, CriterionKind::kSpearman,
                               CriterionKind::kMallows, CriterionKind::kEntropy};
@@ -82,7 +55,7 @@ TEST(eight_words_are_sorted) {
 TEST(every_criterion_finds_the_turning_point) {
     for (CriterionKind kind : kAll)
         for (std::size_t labels : {2u, 5u, 12u, 70u}) {
-            const Tree tree = Problem(kind, 40, labels).grow(false, 1);
+            const Tree tree = grow(turning(kind, 40, labels), false, 1);
             CHECK(tree.nodes.size() == 3);
             CHECK(tree.nodes[0].cut >= 95 && tree.nodes[0].cut < 100);
             CHECK(check::near(tree.scores[0], -tree.scores[labels], 1e-6));
@@ -90,11 +63,24 @@ TEST(every_criterion_finds_the_turning_point) {
 }
 
 TEST(the_same_seed_grows_the_same_tree) {
-    const Problem problem(CriterionKind::kKendall, 60, 4);
-    const Tree first = problem.grow(true, 7), second = problem.grow(true, 7);
+    const TrainingData data = turning(CriterionKind::kKendall, 60, 4);
+    const Tree first = grow(data, true, 7), second = grow(data, true, 7);
     CHECK(first.scores == second.scores);
     CHECK(first.weight == second.weight);
     CHECK(first.weight[0] == 60);
+}
+
+TEST(numbers_are_split_by_their_variance) {
+    const std::uint8_t bins[] = {0, 1, 2, 3, 4};
+    const float numbers[] = {1, 1, 5, 9, 7};
+    const double weights[] = {2, 1, 1, 1, 0};
+    Tree tree = grow(TrainingData::numbers({bins, 5, 1}, numbers, weights), false, 1);
+    CHECK(tree.weight[0] == 5);  // the last row has none
+    CHECK(tree.nodes[0].cut == 1);
+    // Of the sum of squares around 17/5, 51.2, there remain 8 in the right child.
+    CHECK(check::near(tree.decrease[0], 51.2 - 8, 1e-4));
+    std::sort(tree.scores.begin(), tree.scores.end());
+    CHECK(tree.scores == (std::vector<float>{1, 5, 9}));
 }
 
 TEST(values_fall_into_bins_by_edges) {
@@ -127,7 +113,7 @@ TEST(spread_pairs_meet_every_label_equally) {
 }
 
 TEST(contradicting_arrays_are_refused) {
-    const Tree tree = Problem(CriterionKind::kKendall, 40, 3).grow(false, 1);
+    const Tree tree = grow(turning(CriterionKind::kKendall, 40, 3), false, 1);
     const std::int64_t nodes[] = {0, 3}, values[] = {0, 2}, sets[] = {0, 0};
     std::vector<Node> changed = tree.nodes;
     const Forest forest{1,       3,

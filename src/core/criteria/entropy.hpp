@@ -16,26 +16,25 @@ class EntropyCriterion {
     static constexpr bool kFindsCuts = false;
     struct Left {};  // lives in the criterion: rows move one by one
 
-    EntropyCriterion(const Sample& sample, const Stopping& stopping, double unit)
+    EntropyCriterion(const Sample& sample, const Stopping& stopping)
         : sample_(sample),
-          unit_(unit),
+          unit_(sample.data.unit()),
           description_length_(stopping.description_length),
-          width_(sample.set.width),
+          width_(sample.data.width()),
+          counts_(sample.data.distinct()),
           node_(width_),
           left_(width_),
           right_(width_) {
-        const std::int32_t* ids = sample.set.ids;
-        counts_.resize(1 + static_cast<std::size_t>(*std::max_element(ids, ids + sample.set.rows)));
         for (std::size_t x = 1; x < kTabulated; ++x) table_[x] = xlogx(static_cast<double>(x));
     }
 
     PREFERO_INLINE void enter(const std::uint32_t* rows, std::size_t n) {
-        for (std::int32_t id : distinct_) counts_[static_cast<std::size_t>(id)] = Count{};
+        for (std::size_t id : distinct_) counts_[id] = Count{};
         distinct_.clear();
         node_.reset();
         for (std::size_t i = 0; i < n; ++i) {
-            const std::int32_t id = id_of(rows[i]);
-            Count& count = counts_[static_cast<std::size_t>(id)];
+            const std::size_t id = id_of(rows[i]);
+            Count& count = counts_[id];
             if (count.rows == 0) distinct_.push_back(id);
             node_.push(count.rows, count.weight, sample_, rows[i], *this);
             ++count.rows;
@@ -51,8 +50,8 @@ class EntropyCriterion {
     PREFERO_INLINE Left start() {
         left_.reset();
         right_ = node_;
-        for (std::int32_t id : distinct_) {
-            Count& count = counts_[static_cast<std::size_t>(id)];
+        for (std::size_t id : distinct_) {
+            Count& count = counts_[id];
             count.left_rows = 0;
             count.left_weight = 0;
         }
@@ -60,7 +59,7 @@ class EntropyCriterion {
     }
 
     PREFERO_INLINE void push(Left&, std::uint32_t row) {
-        Count& count = counts_[static_cast<std::size_t>(id_of(row))];
+        Count& count = counts_[id_of(row)];
         left_.push(count.left_rows, count.left_weight, sample_, row, *this);
         ++count.left_rows;
         count.left_weight += sample_.weight(row);
@@ -140,7 +139,7 @@ class EntropyCriterion {
         }
 
         PREFERO_INLINE void change_kinds(const Sample& sample, std::uint32_t row, int change) {
-            const Block* lanes = sample.set.lanes + sample.origin[row] * all.size();
+            const Block* lanes = sample.data.lanes(sample.origin[row]);
             const Eight sign = broadcast(static_cast<float>(change));
             for (std::size_t k = 0; k < all.size(); ++k)
                 store(once[k], load(once[k]) + sign * load(lanes[k]));
@@ -165,14 +164,14 @@ class EntropyCriterion {
                                  : 0;
     }
 
-    std::int32_t id_of(std::uint32_t row) const { return sample_.set.ids[sample_.origin[row]]; }
+    std::size_t id_of(std::uint32_t row) const { return sample_.data.id(sample_.origin[row]); }
 
     const Sample& sample_;
     double unit_;
     bool description_length_;
     std::size_t width_;
     std::vector<Count> counts_;
-    std::vector<std::int32_t> distinct_;
+    std::vector<std::size_t> distinct_;
     Sums node_, left_, right_;
     double table_[kTabulated] = {};
     double entropy_ = 0, left_entropy_ = 0, right_entropy_ = 0, delta_ = 0;

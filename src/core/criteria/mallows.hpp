@@ -18,12 +18,12 @@ class MallowsCriterion {
         Block* sums;
     };
 
-    MallowsCriterion(const Sample& sample, const Stopping&, double unit)
+    MallowsCriterion(const Sample& sample, const Stopping&)
         : sample_(sample),
-          unit_(unit),
-          pairs_(static_cast<double>(pair_count(sample.set.labels))),
-          width_(sample.set.width),
-          thetas_(*sample.set.thetas),
+          unit_(sample.data.unit()),
+          pairs_(static_cast<double>(pair_count(sample.data.labels()))),
+          width_(sample.data.width()),
+          thetas_(sample.data.thetas()),
           total_(width_),
           left_(width_) {}
 

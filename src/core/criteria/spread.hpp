@@ -14,15 +14,14 @@ class Spread {
   public:
     using Left = VectorSums<Width>;
 
-    // `unit` is the squared length of the vector of a complete strict ranking.
-    Spread(const Sample& sample, const Stopping& stopping, double unit, bool signs)
+    Spread(const Sample& sample, const Stopping& stopping)
         : sample_(sample),
           gamma_(stopping.gamma),
-          unit_(unit),
-          signs_(signs),
+          unit_(sample.data.unit()),
+          signs_(sample.data.criterion() == CriterionKind::kKendall),
           cuts_(sample),
-          total_(sample.set.width),
-          left_(Width ? 0 : sample.set.width) {}
+          total_(sample.data.width()),
+          left_(Width ? 0 : sample.data.width()) {}
 
     PREFERO_INLINE std::size_t width() const { return Width ? Width : total_.size(); }
 

@@ -17,11 +17,6 @@
 
 namespace prefero {
 
-// What stands in the first lanes of a row, before its vector.
-constexpr std::size_t kWeightLane = 0;
-constexpr std::size_t kLengthLane = 1;  // weight times the squared length, 1 if complete
-constexpr std::size_t kVectorLane = 2;
-
 using Blocks = std::vector<Block>;
 
 PREFERO_INLINE void add_all(Block* sums, const Block* lanes, std::size_t width) {

@@ -29,9 +29,9 @@ class VectorCuts {
   public:
     explicit VectorCuts(const Sample& sample)
         : sample_(sample),
-          width_(sample.set.width),
+          width_(sample.data.width()),
           items_(kMostItems * width_),
-          bins_(sample.set.rows > kMostRows ? kBins * width_ : 0),
+          bins_(sample.data.rows() > kMostRows ? kBins * width_ : 0),
           sums_(Width ? 0 : width_) {}
 
     // Looks at a node whose vectors add up to `total`, which must stay where it is.
@@ -86,7 +86,7 @@ class VectorCuts {
     // Makes the bins of the feature the items; false if there is only one.
     PREFERO_INLINE bool sum_bins(std::size_t feature) {
         const std::uint8_t* column = sample_.bins.data() + feature;
-        const std::size_t stride = sample_.set.features, w = width();
+        const std::size_t stride = sample_.data.features(), w = width();
         const Block* lanes = sample_.lanes.data();
         Block* bins = bins_.data();
         const NodeRows node = node_;

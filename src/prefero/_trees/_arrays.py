@@ -22,7 +22,7 @@ DTYPES = {
     "value_starts": np.int64,
     "set_starts": np.int64,
     "nodes": np.int64,
-    "weight": np.float32,
+    "weight": np.float64,
     "decrease": np.float32,
     "sets": np.int32,
     "categories": np.uint64,

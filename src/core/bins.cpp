@@ -1,8 +1,6 @@
-#include "core/binning.hpp"
+#include "core/bins.hpp"
 
 #include <algorithm>
-
-#include "core/sample.hpp"
 
 namespace prefero {
 

@@ -1,10 +1,19 @@
-// Features as bins: numbers in the order of the values.
+// Features as bins: numbers in the order of the values, or categories.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 namespace prefero {
+
+constexpr std::size_t kBins = 256;
+constexpr std::size_t kMissingBin = 255;
+
+// Row after row.
+struct BinMatrix {
+    const std::uint8_t* data;
+    std::size_t rows, features;
+};
 
 // Edges of all features, one after the other: feature f has edges[starts[f]..starts[f + 1]),
 // ascending, at most 254 of them.

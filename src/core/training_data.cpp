@@ -1,0 +1,123 @@
+#include "core/training_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/targets.hpp"
+
+namespace prefero {
+
+namespace {
+
+std::size_t vector_length(CriterionKind criterion, std::size_t labels) {
+    if (criterion == CriterionKind::kVariance) return 1;
+    return criterion == CriterionKind::kSpearman ? labels : sign_pairs(labels).size();
+}
+
+std::size_t lane_width(CriterionKind criterion, std::size_t labels) {
+    const std::size_t width = blocks(kVectorLane + vector_length(criterion, labels));
+    return criterion == CriterionKind::kMallows ? 2 * width : width;
+}
+
+double unit_length(CriterionKind criterion, std::size_t labels) {
+    if (labels < 2) return 1;
+    const auto c = static_cast<double>(labels);
+    if (criterion == CriterionKind::kSpearman) return c * (c + 1) / (3 * (c - 1));
+    return static_cast<double>(sign_pairs(labels).size());
+}
+
+// The finest grid of powers of two on which the votes of all rows add up exactly in a float, so
+// that the sums of a set do not depend on the order of its rows.
+float vote_grid(RankMatrix ranks) {
+    const double most = static_cast<double>(ranks.rows) * static_cast<double>(ranks.labels);
+    return static_cast<float>(std::exp2(std::floor(24 - std::log2(most))));
+}
+
+// The difference of the Borda votes of each pair of labels.
+void write_differences(RankMatrix ranks, float* rows, std::size_t stride) {
+    std::vector<float> votes(ranks.labels);
+    const float grid = vote_grid(ranks), half = static_cast<float>(ranks.labels - 1) / 2;
+    const std::vector<LabelPair> pairs = sign_pairs(ranks.labels);
+    for (std::size_t r = 0; r < ranks.rows; ++r) {
+        write_borda({ranks.row(r), 1, ranks.labels}, votes.data(), ranks.labels);
+        float* out = rows + r * stride;
+        for (const LabelPair& pair : pairs)
+            *out++ = std::nearbyint(grid * half * (votes[pair.first] - votes[pair.second])) / grid;
+    }
+}
+
+bool is_count(double weight) { return weight < 65536 && weight == std::floor(weight); }
+
+}  // namespace
+
+TrainingData::TrainingData(CriterionKind criterion, BinMatrix bins, std::size_t labels)
+    : criterion_(criterion),
+      rows_(bins.rows),
+      features_(bins.features),
+      labels_(labels),
+      width_(lane_width(criterion, labels)),
+      unit_(unit_length(criterion, labels)),
+      bins_(bins.data, bins.data + bins.rows * bins.features),
+      categorical_(bins.features),
+      lanes_(rows_ * width_),
+      votes_(rows_ * labels) {}
+
+TrainingData TrainingData::rankings(CriterionKind criterion, BinMatrix bins,
+                                    const bool* categorical, RankMatrix ranks,
+                                    const double* weights) {
+    TrainingData data(criterion, bins, ranks.labels);
+    std::copy_n(categorical, bins.features, data.categorical_.begin());
+    data.write_vectors(ranks);
+    const bool complete = std::all_of(ranks.data, ranks.data + data.votes_.size(), known);
+    if (!complete) data.evidence_.resize(data.votes_.size());
+    write_votes(ranks, data.votes_.data(), complete ? nullptr : data.evidence_.data());
+    if (criterion == CriterionKind::kEntropy) {
+        data.ids_.resize(ranks.rows);
+        data.distinct_ = write_ids(ranks, data.ids_.data());
+    }
+    if (criterion == CriterionKind::kMallows) data.thetas_.emplace(ranks.labels);
+    if (weights) {
+        data.weights_.assign(weights, weights + ranks.rows);
+        data.whole_weights_ = std::all_of(weights, weights + ranks.rows, is_count);
+    }
+    return data;
+}
+
+// Rankings as the criterion sums them.
+void TrainingData::write_vectors(RankMatrix ranks) {
+    const std::size_t stride = width_ * kLanes, length = vector_length(criterion_, labels_);
+    float* rows = lanes_.data()->lane;
+    if (criterion_ == CriterionKind::kSpearman)
+        write_borda(ranks, rows + kVectorLane, stride);
+    else
+        write_signs(ranks, sign_pairs(labels_), rows + kVectorLane, stride);
+    if (criterion_ == CriterionKind::kMallows)
+        write_differences(ranks, rows + width_ / 2 * kLanes + kVectorLane, stride);
+    for (std::size_t r = 0; r < rows_; ++r) {
+        float* row = rows + r * stride;
+        double square = 0;
+        for (std::size_t k = 0; k < length; ++k)
+            square += row[kVectorLane + k] * row[kVectorLane + k];
+        row[kWeightLane] = 1;
+        row[kLengthLane] = static_cast<float>(square / unit_);
+    }
+}
+
+TrainingData TrainingData::numbers(BinMatrix bins, const float* numbers, const double* weights) {
+    TrainingData data(CriterionKind::kVariance, bins, 1);
+    data.set_numbers(numbers, weights);
+    return data;
+}
+
+void TrainingData::set_numbers(const float* numbers, const double* weights) {
+    weights_.assign(weights, weights + rows_);
+    std::copy_n(numbers, rows_, votes_.begin());
+    for (std::size_t r = 0; r < rows_; ++r) {
+        float* row = lanes_[r].lane;
+        row[kWeightLane] = 1;
+        row[kLengthLane] = numbers[r] * numbers[r];
+        row[kVectorLane] = numbers[r];
+    }
+}
+
+}  // namespace prefero

@@ -1,0 +1,77 @@
+// What trees are grown from: the bins of each row, what a criterion sums of it, and what it says
+// in a leaf. Shared by the trees of a forest.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/bins.hpp"
+#include "core/lanes.hpp"
+#include "core/mallows.hpp"
+#include "core/rank_row.hpp"
+
+namespace prefero {
+
+enum class CriterionKind { kKendall, kSpearman, kMallows, kEntropy, kVariance };
+
+// What stands in the first lanes of a row, before its vector.
+constexpr std::size_t kWeightLane = 0;
+constexpr std::size_t kLengthLane = 1;  // weight times the squared length, 1 if complete
+constexpr std::size_t kVectorLane = 2;
+
+class TrainingData {
+  public:
+    // Rankings, for any criterion but the variance. `categorical` tells for each feature whether
+    // its bins are categories; without weights every row weighs 1.
+    static TrainingData rankings(CriterionKind criterion, BinMatrix bins, const bool* categorical,
+                                 RankMatrix ranks, const double* weights);
+
+    // A number a row, for the variance; all features are numeric.
+    static TrainingData numbers(BinMatrix bins, const float* numbers, const double* weights);
+
+    // Takes other numbers and weights for the same rows.
+    void set_numbers(const float* numbers, const double* weights);
+
+    CriterionKind criterion() const { return criterion_; }
+    std::size_t rows() const { return rows_; }
+    std::size_t features() const { return features_; }
+    std::size_t labels() const { return labels_; }
+    std::size_t width() const { return width_; }  // blocks a row
+    double unit() const { return unit_; }         // squared length of a complete strict ranking
+    const ThetaTable& thetas() const { return *thetas_; }  // of the Mallows criterion
+
+    bool categorical(std::size_t feature) const { return categorical_[feature]; }
+    bool any_unknown() const { return !evidence_.empty(); }  // labels that a row does not rank
+    bool whole_weights() const { return whole_weights_; }    // a weight of 2 is two examples
+
+    const std::uint8_t* bins(std::size_t row) const { return bins_.data() + row * features_; }
+    const Block* lanes(std::size_t row) const { return lanes_.data() + row * width_; }
+    const float* votes(std::size_t row) const { return votes_.data() + row * labels_; }
+    const float* evidence(std::size_t row) const { return evidence_.data() + row * labels_; }
+    double weight(std::size_t row) const { return weights_.empty() ? 1.0 : weights_[row]; }
+
+    // Of the entropy: the number of a row's ranking, and how many different ones there are.
+    std::size_t id(std::size_t row) const { return static_cast<std::size_t>(ids_[row]); }
+    std::size_t distinct() const { return distinct_; }
+
+  private:
+    TrainingData(CriterionKind criterion, BinMatrix bins, std::size_t labels);
+
+    void write_vectors(RankMatrix ranks);
+
+    CriterionKind criterion_;
+    std::size_t rows_, features_, labels_, width_;
+    double unit_;
+    bool whole_weights_ = false;
+    std::size_t distinct_ = 0;
+    std::vector<std::uint8_t> bins_, categorical_;
+    std::vector<Block> lanes_;
+    std::vector<float> votes_, evidence_;
+    std::vector<std::int32_t> ids_;
+    std::vector<double> weights_;
+    std::optional<ThetaTable> thetas_;
+};
+
+}  // namespace prefero
