@@ -18,7 +18,7 @@ from sklearn.neighbors import NearestNeighbors
 import oracles
 from prefero import NeighborsLabelRanker
 from prefero._cases import _space
-from prefero.label_ranking._aggregation import AGGREGATIONS
+from prefero.label_ranking._aggregation import AGGREGATIONS, aggregate
 from prefero.mallows import fit_pairs_batch
 from prefero.metrics import completeness, correctness, kendall_tau
 from prefero.rankings import drop_labels, ranks_from_scores
@@ -76,7 +76,7 @@ def test_votes_from_pairs(Y, seed):
 @given(rank_matrices(rows=(1, 6), labels=(2, 5)))
 def test_no_single_move_improves_a_kemeny_order(Y):
     weights = np.arange(1.0, len(Y) + 1)
-    votes, _ = AGGREGATIONS["kemeny"](Y, np.arange(len(Y))[None], weights[None])
+    votes, _ = aggregate("kemeny", Y, np.arange(len(Y))[None], weights[None])
     _, share = oracles.pair_votes(Y, weights, 0.05)
     order = list(np.argsort(-votes[0]))
 
@@ -99,8 +99,8 @@ def test_reliability_of_one_neighbor_looks_at_ten():
 
 def test_all_aggregations_agree_where_neighbors_do():
     Y = np.array([[2, 1, 4, 3]] * 3 + [[np.nan, 1, 3, 2]])
-    for aggregate in AGGREGATIONS.values():
-        votes, theta = aggregate(Y, np.array([[0, 1, 2, 3]]), np.ones((1, 4)))
+    for name in AGGREGATIONS:
+        votes, theta = aggregate(name, Y, np.array([[0, 1, 2, 3]]), np.ones((1, 4)))
         assert_array_equal(np.argsort(-votes[0]), [1, 0, 3, 2])
         assert theta[0] > 2
 

@@ -25,7 +25,7 @@ from prefero._state import Array, Attribute, FittedState, Number
 from prefero._typing import Indices, Mask, Values
 from prefero.base import BaseLabelRanker, fitting, unseen_labels
 from prefero.consensus import borda_votes
-from prefero.label_ranking._aggregation import AGGREGATIONS
+from prefero.label_ranking._aggregation import AGGREGATIONS, aggregate
 from prefero.mallows import pairwise_batch
 from prefero.metrics import kendall_tau
 from prefero.rankings import strict_ranks
@@ -325,7 +325,7 @@ default="auto"
 
     def _aggregate(self, near: Neighbors) -> tuple[Values, Values]:
         weights = neighbor_weights(near, self.weights)
-        return AGGREGATIONS[self.aggregation](self.rankings_, near.indices, weights)
+        return aggregate(self.aggregation, self.rankings_, near.indices, weights)
 
     def _votes(self, X: Values) -> tuple[Values]:
         near = self._nearest(self._place(X), self.n_neighbors_)
