@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
@@ -30,6 +32,7 @@ from prefero.rankings import (
     split_calibrated,
     strict_calibrated,
 )
+from strategies import calibrated_matrices
 
 RANKERS = [
     NeighborsMultilabelRanker(),
@@ -198,6 +201,26 @@ def test_auto_chooses_the_smallest_loss_over_cases_left_out():
             predicted.append(plain.predict(X[[i]])[0])
         assert_allclose(loss, metrics.hamming_loss(relevance, predicted))
     assert losses[ranker.n_neighbors_, ranker.gap_] == min(losses.values())
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance", "dudani"])
+@pytest.mark.parametrize("n_neighbors", [3, 10, "auto"])
+@settings(max_examples=30)
+@given(calibrated_matrices(rows=(4, 8), labels=(3, 3), missing=False), st.randoms())
+def test_weight_two_is_the_case_twice(n_neighbors, weights, calibrated, chance):
+    relevance, ranks = split_calibrated(calibrated)
+    n = len(relevance)
+    X, X_new = (np.array([[chance.randrange(4) for _ in "ab"] for _ in range(n)]) for _ in "XY")
+    weight = [chance.randrange(1, 4) for _ in range(n)]
+    ranker = NeighborsMultilabelRanker(n_neighbors, gap="auto", weights=weights)
+    repeated = clone(ranker).fit(
+        *(np.repeat(part, weight, axis=0) for part in (X, relevance, ranks))
+    )
+    ranker.fit(X, relevance, ranks, sample_weight=weight)
+    assert (ranker.n_neighbors_, ranker.gap_) == (repeated.n_neighbors_, repeated.gap_)
+    for k, losses in ranker.leave_one_out_.items():
+        assert losses == pytest.approx(repeated.leave_one_out_[k])
+    assert_allclose(ranker.decision_function(X_new), repeated.decision_function(X_new), atol=1e-8)
 
 
 LOSSES = {

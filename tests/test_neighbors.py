@@ -6,8 +6,9 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import check_grad
 from sklearn.base import BaseEstimator
@@ -16,8 +17,8 @@ from sklearn.neighbors import NearestNeighbors
 
 import oracles
 from prefero import NeighborsLabelRanker
-from prefero.label_ranking import _case_space
-from prefero.label_ranking._aggregation import AGGREGATIONS
+from prefero._cases import _space
+from prefero.label_ranking._aggregation import AGGREGATIONS, aggregate
 from prefero.mallows import fit_pairs_batch
 from prefero.metrics import completeness, correctness, kendall_tau
 from prefero.rankings import drop_labels, ranks_from_scores
@@ -50,6 +51,7 @@ def test_algorithm_1(missing):
 
 
 @given(rank_matrices(rows=(1, 6), labels=(2, 5)), st.integers(0, 10**6))
+@example(np.array([[3.0, 4, 4, 3], [3, 1, 2, 2], [2, 3, 1, 4], [4, 1, 3, 2]]), 0)
 def test_votes_from_pairs(Y, seed):
     rng = np.random.default_rng(seed)
     weights = rng.integers(0, 4, len(Y)) / 2
@@ -62,6 +64,8 @@ def test_votes_from_pairs(Y, seed):
         for i, j in itertools.permutations(range(Y.shape[1]), 2)
         if center[i] < center[j]
     )
+    # The order of the votes can be further from the pairs than a random one: theta is 0 there.
+    distance = min(distance, Y.shape[1] * (Y.shape[1] - 1) / 4)
     others = oracles.permutations(Y.shape[1])
     expected = oracles.mallows_pmf(center, batch.theta[0]) @ [
         oracles.kendall_distance(other, center) for other in others
@@ -72,7 +76,7 @@ def test_votes_from_pairs(Y, seed):
 @given(rank_matrices(rows=(1, 6), labels=(2, 5)))
 def test_no_single_move_improves_a_kemeny_order(Y):
     weights = np.arange(1.0, len(Y) + 1)
-    votes, _ = AGGREGATIONS["kemeny"](Y, np.arange(len(Y))[None], weights[None])
+    votes, _ = aggregate("kemeny", Y, np.arange(len(Y))[None], weights[None])
     _, share = oracles.pair_votes(Y, weights, 0.05)
     order = list(np.argsort(-votes[0]))
 
@@ -95,8 +99,8 @@ def test_reliability_of_one_neighbor_looks_at_ten():
 
 def test_all_aggregations_agree_where_neighbors_do():
     Y = np.array([[2, 1, 4, 3]] * 3 + [[np.nan, 1, 3, 2]])
-    for aggregate in AGGREGATIONS.values():
-        votes, theta = aggregate(Y, np.array([[0, 1, 2, 3]]), np.ones((1, 4)))
+    for name in AGGREGATIONS:
+        votes, theta = aggregate(name, Y, np.array([[0, 1, 2, 3]]), np.ones((1, 4)))
         assert_array_equal(np.argsort(-votes[0]), [1, 0, 3, 2])
         assert theta[0] > 2
 
@@ -115,6 +119,54 @@ def test_auto_chooses_what_refitting_for_each_size_would(weights, missing):
         assert_allclose(tau, np.nanmean(left_out))
     best = max(ranker.leave_one_out_, key=ranker.leave_one_out_.get)
     assert ranker.n_neighbors_ >= best
+
+
+@pytest.mark.parametrize("scale", [True, False])
+def test_a_case_asked_for_alone_is_found_at_distance_zero(scale):
+    X, Y = problem(n=60, noise_features=15)
+    ranker = NeighborsLabelRanker(3, scale=scale).fit(X + 12_000, Y)
+    for row in range(20):
+        why = ranker.explain_neighbors(X[[row]] + 12_000)
+        assert (why.cases[0, 0], why.distances[0, 0]) == (row, 0)
+
+
+@st.composite
+def weighted_cases(draw):
+    """Points on a grid, so that many are equal or equally far; ranks; weights; new points."""
+    n = draw(st.integers(2, 8))
+    points = arrays(float, (n, 2), elements=st.integers(0, 3).map(float))
+    Y = draw(rank_matrices(rows=(n, n), labels=(3, 3)))
+    Y[np.isnan(Y).all(axis=1)] = [1, 2, 3]
+    weight = draw(st.lists(st.integers(1, 3), min_size=n, max_size=n))
+    return draw(points), Y, weight, draw(points)
+
+
+@pytest.mark.parametrize("weights", ["dudani", "uniform", "distance"])
+@pytest.mark.parametrize("n_neighbors", [3, 10, "auto"])
+@pytest.mark.filterwarnings("ignore:.*in no row of y:UserWarning")
+@settings(max_examples=30)
+@given(weighted_cases())
+def test_weight_two_is_the_case_twice(n_neighbors, weights, cases):
+    X, Y, weight, X_new = cases
+    ranker = NeighborsLabelRanker(n_neighbors, weights=weights, **PLAIN).fit(X, Y, weight)
+    repeated = NeighborsLabelRanker(n_neighbors, weights=weights, **PLAIN)
+    repeated.fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0))
+    assert ranker.n_neighbors_ == repeated.n_neighbors_
+    if n_neighbors == "auto":
+        assert ranker.leave_one_out_ == pytest.approx(repeated.leave_one_out_)
+    assert_allclose(ranker.decision_function(X_new), repeated.decision_function(X_new))
+
+
+def test_weight_two_is_the_case_twice_in_what_is_learned_of_features():
+    X, Y = problem(n=40, missing=0.2, noise_features=3)
+    weight = np.arange(40) % 3 + 1
+    ranker = NeighborsLabelRanker().fit(X, Y, weight)
+    repeated = NeighborsLabelRanker().fit(
+        np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0)
+    )
+    assert_allclose(ranker.feature_weights_, repeated.feature_weights_)
+    assert ranker.n_neighbors_ == repeated.n_neighbors_
+    assert_array_equal(ranker.predict(X + 0.1), repeated.predict(X + 0.1))
 
 
 class CountingIndex(BaseEstimator):
@@ -216,7 +268,7 @@ def test_given_feature_weights():
 def test_gradient_of_the_kernel_loss(missing):
     X, Y = problem(n=25, missing=missing, noise_features=1)
     weight = np.arange(25) % 3 + 1.0
-    loss = _case_space._KernelLoss(X, _case_space.preference_targets(Y), weight)
+    loss = _space._KernelLoss(X, _space.preference_targets(Y), weight)
     for seed in range(3):
         logs = np.random.default_rng(seed).normal(size=3)
         assert check_grad(lambda a: loss(a)[0], lambda a: loss(a)[1], logs) < 1e-5

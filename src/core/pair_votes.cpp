@@ -13,7 +13,7 @@ namespace {
 class PairWeights {
   public:
     explicit PairWeights(std::size_t labels)
-        : signs_(pair_count(labels)), margin_(pair_count(labels)), seen_(pair_count(labels)) {}
+        : margin_(pair_count(labels)), seen_(pair_count(labels)) {}
 
     void clear() {
         std::fill(margin_.begin(), margin_.end(), 0.0);
@@ -21,10 +21,9 @@ class PairWeights {
         total_ = 0;
     }
 
-    void add(const double* ranks, std::size_t labels, double weight) {
-        pair_signs(ranks, labels, signs_.data());
-        for (std::size_t p = 0; p < signs_.size(); ++p) {
-            const double sign = signs_[p];
+    void add(const std::int8_t* signs, double weight) {
+        for (std::size_t p = 0; p < margin_.size(); ++p) {
+            const double sign = signs[p];
             margin_[p] += weight * sign;
             seen_[p] += weight * sign * sign;
         }
@@ -53,9 +52,36 @@ class PairWeights {
     }
 
   private:
-    std::vector<std::int8_t> signs_;
     std::vector<double> margin_, seen_;
     double total_ = 0;
+};
+
+// The pair signs of rows that many sets hold: decoded once, unless that takes too much memory.
+class SignRows {
+  public:
+    explicit SignRows(RankMatrix ranks) : ranks_(ranks), pairs_(pair_count(ranks.labels)) {
+        kept_ = ranks.rows * pairs_ <= kMostBytes;
+        signs_.resize(kept_ ? ranks.rows * pairs_ : pairs_);
+        for (std::size_t i = 0; kept_ && i < ranks.rows; ++i) decode(i, signs_.data() + i * pairs_);
+    }
+
+    const std::int8_t* row(std::size_t i) {
+        if (kept_) return signs_.data() + i * pairs_;
+        decode(i, signs_.data());
+        return signs_.data();
+    }
+
+  private:
+    static constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+
+    void decode(std::size_t i, std::int8_t* signs) const {
+        pair_signs(ranks_.row(i), ranks_.labels, signs);
+    }
+
+    RankMatrix ranks_;
+    std::size_t pairs_;
+    bool kept_;
+    std::vector<std::int8_t> signs_;
 };
 
 void sum_shares(const double* share, std::size_t labels, double* votes) {
@@ -82,10 +108,11 @@ double expected_distance(const double* share, const double* votes, std::size_t l
 template <typename Use>
 void for_each_set(RankMatrix ranks, Neighborhoods sets, Use use) {
     PairWeights pairs(ranks.labels);
+    SignRows signs(ranks);
     for (std::size_t q = 0; q < sets.count; ++q) {
         pairs.clear();
         for (std::int64_t member = sets.starts[q]; member < sets.starts[q + 1]; ++member)
-            pairs.add(ranks.row(static_cast<std::size_t>(sets.rows[member])), ranks.labels,
+            pairs.add(signs.row(static_cast<std::size_t>(sets.rows[member])),
                       sets.weights[member]);
         use(q, pairs);
     }

@@ -79,11 +79,20 @@ def check_neighborhoods(
             f"got {rows.min()} to {rows.max()}."
         )
     weight = _check_weights(weights, rows.shape)
-    rows = rows.astype(np.int64, copy=False).ravel()
-    if 0 < rows.size < len(ranks):  # the core sorts every row it gets
+    return used_rows_only(ranks, starts, rows.astype(np.int64, copy=False).ravel(), weight)
+
+
+def used_rows_only(
+    ranks: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    weights: NDArray[np.float64],
+) -> Neighborhoods:
+    """Leave out the rankings that no set holds: the core decodes every row it gets."""
+    if 0 < rows.size < len(ranks):
         used, rows = np.unique(rows, return_inverse=True)
         ranks = ranks[used]
-    return Neighborhoods(ranks, starts, rows, weight)
+    return Neighborhoods(ranks, starts, rows, weights)
 
 
 def _check_indptr(indptr: ArrayLike, n_indices: int) -> NDArray[np.int64]:

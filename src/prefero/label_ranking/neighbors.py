@@ -1,7 +1,6 @@
 """Instance-based label ranking: predict what the nearest cases prefer."""
 
-from functools import cached_property
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -10,37 +9,29 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from prefero._neighbors import (
-    MAX_TRIALS,
-    NEIGHBORHOOD_SIZES,
+from prefero._cases import (
+    CaseRankerMixin,
     Neighbors,
     WeightFunction,
-    build_index,
     in_chunks,
-    index_recall,
     largest_good_size,
-    leave_one_out,
-    nearest_places,
-    neighbor_weights,
-    spread,
-)
-from prefero._sklearn import HasMethods, Interval, StrOptions
-from prefero._state import Array, Attribute, Count, FittedState, Number, Word
-from prefero._typing import Values
-from prefero.base import BaseLabelRanker, fitting, unseen_labels
-from prefero.consensus import borda_votes
-from prefero.label_ranking._aggregation import AGGREGATIONS
-from prefero.label_ranking._case_space import (
     learned_space,
     nearest_in_local_metric,
+    neighbor_weights,
     selected_cases,
 )
+from prefero._sklearn import Interval, StrOptions
+from prefero._state import Array, Attribute, FittedState, Number
+from prefero._typing import Indices, Mask, Values
+from prefero.base import BaseLabelRanker, fitting, unseen_labels
+from prefero.consensus import borda_votes
+from prefero.label_ranking._aggregation import AGGREGATIONS, aggregate
 from prefero.mallows import pairwise_batch
 from prefero.metrics import kendall_tau
 from prefero.rankings import strict_ranks
 
-EXACT_ALGORITHMS = {"auto", "brute", "kd_tree", "ball_tree"}
-
+# What "auto" chooses from: each size is about a quarter larger than the one before.
+NEIGHBORHOOD_SIZES = (1, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 25, 32, 40, 50, 65, 85, 110, 150, 200)
 # Fewer neighbours than these say nothing of how much rankings spread.
 SPREAD_NEIGHBORS = 10
 # Neighbours that must agree with a case before it is redundant.
@@ -72,7 +63,7 @@ _COORDINATES = (
 )
 
 
-class NeighborsLabelRanker(BaseLabelRanker):
+class NeighborsLabelRanker(CaseRankerMixin, BaseLabelRanker):
     """Instance-based label ranking (IBLR): aggregate the rankings of the nearest cases.
 
     Parameters
@@ -161,12 +152,9 @@ default="auto"
         "directions_": Array("f8", "n_features", "n_directions"),
         "points_": Array("f8", "n_cases", "n_coordinates", rule=_COORDINATES),
         "rankings_": Array("f8", "n_cases", "n_labels", low=1, high="n_labels", nan=True),
-        "case_weight_": Array("f8", "n_cases", low=0),
-        "n_neighbors_": Count(1, "n_cases"),
         "recall_": Number(0, 1),
         "leave_one_out_": Attribute(optional=True),
     }
-    _saved_parameters: ClassVar[FittedState] = {"algorithm": Word(), "metric": Word()}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -177,14 +165,7 @@ default="auto"
         "n_directions": [Interval(Integral, 0, None, closed="left")],
         "instance_selection": [StrOptions({"edit", "condense"}), None],
         "local_metric": [Interval(Integral, 1, None, closed="left"), None],
-        "algorithm": [
-            StrOptions(EXACT_ALGORITHMS | {"approximate"}),
-            HasMethods(["fit", "kneighbors"]),
-        ],
-        "metric": [str, callable],
-        "p": [Interval(Real, 0, None, closed="neither")],
-        "metric_params": [dict, None],
-        "n_jobs": [Integral, None],
+        **CaseRankerMixin._case_constraints,
     }
 
     def __init__(
@@ -225,7 +206,7 @@ default="auto"
             kept = self._select_cases(self.instance_selection)
             self._store(self.points_[kept], ranks[kept], weight[kept])
         self.n_neighbors_ = self._choose_size()
-        self.recall_ = self._recall()
+        self.recall_ = self._cases.recall(self.n_neighbors_)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Add cases. What was learned of features and neighbourhoods stays as it is.
@@ -293,60 +274,48 @@ default="auto"
             return X
         offset = X - self.center_
         points = offset * self.feature_scale_
-        return np.hstack([points, offset @ self.directions_]) if self.directions_.size else points
+        # A matrix product would depend on the number of rows: equal cases would be apart.
+        along = [(offset * direction).sum(axis=1) for direction in self.directions_.T]
+        return np.column_stack([points, *along]) if along else points
 
     def _store(self, points: Values, ranks: Values, weight: Values) -> None:
         self.points_, self.rankings_, self.case_weight_ = points, ranks, weight
-        self.__dict__.pop("_index", None)
-
-    @cached_property
-    def _index(self) -> Any:
-        return build_index(self.points_, self.algorithm, self.metric, self.p, self.metric_params)
+        self.__dict__.pop("_cases", None)
 
     def _choose_size(self) -> int:
         """The size asked for, or the one with the best tau over the pairs of cases left out."""
-        n = len(self.points_)
+        sizes = self._cases.sizes(self.n_neighbors, NEIGHBORHOOD_SIZES)
         if self.n_neighbors != "auto":
-            return min(int(self.n_neighbors), n)
-        sizes = [k for k in NEIGHBORHOOD_SIZES if k < n] or [1]
-        trials = spread(n, MAX_TRIALS)
-        near = self._others(trials, sizes[-1])
-        tau = np.array([self._left_out_tau(near, trials, k) for k in sizes])
-        weight = np.where(np.isnan(tau[0]), 0, self.case_weight_[trials])
-        weight, tau = weight / (weight.sum() or 1.0), np.nan_to_num(tau)
-        self.leave_one_out_ = dict(zip(sizes, (tau @ weight).tolist(), strict=True))
+            return sizes[0]
+        cases, weight = self._cases.trials()
+        near = self._others(cases, sizes[-1])
+        tau = np.array([self._left_out_tau(near, cases, k) for k in sizes])
+        judged = np.where(np.isnan(tau[0]), 0, weight)
+        mean = np.nan_to_num(tau) @ judged / (judged.sum() or 1.0)
+        self.leave_one_out_ = dict(zip(sizes, mean.tolist(), strict=True))
         return sizes[largest_good_size(tau, weight)]
 
-    def _left_out_tau(self, near: Neighbors, trials: NDArray[np.int64], k: int) -> Values:
-        votes, _ = self._aggregate(nearest_places(near, k))
-        tau = kendall_tau(self.rankings_[trials], strict_ranks(votes), average=False)
+    def _left_out_tau(self, near: Neighbors, cases: Indices, k: int) -> Values:
+        votes, _ = self._aggregate(near.first(k))
+        tau = kendall_tau(self.rankings_[cases], strict_ranks(votes), average=False)
         return np.asarray(tau)
 
-    def _select_cases(self, how: str) -> NDArray[np.bool_]:
+    def _select_cases(self, how: str) -> Mask:
         everyone = np.arange(len(self.points_))
         k = self._choose_size() if how == "edit" else CONDENSING_NEIGHBORS
-        near = nearest_places(self._others(everyone, k), k)
+        near = self._others(everyone, k).first(k)
         votes, _ = self._aggregate(near)
         return selected_cases(near, self.rankings_, strict_ranks(votes), how)
 
-    def _recall(self) -> float:
-        if isinstance(self.algorithm, str) and self.algorithm in EXACT_ALGORITHMS:
-            return 1.0
-        exact = build_index(self.points_, "auto", self.metric, self.p, self.metric_params)
-        return index_recall(self._index, exact, self.points_, self.n_neighbors_)
-
-    def _others(self, cases: NDArray[np.int64], k: int) -> Neighbors:
+    def _others(self, cases: Indices, k: int) -> Neighbors:
         """The neighbours of some cases among the others."""
-        wanted = max(k, self.local_metric or 0)
-        near = leave_one_out(self._index, self.points_, self.case_weight_, wanted, cases)
-        return self._localize(self.points_[cases], near, k + 1)
+        near = self._cases.others(cases, max(k, self.local_metric or 0))
+        return self._localize(self.points_[cases], near, k)
 
     def _nearest(self, points: Values, k: int) -> Neighbors:
         """The neighbours of queries."""
-        wanted = min(max(k, self.local_metric or 0), len(self.points_))
-        distances, indices = self._index.kneighbors(points, wanted)
-        near = Neighbors(distances, indices, self.case_weight_[indices])
-        return nearest_places(self._localize(points, near, k), k, itself=False)
+        near = self._cases.nearest(points, max(k, self.local_metric or 0))
+        return self._localize(points, near, k)
 
     def _localize(self, points: Values, near: Neighbors, k: int) -> Neighbors:
         if self.local_metric is None:
@@ -356,16 +325,20 @@ default="auto"
 
     def _aggregate(self, near: Neighbors) -> tuple[Values, Values]:
         weights = neighbor_weights(near, self.weights)
-        return AGGREGATIONS[self.aggregation](self.rankings_, near.indices, weights)
+        return aggregate(self.aggregation, self.rankings_, near.indices, weights)
 
     def _votes(self, X: Values) -> tuple[Values]:
-        return (self._aggregate(self._nearest(self._place(X), self.n_neighbors_))[0],)
+        near = self._nearest(self._place(X), self.n_neighbors_)
+        return (self._aggregate(near.first(self.n_neighbors_))[0],)
 
     def _votes_and_spreads(self, X: Values) -> tuple[Values, Values]:
         """Votes of the neighbours, and the spread of enough of them to have one."""
-        near = self._nearest(self._place(X), max(self.n_neighbors_, SPREAD_NEIGHBORS))
-        votes, theta = self._aggregate(near)
-        return (votes if self.n_neighbors_ >= SPREAD_NEIGHBORS else self._votes(X)[0]), theta
+        enough = max(self.n_neighbors_, SPREAD_NEIGHBORS)
+        near = self._nearest(self._place(X), enough)
+        votes, theta = self._aggregate(near.first(enough))
+        if self.n_neighbors_ < enough:
+            votes, _ = self._aggregate(near.first(self.n_neighbors_))
+        return votes, theta
 
     def _decision(self, X: Values) -> Values:
         return in_chunks(self._votes, X, self.n_jobs)[0]
@@ -433,7 +406,8 @@ default="auto"
                 [1., 2.]]]))
         """
         check_is_fitted(self)
-        near = self._nearest(self._place(self._validate_X(X, reset=False)), self.n_neighbors_)
+        k = self.n_neighbors_
+        near = self._nearest(self._place(self._validate_X(X, reset=False)), k).first(k)
         weights = neighbor_weights(near, self.weights)
         return NeighborExplanation(
             near.indices, near.distances, weights, self.rankings_[near.indices]

@@ -10,19 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
-from prefero._neighbors import (
-    MAX_TRIALS,
+from prefero._cases import (
+    CaseRankerMixin,
     Neighbors,
     WeightFunction,
-    build_index,
     in_chunks,
-    leave_one_out,
-    nearest_places,
     neighbor_weights,
-    spread,
 )
-from prefero._sklearn import HasMethods, Interval, StrOptions
-from prefero._state import Array, Attribute, Count, FittedState, Number, Word
+from prefero._sklearn import Interval, StrOptions
+from prefero._state import Array, Attribute, FittedState, Number
 from prefero._typing import Values
 from prefero.base import BaseMultilabelRanker
 from prefero.multilabel._selection import LOSSES
@@ -64,7 +60,7 @@ class MultilabelNeighborExplanation(NamedTuple):
     zero_point: Values
 
 
-class NeighborsMultilabelRanker(BaseMultilabelRanker):
+class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
     """Case-based multilabel ranking (k-NN of Brinker & Hüllermeier).
 
     The relevant labels of a case, the zero point and its irrelevant labels are one ranking with
@@ -147,12 +143,9 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
     _fitted_state: ClassVar[FittedState] = {
         "points_": Array("f8", "n_cases", "n_features"),
         "calibrated_": Array("f8", "n_cases", "n_labels + 1", nan=True),
-        "case_weight_": Array("f8", "n_cases", low=0),
-        "n_neighbors_": Count(1),
         "gap_": Number(0),
         "leave_one_out_": Attribute(),
     }
-    _saved_parameters: ClassVar[FittedState] = {"algorithm": Word(), "metric": Word()}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -160,14 +153,7 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
         "weights": [StrOptions({"uniform", "distance", "squared_distance", "dudani"}), callable],
         "aggregation": [StrOptions({"mean"}), callable],
         "loss": [StrOptions(set(LOSSES))],
-        "algorithm": [
-            StrOptions({"auto", "brute", "kd_tree", "ball_tree", "approximate"}),
-            HasMethods(["fit", "kneighbors"]),
-        ],
-        "metric": [str, callable],
-        "p": [Interval(Real, 0, None, closed="neither")],
-        "metric_params": [dict, None],
-        "n_jobs": [Integral, None],
+        **CaseRankerMixin._case_constraints,
     }
 
     def __init__(
@@ -202,10 +188,6 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
         self.n_neighbors_, self.gap_ = self._choose()
 
     @cached_property
-    def _index(self) -> Any:
-        return build_index(self.points_, self.algorithm, self.metric, self.p, self.metric_params)
-
-    @cached_property
     def _zero(self) -> tuple[Values, Values]:
         """Offsets of the labels from the zero point of each case, and its place."""
         return zero_offsets(self.calibrated_)
@@ -218,32 +200,27 @@ class NeighborsMultilabelRanker(BaseMultilabelRanker):
 
     def _choose(self) -> tuple[int, float]:
         """The size and the gap asked for, or those of the smallest loss on cases left out."""
-        cases = int(np.maximum(self.case_weight_, 1).sum())
-        if self.n_neighbors == "auto":
-            sizes = [k for k in SIZES if k < cases] or [1]
-        else:
-            sizes = [min(int(self.n_neighbors), cases)]
+        sizes = self._cases.sizes(self.n_neighbors, SIZES)
         gaps = GAPS if self.gap == "auto" else (float(self.gap),)
         self.leave_one_out_: dict[int, dict[float, float]] = {}
         if len(sizes) == len(gaps) == 1:
             return sizes[0], float(gaps[0])
-        trials = spread(len(self.points_), MAX_TRIALS)
-        near = leave_one_out(self._index, self.points_, self.case_weight_, sizes[-1], trials)
-        truth, weight = self.calibrated_[trials], self.case_weight_[trials]
+        cases, weight = self._cases.trials()
+        near, truth = self._cases.others(cases, sizes[-1]), self.calibrated_[cases]
         loss = LOSSES[self.loss]
         for k in sizes:
-            scores = self._scores(nearest_places(near, k), gaps)
+            scores = self._scores(near.first(k), gaps)
+            # Rounded, so that equal losses stay equal whatever the order of summation.
             self.leave_one_out_[k] = {
-                gap: loss(truth, values, weight) for gap, values in zip(gaps, scores, strict=True)
+                gap: round(loss(truth, values, weight), 12)
+                for gap, values in zip(gaps, scores, strict=True)
             }
         tried = ((k, gap) for k, losses in self.leave_one_out_.items() for gap in losses)
         k, gap = min(tried, key=lambda pair: self.leave_one_out_[pair[0]][pair[1]])
         return k, float(gap)
 
     def _nearest(self, X: Values) -> Neighbors:
-        distances, indices = self._index.kneighbors(X, min(self.n_neighbors_, len(self.points_)))
-        near = Neighbors(distances, indices, self.case_weight_[indices])
-        return nearest_places(near, self.n_neighbors_, itself=False)
+        return self._cases.nearest(X, self.n_neighbors_).first(self.n_neighbors_)
 
     def _means(self, near: Neighbors) -> tuple[Values, Values]:
         """Mean offsets and mean sides of the labels; those of all cases where nobody knows."""

@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from prefero._neighbors import Neighbors, neighbor_weights, spread
-from prefero._typing import Values
+from prefero._cases._case_base import evenly_sampled
+from prefero._cases._neighborhoods import Neighbors, neighbor_weights
+from prefero._typing import Mask, Values
 from prefero.consensus import borda_votes
 from prefero.metrics import kendall_tau
 from prefero.rankings import pair_signs
@@ -48,8 +49,8 @@ def learned_space(
     factors : ndarray of shape (n_features + number of directions,)
         What each feature, then each direction, counts.
     """
-    rows = spread(len(points), MAX_REGRESSION_CASES)
-    points, weight = points[rows], weight[rows]
+    rows, weight = evenly_sampled(weight, MAX_REGRESSION_CASES)
+    points = points[rows]
     targets = preference_targets(ranks[rows])
     directions = ranking_directions(points, targets, weight, n_directions)
     factors = learned_feature_weights(np.hstack([points, points @ directions]), targets, weight)
@@ -123,8 +124,8 @@ def learned_feature_weights(points: Values, targets: Values, weight: Values) -> 
     ndarray of shape (n_features,)
         Factors of the features, of mean square 1.
     """
-    rows = spread(len(points), MAX_CASES)
-    loss = _KernelLoss(points[rows], targets[rows], weight[rows])
+    rows, weight = evenly_sampled(weight, MAX_CASES)
+    loss = _KernelLoss(points[rows], targets[rows], weight)
     d = points.shape[1]
     start = loss.first_log_weight()
     bounds = [(start - 8, start + 6)] * d
@@ -147,8 +148,7 @@ class _KernelLoss:
         self.judging = self.observed + SHRINKAGE
         self.total = float(weight @ self.observed.sum(axis=1)) or 1.0
         # Of a case of weight w, w - 1 remain when one is left out.
-        self.presence = np.tile(weight, (len(points), 1))
-        np.fill_diagonal(self.presence, np.maximum(weight - 1, 0))
+        self.remaining = np.maximum(weight - 1, 0)
 
     def first_log_weight(self) -> float:
         """A common weight that makes the kernel about as wide as Scott's rule."""
@@ -164,7 +164,9 @@ class _KernelLoss:
         residual = fitted * self.observed - self.targets
         error = float(self.weight @ (residual**2).sum(axis=1)) / self.total
         pull = 2 * self.weight[:, None] * residual * self.observed / seen / self.total
-        slope = -kernel * (pull @ self.targets.T - (pull * fitted) @ self.judging.T)
+        slope = (pull * fitted) @ self.judging.T
+        slope -= pull @ self.targets.T
+        slope *= kernel
         # The sum over i, j of slope_ij (x_i - x_j)^2, feature by feature.
         ends = slope.sum(axis=1) + slope.sum(axis=0)
         gradient = ends @ self.points**2 - 2 * (self.points * (slope @ self.points)).sum(axis=0)
@@ -176,17 +178,25 @@ class _KernelLoss:
         )
 
     def _kernel(self, scales: Values) -> Values:
+        """What each case, in a column, counts for each other one, in a row."""
         scaled = self.points * np.sqrt(scales)
         squares = (scaled**2).sum(axis=1)
-        distances = np.maximum(squares[:, None] + squares - 2 * scaled @ scaled.T, 0)
-        distances[self.presence == 0] = np.inf
-        nearest = distances.min(axis=1, keepdims=True)
-        return self.presence * np.exp(np.where(np.isfinite(nearest), nearest, 0) - distances)
+        # One array from here on: most of the time is spent to move it.
+        kernel = np.add.outer(squares, squares)
+        kernel -= (2 * scaled) @ scaled.T
+        np.maximum(kernel, 0, out=kernel)
+        itself = np.diag_indices_from(kernel)
+        kernel[itself] = np.where(self.remaining > 0, kernel[itself], np.inf)
+        nearest = kernel.min(axis=1, keepdims=True)
+        np.subtract(np.where(np.isfinite(nearest), nearest, 0), kernel, out=kernel)
+        np.exp(kernel, out=kernel)
+        alone = kernel[itself] * self.remaining
+        kernel *= self.weight
+        kernel[itself] = alone
+        return kernel
 
 
-def selected_cases(
-    near: Neighbors, ranks: Values, predicted: NDArray[np.int64], how: str
-) -> NDArray[np.bool_]:
+def selected_cases(near: Neighbors, ranks: Values, predicted: NDArray[np.int64], how: str) -> Mask:
     """Say which cases stay in the case base.
 
     Parameters

@@ -1,0 +1,253 @@
+"""Cases and their neighbours: queries, leaving cases out, and the choice of a size by it."""
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.utils import gen_batches
+
+from prefero._cases._index import build_index, index_recall, spread
+from prefero._cases._neighborhoods import Neighbors, place_sizes
+from prefero._sklearn import HasMethods, Interval, StrOptions
+from prefero._state import Array, Count, FittedState, Word
+from prefero._typing import Indices, Values
+
+EXACT_ALGORITHMS = {"auto", "brute", "kd_tree", "ball_tree"}
+
+# Rows a query: results do not depend on how many jobs share the chunks, and memory is bounded
+# by a chunk, whatever the number of queries.
+CHUNK_ROWS = 4096
+# Cases left out, one at a time, to choose a size.
+MAX_TRIALS = 3000
+# The part of its standard error below which a difference is taken for chance.
+CHANCE = 0.5
+# Sums of numbers of about 1 that differ by less are equal.
+ROUNDING = 1e-12
+
+
+class CaseBase:
+    """Points with weights, and the index of them, which is built at the first query.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_cases, n_features), dtype float64
+        The cases.
+    weight : ndarray of shape (n_cases,), dtype float64
+        Their weights, positive. A case of weight 2 is the case twice.
+    algorithm, metric, p, metric_params
+        As in :func:`build_index`.
+
+    Examples
+    --------
+    >>> cases = CaseBase(np.array([[0.0], [1.0], [3.0]]), np.ones(3))
+    >>> cases.nearest(np.array([[0.9]]), 2).indices
+    array([[1, 0]])
+    >>> cases.others(np.arange(3), 1).indices
+    array([[1],
+           [0],
+           [1]])
+    """
+
+    def __init__(
+        self,
+        points: Values,
+        weight: Values,
+        algorithm: Any = "auto",
+        metric: Any = "minkowski",
+        p: float = 2,
+        metric_params: dict[str, Any] | None = None,
+    ) -> None:
+        _require(points, ndim=2, name="points_")
+        _require(weight, ndim=1, name="case_weight_")
+        if not 0 < len(points) == len(weight):
+            raise ValueError(
+                f"The {len(points)} rows of points_ have {len(weight)} weights in case_weight_, "
+                "where each must have one: fit again."
+            )
+        self.points, self.weight = points, weight
+        self.algorithm, self.metric = algorithm, metric
+        self.p, self.metric_params = p, metric_params
+
+    @cached_property
+    def index(self) -> Any:
+        """The index of the points."""
+        return self._index(self.algorithm)
+
+    def _index(self, algorithm: Any) -> Any:
+        return build_index(self.points, algorithm, self.metric, self.p, self.metric_params)
+
+    @cached_property
+    def n_places(self) -> int:
+        """How many places of a neighbourhood all cases fill."""
+        return int(place_sizes(self.weight).sum())
+
+    def nearest(self, queries: Values, k: int) -> Neighbors:
+        """Return the nearest cases of each query, enough of them for k places."""
+        distances, indices = self.index.kneighbors(queries, min(k, len(self.points)))
+        return Neighbors(distances, indices, self.weight[indices])
+
+    def others(self, cases: Indices, k: int) -> Neighbors:
+        """Return the nearest other cases of some cases, enough of them for k places.
+
+        Of a case of weight w, w - 1 stay when one is left out.
+        """
+        near = self.nearest(self.points[cases], k + 1)
+        places = np.maximum(near.places - (near.indices == cases[:, None]), 0)
+        # A case without a place goes to the end, and out if there are enough.
+        order = np.argsort(places == 0, axis=1, kind="stable")[:, :k]
+        parts = (near.distances, near.indices, places)
+        return Neighbors(*(np.take_along_axis(part, order, axis=1) for part in parts))
+
+    def trials(self) -> tuple[Indices, Values]:
+        """Return the cases to leave out one after the other, and what each counts."""
+        return evenly_sampled(self.weight, MAX_TRIALS)
+
+    def sizes(self, asked: int | str, tried: Iterable[int]) -> list[int]:
+        """Return the size asked for, or those of some sizes that cases left out can judge."""
+        if asked != "auto":
+            return [min(int(asked), self.n_places)]
+        return [k for k in tried if k < self.n_places] or [1]
+
+    def recall(self, k: int) -> float:
+        """Return the share of the true k nearest cases that the index finds, on a sample."""
+        if isinstance(self.algorithm, str) and self.algorithm in EXACT_ALGORITHMS:
+            return 1.0
+        return index_recall(self.index, self._index("auto"), self.points, min(k, len(self.points)))
+
+
+def _require(array: Any, *, ndim: int, name: str) -> None:
+    """Refuse what a damaged file may hold in place of an array: indices follow it blindly."""
+    plain = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.ndim == ndim
+    if not plain or not np.isfinite(array).all():
+        raise ValueError(f"{name} must be a {ndim}-dimensional array of finite floats: fit again.")
+
+
+class CaseRankerMixin:
+    """What rankers that keep their cases share: ``points_``, ``case_weight_``, and their index."""
+
+    points_: Values
+    case_weight_: Values
+
+    _fitted_state: ClassVar[FittedState] = {
+        "case_weight_": Array("f8", "n_cases", low=0),
+        "n_neighbors_": Count(1),
+    }
+    # An index object, or a metric that is a function, cannot be restored safely from a file.
+    _saved_parameters: ClassVar[FittedState] = {"algorithm": Word(), "metric": Word()}
+
+    _case_constraints: ClassVar[dict[str, list[Any]]] = {
+        "algorithm": [
+            StrOptions(EXACT_ALGORITHMS | {"approximate"}),
+            HasMethods(["fit", "kneighbors"]),
+        ],
+        "metric": [str, callable],
+        "p": [Interval(Real, 0, None, closed="neither")],
+        "metric_params": [dict, None],
+        "n_jobs": [Integral, None],
+    }
+
+    @cached_property
+    def _cases(self) -> CaseBase:
+        """The cases, whose index is made at the first query: files hold plain arrays only."""
+        index = (getattr(self, name) for name in ("algorithm", "metric", "p", "metric_params"))
+        return CaseBase(self.points_, self.case_weight_, *index)
+
+
+def in_chunks(
+    function: Callable[[Values], tuple[NDArray[Any], ...]], X: Values, n_jobs: int | None = None
+) -> tuple[NDArray[Any], ...]:
+    """Apply a function to chunks of rows, in parallel, and join what it returns.
+
+    Parameters
+    ----------
+    function : callable
+        Takes some rows of X, returns a tuple of arrays with as many rows.
+    X : ndarray of shape (n_samples, n_features)
+        The rows.
+    n_jobs : int, optional
+        As in joblib. The chunks are the same for any number of jobs.
+
+    Returns
+    -------
+    tuple of ndarray
+        The arrays of all chunks, concatenated.
+
+    Examples
+    --------
+    >>> in_chunks(lambda rows: (rows.sum(axis=1),), np.ones((3, 2)))
+    (array([2., 2., 2.]),)
+    """
+    if len(X) <= CHUNK_ROWS:
+        return function(X)
+    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(function)(X[rows]) for rows in gen_batches(len(X), CHUNK_ROWS)
+    )
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+
+def evenly_sampled(weight: Values, most: int) -> tuple[Indices, Values]:
+    """Choose cases by places, evenly spaced, at most so many: a sample without chance.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (n_cases,)
+        Weights of the cases.
+    most : int
+        How many places to choose.
+
+    Returns
+    -------
+    cases : ndarray of int
+        Row numbers, ascending.
+    weight : ndarray
+        What each counts, so that a case of weight 2 counts as the case twice would.
+
+    Examples
+    --------
+    >>> evenly_sampled(np.array([1.0, 1.0, 4.0]), 3)
+    (array([0, 2]), array([1., 2.]))
+    """
+    size = place_sizes(weight)
+    ends = np.cumsum(size)
+    if ends[-1] <= most:
+        return np.arange(len(weight)), weight
+    taken = np.searchsorted(ends, spread(int(ends[-1]), most), side="right")
+    cases, count = np.unique(taken, return_counts=True)
+    return cases, count * (weight / size)[cases]
+
+
+def largest_good_size(scores: Values, weight: Values) -> int:
+    """Choose a neighbourhood size: the largest whose score is the best, up to chance.
+
+    A difference counts as chance if it is below a part of its standard error: of sizes that
+    the cases left out cannot tell apart, the larger one has the smaller variance.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_sizes, n_trials)
+        What each size scores on each case left out, sizes ascending; NaN where nothing is judged.
+    weight : ndarray of shape (n_trials,)
+        Weights of the cases: 2 is the case twice.
+
+    Returns
+    -------
+    int
+        The row of scores.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.1, 0.2], [0.5, 0.6], [0.9, 0.1]])
+    >>> largest_good_size(scores, np.array([1.0, 1.0]))
+    2
+    """
+    judged = np.where(np.isnan(scores[0]), 0, weight)
+    share, scores = judged / (judged.sum() or 1.0), np.nan_to_num(scores)
+    behind = scores[np.argmax(np.round(scores @ share, 12))] - scores
+    gap = behind @ share
+    # A case of weight w is w witnesses, each with its part of the share.
+    error = np.sqrt((behind - gap[:, None]) ** 2 @ (share**2 / place_sizes(weight)))
+    return int(np.flatnonzero(gap <= CHANCE * error + ROUNDING)[-1])
