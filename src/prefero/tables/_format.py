@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from prefero._files import encoding_of
 from prefero.exceptions import DataError
-from prefero.tables._table import Table
+from prefero.tables._table import Table, readable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +58,7 @@ class Given:
 
     def error(self, problem: str, line: int | None = None) -> DataError:
         """Return an error about the file."""
-        return DataError(problem, self.source, line)
+        return DataError(readable(problem), self.source, line)
 
 
 @dataclass(frozen=True)

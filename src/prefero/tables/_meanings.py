@@ -24,17 +24,11 @@ from prefero.tables._table import Table
 class Asked:
     """How to read the columns; `read_rankings` explains each."""
 
-    higher_is_better: bool | None = None
+    higher_is_better: bool = False
     unranked: Literal["unknown", "below"] = "unknown"
     instance: str | None = None
     letters: bool = False
     missing_score: float | None = None
-
-    def direction(self, format: str) -> bool:
-        """Return which scores are better; it cannot be guessed."""
-        if self.higher_is_better is None:
-            raise ValueError(f"format={format!r} needs higher_is_better, which is never guessed.")
-        return self.higher_is_better
 
 
 @dataclass(frozen=True)
@@ -56,7 +50,7 @@ def _from_scores(table: Table, columns: list[str], asked: Asked) -> Found:
     values = table.numbers(columns)
     if asked.missing_score is not None:
         values[values == asked.missing_score] = np.nan
-    higher = asked.direction("scores")
+    higher = asked.higher_is_better
     ranks = ranks_from_scores(values, higher_is_better=higher)
     return Found(ranks, columns, scores=values if higher else -values)
 
@@ -65,6 +59,8 @@ def _from_orders(table: Table, columns: list[str], asked: Asked) -> Found:
     positions = [names_of(table.frame[column]) for column in columns]
     orders: list[Any] = positions[0] if len(columns) == 1 else list(zip(*positions, strict=True))
     if asked.letters:
+        if len(columns) > 1:
+            raise table.error("letters are read from one column of orders.")
         orders = [_tied_letters(text) for text in orders]
     ranks, labels = ranks_from_orders(orders, unranked=asked.unranked)
     return Found(ranks, list(labels))
@@ -108,7 +104,7 @@ def _from_long(table: Table, columns: list[str], asked: Asked) -> Found:
         groups.tolist(),
         names,
         table.numbers([value])[:, 0],
-        higher_is_better=asked.direction("long"),
+        higher_is_better=asked.higher_is_better,
     )
     return Found(ranks, list(labels), rows)
 
@@ -123,6 +119,7 @@ MEANINGS: dict[str, Meaning] = {
     "best-worst": _from_best_worst,
     "long": _from_long,
 }
+DIRECTED = ("scores", "long")
 
 
 def _two(table: Table, columns: list[str], what: str) -> tuple[str, str]:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from prefero._typing import Indices, Values
-from prefero.exceptions import RowError
+from prefero.exceptions import DataError, RowError
 from prefero.tables._cells import need
-from prefero.tables._meanings import MEANINGS, Asked
+from prefero.tables._meanings import DIRECTED, MEANINGS, Asked
 from prefero.tables._reading import Source, read_table
-from prefero.tables._table import Columns, Table
+from prefero.tables._table import Columns, Table, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,12 +146,20 @@ def read_rankings(
         higher_is_better = table.declared.higher_is_better
     instance = None if instance is None else table.column(instance)
     columns = label_columns(table, labels, instance)
-    asked = Asked(higher_is_better, unranked, instance, letters, missing_score)
+    if format in DIRECTED and higher_is_better is None:
+        raise ValueError(f"format={format!r} needs higher_is_better, which is never guessed.")
+    asked = Asked(bool(higher_is_better), unranked, instance, letters, missing_score)
     try:
         found = MEANINGS[format](table, columns, asked)
     except RowError as error:
         problem = error.problem.replace("use ranks_from_scores", "try format='scores'")
         raise table.error(problem, error.row) from error
+    except DataError:
+        raise
+    except ValueError as error:
+        raise table.error(str(error)) from error
+    if not found.labels:
+        raise table.error(f"no cell of {listed(columns)} names a label.")
     rows = np.arange(len(table)) if found.rows is None else found.rows
     names = [str(name) for name in table.frame.columns]
     others = [name for name in names if name not in {*columns, instance}]

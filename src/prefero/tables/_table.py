@@ -1,9 +1,10 @@
 """A table as the room hands it on: cells, names, and where each row stands in its file."""
 
+import fnmatch
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Columns = str | Iterable[str]
-MOST_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -120,27 +120,30 @@ class Table:
 
     def error(self, problem: str, row: int | None = None, others: Sequence[int] = ()) -> DataError:
         """Return an error about the table, or about one row of it and some others."""
+        problem = readable(problem)
         if row is None:
             return DataError(problem, self.source)
         numbers = self.lines if self.lines is not None else self.first_row + np.arange(len(self))
-        if listed := [int(numbers[other]) for other in others]:
-            problem = more_of(problem, listed, "row" if self.lines is None else "line")
+        if also := [int(numbers[other]) for other in others]:
+            problem = more_of(problem, also, "row" if self.lines is None else "line")
         if self.lines is None:
             return DataError(f"row {numbers[row]}: {problem}", self.source)
         return DataError(problem, self.source, int(numbers[row]))
 
     def columns(self, wanted: Columns) -> list[str]:
         """Return the columns that names and patterns such as 'y_*', or a list of them, mean."""
-        given = wanted.split(",") if isinstance(wanted, str) else wanted
-        names = [str(name) for name in self.frame.columns]
+        if isinstance(wanted, str):
+            wanted = list(filter(None, map(str.strip, wanted.split(","))))
+        names = dict.fromkeys(map(str, self.frame.columns))
+        there_are = f"there are {listed(names)}."
         chosen: dict[str, None] = {}
-        for pattern in filter(None, map(str.strip, given)):
-            found = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
+        for pattern in wanted:
+            found = [pattern] if pattern in names else fnmatch.filter(names, pattern)
             if not found:
-                raise self.error(f"no column is named {pattern!r}; there are {', '.join(names)}.")
+                raise self.error(f"no column is named {pattern!r}; {there_are}")
             chosen.update(dict.fromkeys(found))
         if not chosen:
-            raise self.error(f"{wanted!r} names no column; there are {', '.join(names)}.")
+            raise self.error(f"the name of a column is missing; {there_are}")
         return list(chosen)
 
     def column(self, wanted: str) -> str:
@@ -238,8 +241,18 @@ def more_of(problem: str, lines: Sequence[int], word: str = "line") -> str:
     """Return a sentence about one line with a word on the others that are wrong too."""
     if not lines:
         return problem
-    shown = ", ".join(map(str, lines[:MOST_LISTED]))
-    if len(lines) == 1:
-        return f"{problem.removesuffix('.')}; {word} {shown} is wrong too."
-    rest = f" and {len(lines) - MOST_LISTED} more" if len(lines) > MOST_LISTED else ""
-    return f"{problem.removesuffix('.')}; {word}s {shown}{rest} are wrong too."
+    words = f"{word} {lines[0]} is" if len(lines) == 1 else f"{word}s {listed(lines, 5)} are"
+    return f"{problem.removesuffix('.')}; {words} wrong too."
+
+
+def listed(things: Iterable[Any], most: int = 20) -> str:
+    """Return things with commas between, and how many more there are."""
+    words = [str(thing) for thing in things]
+    rest = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + rest
+
+
+def readable(problem: str) -> str:
+    """Return a sentence that may quote a file without what a terminal or a person cannot read."""
+    plain = "".join(char if char.isprintable() else repr(char)[1:-1] for char in problem)
+    return re.sub(r"(\S{40})\S{40,}", r"\1...", plain)
