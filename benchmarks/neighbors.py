@@ -23,8 +23,9 @@ from sklearn.preprocessing import StandardScaler
 
 import prefero
 from prefero import NeighborsLabelRanker
-from prefero.datasets import benchmark_path, read_kebi
+from prefero.datasets import benchmark_path
 from prefero.rankings import drop_labels, ranks_from_scores
+from prefero.tables import read_rankings
 
 K = 5
 ALGORITHM_1 = {"aggregation": "mallows", "feature_weights": "equal"}
@@ -32,8 +33,8 @@ ALGORITHM_1 = {"aggregation": "mallows", "feature_weights": "equal"}
 
 def read_set(name: str) -> tuple[Any, Any]:
     """Return the instances and the ranks of one set."""
-    data = read_kebi(benchmark_path(f"kebi/{name}.csv"))
-    return data.data, data.target
+    data = read_rankings(benchmark_path(f"kebi/{name}.csv"))
+    return data.X.to_numpy(), data.ranks
 
 
 def seconds(function: Callable[[], Any], runs: int) -> float:

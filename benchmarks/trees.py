@@ -25,9 +25,10 @@ import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
 from prefero import ForestLabelRanker, TreeLabelRanker
-from prefero.datasets import benchmark_path, read_kebi
+from prefero.datasets import benchmark_path
 from prefero.rankings import bucket_positions, drop_labels
 from prefero.study import Table
+from prefero.tables import read_rankings
 
 SETS = ("fried", "calhousing", "elevators", "pendigits", "segment", "vowel", "wisconsin")
 CRITERIA = ("kendall", "spearman", "mallows", "entropy")
@@ -47,8 +48,8 @@ def best_times(tasks: dict[str, Callable[[], Any]], repeat: int) -> dict[str, fl
 
 def read(name: str) -> tuple[Any, Any]:
     """Return the features and ranks of a set."""
-    data = read_kebi(benchmark_path(f"kebi/{name}.csv"))
-    return np.asarray(data.data, dtype=float), np.asarray(data.target, dtype=float)
+    data = read_rankings(benchmark_path(f"kebi/{name}.csv"))
+    return data.X.to_numpy(), data.ranks
 
 
 def compare(name: str, trees: int, repeat: int) -> dict[str, Any]:

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestRegressor
 
 from prefero import ForestLabelRanker
-from prefero.datasets import benchmark_path, read_kebi
+from prefero.datasets import benchmark_path
 from prefero.rankings import ranks_from_scores
 from prefero.study import Table
+from prefero.tables import read_rankings
 
 METHODS = ("RandomForestRegressor", "kendall", "spearman")
 
@@ -26,8 +27,8 @@ METHODS = ("RandomForestRegressor", "kendall", "spearman")
 def load(name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Read a benchmark set, or make the large one."""
     if name != "million":
-        data = read_kebi(benchmark_path(f"kebi/{name}.csv"))
-        return np.asarray(data.data), np.asarray(data.target)
+        data = read_rankings(benchmark_path(f"kebi/{name}.csv"))
+        return data.X.to_numpy(), data.ranks
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1_000_000, 20))
     return X, ranks_from_scores(X @ rng.normal(size=(20, 5)), higher_is_better=True)

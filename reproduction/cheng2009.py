@@ -168,8 +168,7 @@ def reliability_row(name: str) -> dict[str, object]:
 
     Some are all ten for the smallest sets, three below 3000 rows, else one.
     """
-    problem = read_set(name)
-    X, Y = problem.data, problem.target
+    X, Y = read_set(name)
     n_folds = 10 if len(X) <= 300 else 3 if len(X) <= 3000 else 1
     folds = list(KFold(10, shuffle=True, random_state=0).split(X))[:n_folds]
     row: dict[str, object] = {"dataset": name}

@@ -27,13 +27,14 @@ import matplotlib
 import numpy as np
 from joblib import Memory
 from sklearn.base import BaseEstimator
-from sklearn.utils import Bunch
 
 import prefero
 from prefero._files import write_beside
-from prefero.datasets import benchmark_path, read_kebi
+from prefero._typing import Values
+from prefero.datasets import benchmark_path
 from prefero.study import Table, run_experiment, summarize
 from prefero.study.experiment import Details
+from prefero.tables import read_rankings
 
 SMALL_SETS = (
     *("authorship", "bodyfat", "glass", "housing", "iris", "segment"),
@@ -51,9 +52,10 @@ whatever method had them.
 Published = dict[tuple[str, float], float]
 
 
-def read_set(name: str) -> Bunch:
-    """Read one set by the name the papers give it."""
-    return read_kebi(benchmark_path(f"kebi/{'cpu' if name == 'cpu-small' else name}.csv"))
+def read_set(name: str) -> tuple[Values, Values]:
+    """Read X and Y of one set by the name the papers give it."""
+    data = read_rankings(benchmark_path(f"kebi/{'cpu' if name == 'cpu-small' else name}.csv"))
+    return data.X.to_numpy(), data.ranks
 
 
 def run_kebi(

@@ -28,8 +28,9 @@ from prefero import (
     RankSVMOrderer,
 )
 from prefero.datasets import benchmark_path
-from prefero.ordering import BoostingOrderer, ranks_in_groups, read_letor
+from prefero.ordering import BoostingOrderer, ranks_in_groups
 from prefero.study import Table
+from prefero.tables import read_letor
 
 Part = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 Method = Callable[[Part, Part], NDArray[np.float64]]

@@ -6,7 +6,7 @@ from string import ascii_lowercase
 
 import pytest
 
-from cli_program import prefero
+from cli_program import prefero_inside as prefero
 
 TRAINING = """query,place,sweet,sour
 a,1,3.0,0.1

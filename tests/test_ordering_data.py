@@ -11,7 +11,6 @@ from prefero.ordering import (
     objects_from_orders,
     objects_from_pairs,
     ranks_in_groups,
-    read_letor,
 )
 
 TABLE = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0], [3.0, 3.0]])
@@ -79,15 +78,3 @@ def test_grades_become_ranks_inside_groups():
     grades, groups = [2, 0, 1, 1, np.nan], ["q", "p", "q", "q", "p"]
     assert_array_equal(ranks_in_groups(grades, groups, higher_is_better=True), [1, 1, 2, 2, np.nan])
     assert_array_equal(ranks_in_groups([5.0, 2.0], higher_is_better=False), [2, 1])
-
-
-def test_letor_files_are_read_one_after_the_other(tmp_path):
-    first, second = tmp_path / "a.txt", tmp_path / "b.txt"
-    first.write_text("2 qid:10 1:0.5 3:1 #docid = x\n0 qid:10 2:0.25\n")
-    second.write_text("1 qid:11 1:1\n")
-    X, grades, groups = read_letor(first, second)
-    assert_array_equal(X, [[0.5, 0, 1], [0, 0.25, 0], [1, 0, 0]])
-    assert_array_equal(grades, [2, 0, 1])
-    assert_array_equal(groups, [10, 10, 11])
-    with pytest.raises(ValueError, match="at least one file"):
-        read_letor()

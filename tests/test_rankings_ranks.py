@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from oracles import bucket_positions as slow_positions
 from prefero.exceptions import DataError, RowError
 from prefero.rankings import (
+    bucket_index,
     bucket_positions,
     check_label_names,
     check_ranks,
@@ -141,3 +142,27 @@ def test_a_probability_must_be_one(p):
 def test_errors_survive_pickling(error):
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), vars(again)) == (str(error), vars(error))
+
+
+MATRIX_FUNCTIONS = {
+    "ranks_from_scores": lambda Y: ranks_from_scores(S=Y, higher_is_better=False),
+    "bucket_positions": bucket_positions,
+    "bucket_index": bucket_index,
+    "strict_ranks": strict_ranks,
+    "drop_labels": lambda Y: drop_labels(Y, 0.3, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", MATRIX_FUNCTIONS)
+def test_frames_in_frames_out(name):
+    function = MATRIX_FUNCTIONS[name]
+    values = np.array([[1.0, 2.0, 2.0], [3.0, 1.0, 2.0]])
+    frame = pd.DataFrame(values, columns=["a", "b", 3], index=["u", "v"])
+    found = function(frame)
+    assert isinstance(found, pd.DataFrame)
+    assert (found.columns.tolist(), found.index.tolist()) == (["a", "b", 3], ["u", "v"])
+    np.testing.assert_array_equal(found, function(values))
+    polar = function(pl.DataFrame(values, schema=["a", "b", "c"]))
+    assert polar.columns == ["a", "b", "c"]
+    np.testing.assert_array_equal(polar.to_numpy(), function(values))
+    assert isinstance(function(values), np.ndarray)

@@ -44,6 +44,7 @@ _ROOMS = (
     "preferences",
     "rankings",
     "study",
+    "tables",
     "text",
 )
 

@@ -18,8 +18,7 @@ from prefero.cli.options import (
     Unranked,
     UnrankedOption,
 )
-from prefero.cli.rankings import read_rankings
-from prefero.cli.tables import read_table
+from prefero.cli.tables import rankings_of, read
 
 EXAMPLES = (
     "prefero aggregate votes.csv --format orders --labels order --method kemeny",
@@ -60,10 +59,10 @@ def aggregate(
     from prefero.metrics import kendall_tau
     from prefero.rankings import format_order, orders_from_ranks
 
-    table = read_table(data)
-    weight_column = None if weights is None else table.columns(weights)[0]
+    table = read(data)
+    weight_column = None if weights is None else table.column(weights)
     reading = Reading(format, labels, higher_is_better, unranked, instance)
-    rankings = read_rankings(table.without(weight_column), reading)
+    rankings = rankings_of(table.without(weight_column), reading)
     weight = None if weight_column is None else table.weights(weight_column)[rankings.rows]
     rule = consensus.borda if method is Method.BORDA else consensus.kemeny
     ranks = rule(rankings.ranks, sample_weight=weight)

@@ -1,7 +1,7 @@
 """prefero check: what a table holds, before anything is trained on it."""
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -18,11 +18,10 @@ from prefero.cli.options import (
     Unranked,
     UnrankedOption,
 )
-from prefero.cli.rankings import Rankings, label_columns, read_rankings
-from prefero.cli.tables import BadCell, Table, read_table
+from prefero.cli.tables import rankings_of, read
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from prefero.tables import BadCell, Rankings, Table
 
 EXAMPLES = (
     "prefero check data.csv",
@@ -73,8 +72,8 @@ def check(
     as_json: JsonOption = False,
 ) -> None:
     """Say what is in a table: rows, labels, missing, ties, bad cells. Trains nothing."""
-    table = read_table(data)
-    if labels is None and table.label_columns is None:
+    table = read(data)
+    if labels is None and table.declared.labels is None:
         _show_columns(table, as_json)
         return
     report = examine(table, Reading(format, labels, higher_is_better, unranked, instance))
@@ -86,42 +85,45 @@ def check(
         raise typer.Exit(3)
 
 
-def examine(table: Table, reading: Reading) -> Report:
+def examine(table: "Table", reading: Reading) -> Report:
     """Return what a table holds; cells that are no numbers count as missing."""
     bad = _bad_cells(table, reading)
     guess = replace(reading, higher_is_better=bool(reading.higher_is_better))
-    rankings = read_rankings(table.blanked(bad) if bad else table, guess)
-    direction = _direction(reading)
+    rankings = rankings_of(table.blanked(bad) if bad else table, guess)
+    form = Format(table.declared.format or reading.format)
+    direction = _direction(form, reading.higher_is_better, table.declared.higher_is_better)
     errors = [str(table.error(str(cell), cell.row)) for cell in bad[:_MOST_BAD_CELLS]]
     if len(bad) > _MOST_BAD_CELLS:
         errors.append(f"... and {len(bad) - _MOST_BAD_CELLS} more")
     return Report(
         source=table.source,
-        rows=len(table.frame),
-        format=reading.format,
+        rows=len(table),
+        format=form,
         direction=direction,
         **_counts(rankings),
         labels=_label_reports(rankings, oriented=direction != "not given"),
-        features={name: _kind(column) for name, column in rankings.features.items()},
+        features={name: table.kind(name) for name in rankings.features},
         bad_cells=errors,
     )
 
 
-def _bad_cells(table: Table, reading: Reading) -> list[BadCell]:
-    columns = label_columns(table, reading)
+def _bad_cells(table: "Table", reading: Reading) -> "list[BadCell]":
+    from prefero.tables import label_columns
+
+    columns = label_columns(table, reading.labels, reading.instance)
     if reading.format not in _NUMERIC:
         return []
-    return table.numbers(columns[-1:] if reading.format is Format.LONG else columns)[1]
+    return table.bad_cells(columns[-1:] if reading.format is Format.LONG else columns)
 
 
-def _direction(reading: Reading) -> str | None:
-    if reading.format not in (Format.SCORES, Format.LONG):
+def _direction(form: Format, asked: bool | None, declared: bool | None) -> str | None:
+    if form not in (Format.SCORES, Format.LONG):
         return None
     words = {True: "higher is better", False: "lower is better", None: "not given"}
-    return words[reading.higher_is_better]
+    return words[asked if declared is None else declared]
 
 
-def _counts(rankings: Rankings) -> dict[str, int]:
+def _counts(rankings: "Rankings") -> dict[str, int]:
     import numpy as np
 
     from prefero.rankings import bucket_positions, ranks_from_scores
@@ -140,7 +142,7 @@ def _counts(rankings: Rankings) -> dict[str, int]:
     }
 
 
-def _label_reports(rankings: Rankings, *, oriented: bool) -> list[LabelReport]:
+def _label_reports(rankings: "Rankings", *, oriented: bool) -> list[LabelReport]:
     import numpy as np
 
     from prefero.rankings import bucket_positions
@@ -155,14 +157,6 @@ def _label_reports(rankings: Rankings, *, oriented: bool) -> list[LabelReport]:
         mean = float(np.nanmean(column)) if oriented and ranked else None
         reports.append(LabelReport(str(label), ranked, len(column) - ranked, first, mean))
     return reports
-
-
-def _kind(column: "pd.Series[Any]") -> str:
-    from pandas.api.types import is_numeric_dtype
-
-    kind = "numbers" if is_numeric_dtype(column) else f"text, {column.nunique()} values"
-    missing = int(column.isna().sum())
-    return f"{kind}, {missing} missing" if missing else kind
 
 
 def _show(report: Report) -> None:
@@ -192,13 +186,12 @@ def _show(report: Report) -> None:
         say("Which scores are better? Add --higher-is-better or --lower-is-better.")
 
 
-def _show_columns(table: Table, as_json: bool) -> None:
-    features = table.features([str(name) for name in table.frame.columns])
-    kinds = {str(name): _kind(column) for name, column in features.items()}
+def _show_columns(table: "Table", as_json: bool) -> None:
+    kinds = {name: table.kind(name) for name in map(str, table.frame.columns)}
     if as_json:
-        print_json({"source": table.source, "rows": len(table.frame), "columns": kinds})
+        print_json({"source": table.source, "rows": len(table), "columns": kinds})
         return
-    print(f"{table.source}: {count(len(table.frame), 'row')}, {count(len(kinds), 'column')}\n")
+    print(f"{table.source}: {count(len(table), 'row')}, {count(len(kinds), 'column')}\n")
     shown = plain_table("column", "holds", "first cell", numeric=False)
     for name, kind in kinds.items():
         shown.add_row(name, kind, str(table.frame[name].iloc[0]))

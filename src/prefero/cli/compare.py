@@ -26,12 +26,13 @@ from prefero.cli.options import (
     TextOption,
     Unranked,
     UnrankedOption,
+    table_out,
     writable,
 )
 from prefero.cli.rankers import RANKER_NAMES, RANKERS, RankerChoice, ranker_choice
+from prefero.cli.tables import write
 from prefero.cli.train import read_training
 from prefero.cli.trials import Problem, Trials, run_trials
-from prefero.cli.writing import write_table
 from prefero.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def compare(
         Path | None,
         typer.Option(
             *("--out", "-o"),
-            callback=writable,
+            callback=table_out,
             metavar="FILE",
             help="Write the result of every fold, a line each: .csv, .tsv, .json or .parquet.",
         ),
@@ -128,7 +129,7 @@ def compare(
     if not len(trials.results):
         raise DataError("no ranker could be trained.", ", ".join(names))
     if out is not None:
-        write_table(trials.results.to_frame(), out)
+        write(trials.results.to_frame(), out)
     found = compare_results(trials.results)
     if report is not None:
         _write_page(report, trials, found, problems, seed)

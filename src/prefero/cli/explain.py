@@ -1,7 +1,7 @@
 """prefero explain: why a model puts one label before another."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,7 +9,10 @@ from prefero.cli.console import print_json, say
 from prefero.cli.models import load_ranker
 from prefero.cli.options import JsonOption, ModelFile, NewDataFile, writable
 from prefero.cli.predict import new_features
-from prefero.cli.tables import Table, read_table
+from prefero.cli.tables import read
+
+if TYPE_CHECKING:
+    from prefero.tables import Table
 
 EXAMPLES = (
     "prefero explain model.prefero new.csv --row 17",
@@ -40,7 +43,7 @@ def explain(
     from prefero.study import explain as explain_row
 
     ranker = load_ranker(model)
-    table = read_table(data)
+    table = read(data)
     X = new_features(ranker, table)
     _refuse_row(table, row)
     why = explain_row(ranker, X, row - 1, pair=_labels(pair))
@@ -52,7 +55,7 @@ def explain(
         print(why.to_text(top).replace(f"Row {row - 1}:", f"Row {row}:", 1))
 
 
-def _refuse_row(table: Table, row: int) -> None:
+def _refuse_row(table: "Table", row: int) -> None:
     if row > len(table.frame):
         raise table.error(f"there are {len(table.frame)} rows, so --row cannot be {row}.")
 

@@ -4,50 +4,39 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from prefero.cli.rankings import Rankings
-from prefero.cli.tables import MISSING, Table
-
 if TYPE_CHECKING:
     import pandas as pd
+
+    from prefero.tables import Rankings, Table
 
 _MOST_TEXTS, _FEWEST_IDS = 255, 10
 
 
-def training_features(rankings: Rankings, text: str | None) -> "pd.DataFrame":
+def training_features(rankings: "Rankings", text: str | None) -> "pd.DataFrame":
     """Return the features of instances, which are all columns that hold no rankings."""
     table = rankings.table
-    if not rankings.others:
+    if not rankings.features:
         raise table.error("every column holds rankings: there is no feature to learn from.")
-    columns = features_of(table, rankings.others, text, len(rankings.rows))
+    columns = features_of(table, rankings.features, text, len(rankings.rows))
     return columns.iloc[rankings.rows].reset_index(drop=True)
 
 
 def features_of(
-    table: Table, names: Iterable[str], text: str | None, instances: int
+    table: "Table", names: Iterable[str], text: str | None, instances: int
 ) -> "pd.DataFrame":
-    """Return columns of numbers, and of text with NaN for missing, of so many instances.
-
-    A column that mixes numbers with anything else is refused unless ``text`` names it: a typo
-    must not turn a measurement into a set of words.
-    """
-    import pandas
-
-    declared = set() if text is None else set(table.columns(text))
-    columns: dict[str, Any] = {}
-    for name in names:
-        words = name in declared or _holds_words(table, name)
-        columns[name] = _texts(table, name) if words else table.finite_numbers([name])[:, 0]
-        if words:
-            _judge_texts(table, name, columns[name].nunique(), instances)
-    return pandas.DataFrame(columns)
+    """Return columns of numbers, and of text with NaN for missing, of so many instances."""
+    features = table.features(names, text)
+    for name in text_columns(features):
+        _judge_texts(table, name, features[name].nunique(), instances)
+    return features
 
 
-def _judge_texts(table: Table, name: str, different: int, instances: int) -> None:
+def _judge_texts(table: "Table", name: str, different: int, instances: int) -> None:
     """Refuse a column of too many texts; wonder about one that tells every instance apart."""
     if different > _MOST_TEXTS:
         raise table.error(
             f"column {name!r} holds {different} different texts, more than {_MOST_TEXTS}: "
-            f"leave it out by --ignore {name!r}."
+            f"leave it out by ignore={name!r}."
         )
     if different == instances >= _FEWEST_IDS:
         warnings.warn(
@@ -58,7 +47,7 @@ def _judge_texts(table: Table, name: str, different: int, instances: int) -> Non
 
 
 def known_features(
-    table: Table, names: list[str] | None, n_features: int, text: set[str]
+    table: "Table", names: list[str] | None, n_features: int, text: set[str]
 ) -> "pd.DataFrame | Any":
     """Return the features that a model was trained on, found by their names, in its order.
 
@@ -73,20 +62,21 @@ def known_features(
                 f"the model was trained on {n_features} features without names, but there are "
                 f"{len(found)} columns."
             )
-        return table.finite_numbers(found)
+        return table.numbers(found)
     missing = [name for name in names if name not in table.frame.columns]
-    if missing:
+    if missing and not table.declared.sparse:
         listed = ", ".join(map(repr, missing))
         raise table.error(f"these columns are missing that the model was trained on: {listed}.")
-    columns = {
-        name: _texts(table, name) if name in text else table.finite_numbers([name])[:, 0]
-        for name in names
-    }
-    return pandas.DataFrame(columns)
+    columns = {name: _known(table, name, name in text) for name in names if name not in missing}
+    return pandas.DataFrame(columns, index=table.frame.index).reindex(columns=names, fill_value=0.0)
+
+
+def _known(table: "Table", name: str, as_text: bool) -> Any:
+    return table.features([name], [name])[name] if as_text else table.numbers([name])[:, 0]
 
 
 def refuse_missing(
-    table: Table, features: Any, rows: Any, model: str, able: str = "a tree or a forest"
+    table: "Table", features: Any, rows: Any, model: str, able: str = "a tree or a forest"
 ) -> None:
     """Refuse the first number that is missing, in the name of a model that needs them all."""
     import numpy as np
@@ -109,24 +99,3 @@ def text_columns(features: "pd.DataFrame") -> list[str]:
     from pandas.api.types import is_numeric_dtype
 
     return [str(name) for name in features.columns if not is_numeric_dtype(features[name])]
-
-
-def _texts(table: Table, column: str) -> Any:
-    cells = table.frame[column].astype(object)
-    cells = cells.where(cells.notna(), None).map(lambda cell: cell if cell is None else str(cell))
-    return cells.mask(cells.isin(MISSING) | cells.isna(), float("nan"))
-
-
-def _holds_words(table: Table, column: str) -> bool:
-    """Tell whether a column holds text only; refuse numbers and text in one column."""
-    values, bad = table.numbers([column])
-    if not bad:
-        return False
-    if (values == values).any():
-        cell = bad[0]
-        raise table.error(
-            f"{cell!s} Other cells of the column are numbers: correct it or leave it empty, or "
-            f"add --text {column!r} if they are names.",
-            cell.row,
-        )
-    return True

@@ -1,6 +1,7 @@
 """The entry point: the table of commands, and what each kind of failure exits with."""
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 import prefero
 from prefero._optional import require
-from prefero.exceptions import ModelFileError
+from prefero.exceptions import DataError, ModelFileError
 
 # Each is a module of this package that holds a function, or a group of commands, of the same
 # name, and EXAMPLES.
@@ -18,6 +19,9 @@ COMMANDS = (
     *("demo", "check", "convert", "train", "predict", "explain", "compare", "info"),
     *("order", "aggregate", "reproduce"),
 )
+
+# The library names a parameter as Python does, text='zip'; here it is an option.
+_OPTION = re.compile(r"\b(format|ignore|instance|text)=(?=')")
 
 UNEXPECTED, BAD_DATA, BAD_MODEL_FILE, NOT_CONVERGED, INTERRUPTED = 1, 3, 4, 5, 130
 
@@ -28,6 +32,8 @@ def main() -> None:
         try:
             build()()
         except SystemExit as done:
+            if _reader_left(done):
+                sys.exit(0)
             if not done.code and "ConvergenceWarning" in categories:
                 sys.exit(NOT_CONVERGED)
             raise
@@ -39,6 +45,17 @@ def main() -> None:
             code, sentence = _verdict(error)
             print(f"prefero: {sentence}", file=sys.stderr)
             sys.exit(code)
+
+
+def _reader_left(done: SystemExit) -> bool:
+    """Tell whether the reader of stdout, such as head, has had enough: that is no failure."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is left in the buffer goes nowhere, lest Python complain on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return isinstance(done.__context__, BrokenPipeError)
 
 
 def build() -> Callable[[], Any]:
@@ -86,8 +103,12 @@ def _verdict(error: Exception) -> tuple[int, str]:
     """The exit code and the sentence of an error; the library says bad input by ValueError."""
     if isinstance(error, ModelFileError):
         return BAD_MODEL_FILE, str(error)
+    if isinstance(error, DataError):
+        return BAD_DATA, _OPTION.sub(r"--\1 ", str(error))
     if isinstance(error, ValueError):
         return BAD_DATA, str(error)
+    if isinstance(error, MemoryError):
+        return UNEXPECTED, f"there is not enough memory for this ({error or 'no more is known'})."
     if isinstance(error, OSError | ImportError):
         return UNEXPECTED, str(error)
     return UNEXPECTED, (

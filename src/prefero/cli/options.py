@@ -40,7 +40,7 @@ class Reading:
 
 
 def _existing(path: Path) -> Path:
-    if str(path) != "-" and not path.is_file():
+    if str(path) != "-" and not path.exists():
         raise typer.BadParameter(f"there is no file {str(path)!r}.")
     return path
 
@@ -50,6 +50,18 @@ def writable(path: Path | None) -> Path | None:
     if path is not None and (path.is_dir() or not path.resolve().parent.is_dir()):
         raise typer.BadParameter(f"no file can be written as {str(path)!r}.")
     return path
+
+
+def table_out(path: Path | None) -> Path | None:
+    """Refuse a table that cannot be written, or whose ending names no format."""
+    if path is not None and str(path) != "-":
+        from prefero.tables import check_ending
+
+        try:
+            check_ending(path)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
+    return writable(path)
 
 
 def _known_ranker(name: str) -> str:
@@ -63,7 +75,8 @@ DataFile = Annotated[
     typer.Argument(
         callback=_existing,
         metavar="DATA",
-        help="A .csv, .tsv, .parquet or .xarff file; - reads csv from stdin.",
+        help="A table of any format: csv, tsv, Parquet, Excel, XARFF, KEBI, svmlight, .gz, or an "
+        "ASlib folder; - is stdin.",
     ),
 ]
 DataFiles = Annotated[
@@ -115,7 +128,7 @@ NewDataFile = Annotated[
     typer.Argument(
         callback=_existing,
         metavar="NEW",
-        help="New instances: a .csv, .tsv or .parquet file; - reads csv from stdin. Columns are "
+        help="New instances: a table of any format; - is stdin. Columns are "
         "found by their names, in any order; further ones are ignored.",
     ),
 ]
@@ -124,9 +137,9 @@ OutOption = Annotated[
     typer.Option(
         "--out",
         "-o",
-        callback=writable,
+        callback=table_out,
         metavar="FILE",
-        help="A .csv, .tsv, .json or .parquet file instead of stdout.",
+        help="A .csv, .tsv, .json, .parquet or .xlsx file instead of stdout.",
     ),
 ]
 ModelOutOption = Annotated[

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,11 +18,15 @@ from prefero.cli.options import (
     NewDataFile,
     SeedOption,
     TextOption,
+    table_out,
 )
 from prefero.cli.predict import new_features
-from prefero.cli.tables import Table, read_table
-from prefero.cli.writing import write_table
+from prefero.cli.tables import read, write
 from prefero.exceptions import ModelFileError
+
+if TYPE_CHECKING:
+    from prefero._typing import Values
+    from prefero.tables import Table
 
 EXAMPLES = (
     "prefero order train judged.csv -o model.prefero --group query --grade relevance",
@@ -92,14 +96,20 @@ def train(
     import prefero
     from prefero.ordering import ranks_in_groups
 
-    if (rank is None) == (grade is None):
+    if rank is not None and grade is not None:
         raise typer.BadParameter("name the column of ranks by --rank, or of grades by --grade.")
-    table = read_table(data)
-    target = table.columns(rank or grade or "")[0]
+    table = read(data)
+    grade = grade or (table.declared.grade if rank is None else None)
+    if rank is None and grade is None:
+        raise typer.BadParameter("name the column of ranks by --rank, or of grades by --grade.")
+    target = table.column(rank or grade or "")
+    group = group or table.declared.group
     groups = _groups(table, group)
-    y = table.finite_numbers([target])[:, 0]
+    y = table.numbers([target])[:, 0]
     if grade is not None:
         y = ranks_in_groups(y, groups, higher_is_better=True)
+    elif groups is not None:
+        _refuse_grades(table, target, y)
     X = _features(
         table, features, text, [target, *_columns(table, group), *_columns(table, ignore)]
     )
@@ -108,7 +118,10 @@ def train(
         orderer.set_params(random_state=seed)
     if not takes_missing(orderer):
         refuse_missing(table, X, np.arange(len(X)), model, _TAKE_MISSING)
-    trained = behind_columns(orderer, X).fit(X, y, ranker__groups=groups)
+    try:
+        trained = behind_columns(orderer, X).fit(X, y, ranker__groups=groups)
+    except ValueError as error:
+        raise table.error(str(error)) from error
     prefero.save(trained, out)
     orders = 1 if groups is None else len(set(groups))
     fitted, seen = at_final_step(trained, X)
@@ -122,7 +135,8 @@ def predict(
     data: NewDataFile,
     group: GroupOption = None,
     output: Annotated[
-        Path, typer.Option("--out", "-o", help="The table to write; - is stdout.")
+        Path,
+        typer.Option("--out", "-o", callback=table_out, help="The table to write; - is stdout."),
     ] = Path("-"),
 ) -> None:
     """Order new sets of objects: print group, rank and score of every line."""
@@ -134,25 +148,40 @@ def predict(
     if final_step(trained).__sklearn_tags__().estimator_type != "orderer":
         name = type(final_step(trained)).__name__
         raise ModelFileError(f"{model} holds a {name}, which orders no objects.")
-    table = read_table(data)
+    table = read(data)
     orderer, X = at_final_step(trained, new_features(trained, table, _TAKE_MISSING))
+    group = group or table.declared.group
     groups = _groups(table, group)
     columns: dict[str, Any] = {} if group is None else {group: groups}
     columns["rank"] = orderer.predict(X, groups)
     if hasattr(orderer, "decision_function"):
         columns["score"] = orderer.decision_function(X)
-    write_table(pandas.DataFrame(columns), output)
+    write(pandas.DataFrame(columns), output)
 
 
-def _groups(table: Table, group: str | None) -> Any:
-    return None if group is None else table.frame[table.columns(group)[0]].to_numpy()
+def _refuse_grades(table: "Table", column: str, y: "Values") -> None:
+    """Refuse ranks below 1, which nearly always are grades."""
+    import numpy as np
+
+    low = np.flatnonzero(y < 1).tolist()
+    if low:
+        raise table.error(
+            f"column {column!r} holds {y[low[0]]:g}, but ranks start at 1, the best: if larger is "
+            f"better, name it by --grade {column}.",
+            low[0],
+            low[1:],
+        )
 
 
-def _columns(table: Table, pattern: str | None) -> list[str]:
+def _groups(table: "Table", group: str | None) -> Any:
+    return None if group is None else table.frame[table.column(group)].to_numpy()
+
+
+def _columns(table: "Table", pattern: str | None) -> list[str]:
     return [] if pattern is None else table.columns(pattern)
 
 
-def _features(table: Table, chosen: str | None, text: str | None, used: list[str]) -> Any:
+def _features(table: "Table", chosen: str | None, text: str | None, used: list[str]) -> Any:
     """The chosen columns, but for those that say something else."""
     names = [name for name in table.columns(chosen or "*") if name not in used]
     if not names:

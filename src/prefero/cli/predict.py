@@ -18,13 +18,14 @@ from prefero.cli.models import (
 )
 from prefero.cli.options import JsonOption, ModelFile, NewDataFile, OutOption
 from prefero.cli.rankers import RANKERS
-from prefero.cli.tables import Table, read_chunks
-from prefero.cli.writing import writing
+from prefero.cli.tables import read_in_parts, writing
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
+
+    from prefero.tables import Table
 
 EXAMPLES = (
     "prefero predict model.prefero new.csv",
@@ -81,7 +82,7 @@ def predict(
         )
     n_rows = 0
     with writing(out or Path("-"), as_json=as_json) as write:
-        for table in read_chunks(data, _rows_at_a_time(ranker, form)):
+        for table in read_in_parts(data, _rows_at_a_time(ranker, form)):
             write(_predictions(trained, table, form, top, keep, reliability))
             n_rows += len(table.frame)
     if out is not None:
@@ -96,7 +97,7 @@ def _rows_at_a_time(ranker: Any, form: Form) -> int:
 
 
 def _predictions(
-    trained: Any, table: Table, form: Form, top: int | None, keep: str | None, reliability: bool
+    trained: Any, table: "Table", form: Form, top: int | None, keep: str | None, reliability: bool
 ) -> "pd.DataFrame":
     """The lines of output for a part of the input."""
     kept = table.frame[table.columns(keep)] if keep else table.frame[[]]
@@ -110,7 +111,7 @@ def _predictions(
     return predictions
 
 
-def new_features(model: Any, table: Table, able: str = "a tree or a forest") -> Any:
+def new_features(model: Any, table: "Table", able: str = "a tree or a forest") -> Any:
     """Return the features of a table as a model takes them; ``able`` ones take missing values."""
     import numpy as np
 

@@ -30,13 +30,14 @@ from prefero.cli.options import (
     UnrankedOption,
 )
 from prefero.cli.rankers import AUTO, BASELINE, RANKERS, RankerChoice, ranker_choice
-from prefero.cli.rankings import Rankings, read_rankings
-from prefero.cli.tables import read_table
+from prefero.cli.tables import rankings_of, read
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
+
+    from prefero.tables import Rankings
 
 EXAMPLES = (
     "prefero train yields.csv -o m.prefero --labels 'y_*' --format scores --higher-is-better",
@@ -107,14 +108,14 @@ def train(
 
 def read_training(
     data: Path, reading: Reading, ignore: str | None, weights: str | None
-) -> tuple[Rankings, "NDArray[np.float64] | None"]:
+) -> "tuple[Rankings, NDArray[np.float64] | None]":
     """Read rankings and their weights from a table; rows that rank nothing are left out."""
-    table = read_table(data)
-    if reading.labels is None and table.label_columns is None:
+    table = read(data)
+    if reading.labels is None and table.declared.labels is None:
         raise typer.BadParameter("which columns hold the rankings? Add --labels 'y_*'.")
-    weight_column = None if weights is None else table.columns(weights)[0]
+    weight_column = None if weights is None else table.column(weights)
     ignored = [] if ignore is None else table.columns(ignore)
-    everyone = read_rankings(table.without(weight_column, *ignored), reading)
+    everyone = rankings_of(table.without(weight_column, *ignored), reading)
     rankings = everyone.ranked()
     if rankings is None:
         raise table.error("no row ranks any label: there is nothing to learn from.")
@@ -133,7 +134,7 @@ def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:
 
 
 def _auto(
-    rankings: Rankings, features: "pd.DataFrame", seed: int, jobs: int | None
+    rankings: "Rankings", features: "pd.DataFrame", seed: int, jobs: int | None
 ) -> dict[str, float]:
     """Return the cross-validated tau of every ranker that can be trained on these rows."""
     import numpy as np

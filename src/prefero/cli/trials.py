@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from prefero.cli.console import counting
 from prefero.cli.models import as_input, build, takes_missing
 from prefero.cli.rankers import RankerChoice
-from prefero.cli.rankings import Rankings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prefero.study import Table
+    from prefero.tables import Rankings
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Problem:
 
     @classmethod
     def of(
-        cls, name: str, rankings: Rankings, features: "pd.DataFrame", rows: "NDArray[np.intp]"
+        cls, name: str, rankings: "Rankings", features: "pd.DataFrame", rows: "NDArray[np.intp]"
     ) -> "Problem":
         """Return some rows of a table as a problem; each keeps its number, the first being 1."""
         from pandas import DataFrame

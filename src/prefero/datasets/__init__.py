@@ -1,4 +1,4 @@
-"""Label-ranking data: what ships, what can be made or fetched, and readers of file formats.
+"""Label-ranking data: what ships, what can be made, and what can be fetched.
 
 Every set is a scikit-learn ``Bunch`` with ``data``, ``target`` (ranks), ``feature_names``,
 ``label_names`` and ``DESCR``.
@@ -6,10 +6,8 @@ Every set is a scikit-learn ``Bunch`` with ``data``, ``target`` (ranks), ``featu
 
 from prefero.datasets._benchmarks import benchmark_path, benchmarks_folder, fetch_benchmark
 from prefero.datasets._constructions import ranks_from_classes, ranks_from_columns
-from prefero.datasets._files import read_kebi, read_orders
 from prefero.datasets._generators import make_label_ranking
 from prefero.datasets._shipped import dataset_names, load_dataset
-from prefero.datasets._xarff import read_xarff
 
 __all__ = [
     "benchmark_path",
@@ -20,7 +18,4 @@ __all__ = [
     "make_label_ranking",
     "ranks_from_classes",
     "ranks_from_columns",
-    "read_kebi",
-    "read_orders",
-    "read_xarff",
 ]

@@ -8,7 +8,6 @@ from prefero.ordering.data import (
     objects_from_orders,
     objects_from_pairs,
     ranks_in_groups,
-    read_letor,
 )
 from prefero.ordering.expected_rank import ExpectedRankOrderer
 from prefero.ordering.order_svm import OrderSVMOrderer
@@ -32,5 +31,4 @@ __all__ = [
     "objects_from_orders",
     "objects_from_pairs",
     "ranks_in_groups",
-    "read_letor",
 ]

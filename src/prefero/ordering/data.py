@@ -1,7 +1,6 @@
 """From what users hold (orders, pairs, clicks, grades) to rows, ranks and groups."""
 
 from collections.abc import Hashable, Iterable, Sequence
-from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -195,47 +194,6 @@ def ranks_in_groups(
     ranks = np.empty(len(numbers))
     ranks[found.rows] = found.ranks(-arranged if higher_is_better else arranged)
     return np.where(np.isnan(numbers), np.nan, ranks)
-
-
-def read_letor(
-    *paths: str | PathLike[str], n_features: int | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    r"""Read graded documents of queries from files of the LETOR (svmlight with qid) format.
-
-    Parameters
-    ----------
-    *paths : str or path
-        The files, read one after the other.
-    n_features : int, optional
-        The number of features, if a file may lack the last ones.
-
-    Returns
-    -------
-    X : ndarray of shape (n_documents, n_features)
-        Features.
-    grades : ndarray of shape (n_documents,)
-        Relevance, larger is better: ``ranks_in_groups`` makes ranks of it.
-    groups : ndarray of shape (n_documents,)
-        Query ids.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-    ...     _ = file.write("2 qid:7 1:0.5 2:1 # doc\n0 qid:7 2:0.25\n")
-    ...     file.flush()
-    ...     X, grades, groups = read_letor(file.name)
-    >>> X, grades, groups
-    (array([[0.5 , 1.  ],
-            [0.  , 0.25]]), array([2., 0.]), array([7, 7]))
-    """
-    if not paths:
-        raise ValueError("read_letor needs the path of at least one file.")
-    from sklearn.datasets import load_svmlight_files  # a tenth of a second that few need
-
-    parts = load_svmlight_files(list(paths), n_features=n_features, query_id=True, zero_based=False)
-    X = np.vstack([part.toarray() for part in parts[::3]])
-    return X, np.concatenate(parts[1::3]), np.concatenate(parts[2::3])
 
 
 def _check_table(table: Any) -> Any:

@@ -7,28 +7,36 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 
 from prefero import _core
+from prefero.rankings._frames import keeps_frames
 from prefero.rankings._validation import check_ranks
 
 
+@keeps_frames
 def ranks_from_scores(S: ArrayLike, *, higher_is_better: bool) -> NDArray[np.float64]:
     """Turn scores into ranks, row by row.
 
     Parameters
     ----------
-    S : array-like of shape (n_samples, n_labels)
+    S : array-like or DataFrame of shape (n_samples, n_labels)
         Scores such as yields, accuracies or run times; NaN where nothing was measured.
     higher_is_better : bool
         The direction of the scores. There is no default: it cannot be guessed.
 
     Returns
     -------
-    ndarray of shape (n_samples, n_labels)
+    ndarray or DataFrame of shape (n_samples, n_labels)
         Ranks: equal scores share the smallest rank of their bucket, NaN stays NaN.
 
     Examples
     --------
     >>> ranks_from_scores([[0.9, 0.1, 0.9, float("nan")]], higher_is_better=True)
     array([[ 1.,  3.,  1., nan]])
+    >>> import pandas as pd
+    >>> times = pd.DataFrame({"fast": [3.0, 9.0], "slow": [8.0, 7.5]}, index=["u", "v"])
+    >>> ranks_from_scores(times, higher_is_better=False)
+       fast  slow
+    u   1.0   2.0
+    v   2.0   1.0
     """
     scores = check_array(
         S, dtype=np.float64, order="C", ensure_all_finite="allow-nan", input_name="S"
@@ -41,6 +49,7 @@ def smallest_positions(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return _core.bucket_positions(np.ascontiguousarray(values), smallest=True)
 
 
+@keeps_frames
 def bucket_positions(Y: ArrayLike) -> NDArray[np.float64]:
     """Return generalized ranks: each label's average position among the labels of its row.
 
@@ -49,12 +58,12 @@ def bucket_positions(Y: ArrayLike) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    Y : array-like of shape (n_samples, n_labels)
+    Y : array-like or DataFrame of shape (n_samples, n_labels)
         Ranks.
 
     Returns
     -------
-    ndarray of shape (n_samples, n_labels)
+    ndarray or DataFrame of shape (n_samples, n_labels)
         Positions.
 
     References
@@ -70,17 +79,18 @@ def bucket_positions(Y: ArrayLike) -> NDArray[np.float64]:
     return _core.bucket_positions(check_ranks(Y), smallest=False)
 
 
+@keeps_frames
 def bucket_index(values: ArrayLike) -> NDArray[np.int32]:
     """Number the buckets of each row: 0 for the smallest values; -1 where NaN.
 
     Parameters
     ----------
-    values : array-like of shape (n_samples, n_labels)
+    values : array-like or DataFrame of shape (n_samples, n_labels)
         Ranks, or any numbers of which smaller is better.
 
     Returns
     -------
-    ndarray of shape (n_samples, n_labels), dtype int32
+    ndarray or DataFrame of shape (n_samples, n_labels), dtype int32
         0, 1, ... without gaps in each row; -1 for an unknown label.
 
     Examples
@@ -97,17 +107,18 @@ def bucket_index(values: ArrayLike) -> NDArray[np.int32]:
     return np.where(np.isnan(matrix), np.int32(-1), index)
 
 
+@keeps_frames
 def strict_ranks(scores: ArrayLike) -> NDArray[np.int64]:
     """Rank each row by descending score, with no ties: equal scores go by label index.
 
     Parameters
     ----------
-    scores : array-like of shape (n_samples, n_labels)
+    scores : array-like or DataFrame of shape (n_samples, n_labels)
         Scores, larger is better, none missing.
 
     Returns
     -------
-    ndarray of shape (n_samples, n_labels), dtype int64
+    ndarray or DataFrame of shape (n_samples, n_labels), dtype int64
         A permutation of 1..n_labels in each row.
 
     Examples
@@ -158,6 +169,7 @@ def pair_signs(Y: ArrayLike) -> NDArray[np.int8]:
     return _core.pair_signs(check_ranks(Y)).view(np.int8)
 
 
+@keeps_frames
 def drop_labels(
     Y: ArrayLike, p: float, random_state: int | np.random.RandomState | None = None
 ) -> NDArray[np.float64]:
@@ -168,7 +180,7 @@ def drop_labels(
 
     Parameters
     ----------
-    Y : array-like of shape (n_samples, n_labels)
+    Y : array-like or DataFrame of shape (n_samples, n_labels)
         Ranks.
     p : float
         The probability in [0, 1] that a label is dropped.
@@ -177,7 +189,7 @@ def drop_labels(
 
     Returns
     -------
-    ndarray of shape (n_samples, n_labels)
+    ndarray or DataFrame of shape (n_samples, n_labels)
         Ranks with NaN for dropped labels.
 
     Examples

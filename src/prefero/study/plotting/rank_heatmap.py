@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from prefero._optional import require
 from prefero._typing import Values
-from prefero.rankings import bucket_positions, label_names, ranks_from_scores
+from prefero.rankings import bucket_positions, check_ranks, label_names, ranks_from_scores
 from prefero.study.plotting._style import displayed, matrix_frame, plain, write_percentages
 
 __all__ = ["RankHeatmapDisplay"]
@@ -145,8 +145,9 @@ def rank_shares(Y: ArrayLike) -> Values:
            [0.  , 0.75, 0.25],
            [0.  , 0.25, 0.75]])
     """
-    first = ranks_from_scores(Y, higher_is_better=False)
-    size = 2 * (bucket_positions(Y) - first) + 1
+    ranks = check_ranks(Y)
+    first = ranks_from_scores(ranks, higher_is_better=False)
+    size = 2 * (bucket_positions(ranks) - first) + 1
     places = np.arange(1, first.shape[1] + 1)
     weight = [np.nansum(((first <= r) & (r < first + size)) / size, axis=0) for r in places]
     taken = np.array(weight).T

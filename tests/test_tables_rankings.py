@@ -6,11 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from prefero.cli.options import Format, Reading, Unranked
-from prefero.cli.rankings import read_rankings
-from prefero.cli.tables import read_chunks, read_table
-from prefero.cli.writing import write_table
 from prefero.exceptions import DataError
+from prefero.tables import read_parts, read_rankings, read_table, write_table
 
 RANKS = "x,color,y_a,y_b,y_c\n1.50,red,1,2,3\n2,blue,2,1,NA\n,red,1,1,3\n4,green,,,\n"
 
@@ -28,7 +25,7 @@ def write(tmp_path):
 @pytest.fixture
 def read(write):
     def read(content, name="data.csv", **reading):
-        return read_rankings(read_table(write(content, name)), Reading(**reading))
+        return read_rankings(write(content, name), **reading)
 
     return read
 
@@ -40,9 +37,9 @@ def test_ranks_with_features(read):
         rankings.ranks, [[1, 2, 3], [2, 1, nan], [1, 1, 3], [nan, nan, nan]]
     )
     assert rankings.labels == ["y_a", "y_b", "y_c"]
-    assert rankings.features["x"].tolist()[:2] == [1.5, 2.0]
-    assert np.isnan(rankings.features["x"][2])
-    assert rankings.features["color"].tolist() == ["red", "blue", "red", "green"]
+    assert rankings.X["x"].tolist()[:2] == [1.5, 2.0]
+    assert np.isnan(rankings.X["x"][2])
+    assert rankings.X["color"].tolist() == ["red", "blue", "red", "green"]
 
 
 def test_label_columns_by_list_keep_its_order_and_patterns_may_mix(write):
@@ -53,7 +50,7 @@ def test_label_columns_by_list_keep_its_order_and_patterns_may_mix(write):
 
 @pytest.mark.parametrize(("higher", "ranks"), [(True, [1, 2]), (False, [2, 1])])
 def test_scores_have_a_direction(read, higher, ranks):
-    rankings = read("a,b\n9,7\n", format=Format.SCORES, higher_is_better=higher)
+    rankings = read("a,b\n9,7\n", format="scores", higher_is_better=higher)
     np.testing.assert_array_equal(rankings.ranks, [ranks])
     np.testing.assert_array_equal(np.argsort(-rankings.scores), np.argsort(rankings.ranks))
 
@@ -63,43 +60,43 @@ def test_scores_have_a_direction(read, higher, ranks):
     ['who,order\nu,"b > a ~ ""x > y"""\nv,NA > b\n', 'who,order\nu,b > a~"x > y"\nv,NA>b\n'],
 )
 def test_orders_as_text(read, content):
-    rankings = read(content, format=Format.ORDERS, labels="order")
+    rankings = read(content, format="orders", labels="order")
     assert rankings.labels == ["NA", "a", "b", "x > y"]
     np.testing.assert_array_equal(rankings.ranks, [[np.nan, 2, 1, 2], [1, np.nan, 2, np.nan]])
 
 
 def test_names_by_position_and_the_rest_below(read):
     content = "first,second,age\nb,a,30\nc,,40\n"
-    rankings = read(content, format=Format.ORDERS, labels="first,second", unranked=Unranked.BELOW)
+    rankings = read(content, format="orders", labels="first,second", unranked="below")
     np.testing.assert_array_equal(rankings.ranks, [[2, 1, 3], [2, 2, 1]])
-    assert rankings.features["age"].tolist() == [30, 40]
+    assert rankings.X["age"].tolist() == [30, 40]
 
 
 def test_pairs_by_instance(read):
     content = "who,win,lose,age\nu,a,b,30\nv,b,a,40\nu,b,c,30\n"
-    rankings = read(content, format=Format.PAIRS, labels="win,lose", instance="who")
+    rankings = read(content, format="pairs", labels="win,lose", instance="who")
     np.testing.assert_array_equal(rankings.ranks, [[1, 2, 3], [2, 1, np.nan]])
-    assert rankings.features["age"].tolist() == [30, 40]
+    assert rankings.X["age"].tolist() == [30, 40]
 
 
 def test_pairs_without_instances_are_rankings_of_two(read):
-    rankings = read("win,lose\na,b\nc,a\n", format=Format.PAIRS)
+    rankings = read("win,lose\na,b\nc,a\n", format="pairs")
     np.testing.assert_array_equal(rankings.ranks, [[1, 2, np.nan], [2, np.nan, 1]])
 
 
 def test_best_and_worst(read):
     content = "i1,i2,i3,best,worst,rain\na,b,c,b,c,7\nb,c,d,d,,8\n"
-    rankings = read(content, format=Format.BEST_WORST, labels="i*,best,worst")
+    rankings = read(content, format="best-worst", labels="i*,best,worst")
     np.testing.assert_array_equal(rankings.ranks, [[2, 1, 3, np.nan], [np.nan, 2, 2, 1]])
 
 
 def test_long_table(read):
     content = "plot,kind,yield,rain\n7,b,0.9,1\n7,a,0.1,1\n3,a,0.4,2\n3,c,,2\n"
     rankings = read(
-        content, format=Format.LONG, labels="kind,yield", instance="plot", higher_is_better=True
+        content, format="long", labels="kind,yield", instance="plot", higher_is_better=True
     )
     np.testing.assert_array_equal(rankings.ranks, [[2, 1, np.nan], [1, np.nan, np.nan]])
-    assert rankings.features["rain"].tolist() == [1, 2]
+    assert rankings.X["rain"].tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1"])
@@ -117,7 +114,7 @@ def test_tabs_and_parquet(write, tmp_path):
     frame = pd.DataFrame({"a": [1, 2], "b": [2.0, None]})
     for name in ("t.tsv", "t.parquet", "t.csv"):
         write_table(frame, tmp_path / name)
-        rankings = read_rankings(read_table(tmp_path / name), Reading())
+        rankings = read_rankings(tmp_path / name)
         np.testing.assert_array_equal(rankings.ranks, [[1, 2], [2, np.nan]])
 
 
@@ -132,7 +129,7 @@ def test_tabs_and_parquet(write, tmp_path):
         ('a,b\n"x\ny",2\n3\n', r"data.csv:4: 2 cells were expected, got 1"),
         ('a,b\n1,2\n"x,2\n3,4\n', r"data.csv:3: 2 cells were expected, got 1"),
         ("a, a\n1,2\n", r"data.csv:1: column 'a' occurs twice"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00", r"data.csv: this is no text"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", r"data.csv:3: this is no text"),
     ],
 )
 def test_broken_files_are_refused_with_the_line(write, content, problem):
@@ -164,22 +161,22 @@ def test_parts_of_a_file_are_the_whole(write, content, n_rows):
         whole = read_table(path)
     except DataError as error:
         with pytest.raises(DataError, match=f"^{re.escape(str(error))}$"):
-            list(read_chunks(path, n_rows))
+            list(read_parts(path, n_rows))
         return
-    parts = list(read_chunks(path, n_rows))
+    parts = list(read_parts(path, n_rows))
     assert [len(part.frame) for part in parts[:-1]] == [n_rows] * (len(parts) - 1)
     pd.testing.assert_frame_equal(
         pd.concat([part.frame for part in parts], ignore_index=True), whole.frame
     )
-    assert all(part.label_columns == whole.label_columns for part in parts)
+    assert all(part.declared == whole.declared for part in parts)
     rows = [(part, row) for part in parts for row in range(len(part.frame))]
     assert [part.first_row + row for part, row in rows] == [0, 1, 2]
-    assert [part.line(row) for part, row in rows] == [whole.line(row) for row in range(3)]
+    assert [part.lines[row] for part, row in rows] == whole.lines.tolist()
 
 
 def test_parts_of_a_parquet_file_know_their_rows(tmp_path):
     write_table(pd.DataFrame({"a": range(5)}), tmp_path / "t.parquet")
-    parts = list(read_chunks(tmp_path / "t.parquet", 2))
+    parts = list(read_parts(tmp_path / "t.parquet", 2))
     assert [part.frame["a"].tolist() for part in parts] == [[0, 1], [2, 3], [4]]
     assert str(parts[2].error("no.", 0)).endswith("row 4: no.")
 
@@ -204,7 +201,7 @@ def test_an_xarff_file_declares_its_labels(read):
     rankings = read(XARFF, "data.xarff")
     assert rankings.ranks.tolist() == [[2, 1], [1, 2]]
     assert rankings.labels == ["a", "b"]
-    assert rankings.features["town"].tolist() == ["Bonn", "Ulm"]
+    assert rankings.X["town"].tolist() == ["Bonn", "Ulm"]
 
 
 def test_a_broken_xarff_file_is_refused_with_the_line(read):
@@ -221,24 +218,24 @@ def test_a_huge_cell_is_no_problem(read):
     [
         ("a,b\n1,2\n\n1,x\n", {}, r"data.csv:4: column 'b' holds 'x', which is no finite"),
         ("a,b\n1,inf\n", {}, r"data.csv:2: column 'b' holds 'inf'"),
-        ("a,b\n1,2\n0.3,0.9\n", {}, r":3: label 'a' has rank 0.3.*try --format scores"),
+        ("a,b\n1,2\n0.3,0.9\n", {}, r":3: label 'a' has rank 0.3.*try format='scores'"),
         ("a,b\n1,2\n", {"labels": "z*"}, r"data.csv: no column is named 'z\*'; there are a, b"),
-        ("o\na > b\nb > a > b\n", {"format": Format.ORDERS}, r":3: label 'b' occurs twice"),
-        ("o\na > b\na >\n", {"format": Format.ORDERS}, r":3: a name is missing"),
+        ("o\na > b\nb > a > b\n", {"format": "orders"}, r":3: label 'b' occurs twice"),
+        ("o\na > b\na >\n", {"format": "orders"}, r":3: a name is missing"),
         (
             "w,p,o\n1,a,b\n2,a,b\n2,b,a\n",
-            {"format": Format.PAIRS, "labels": "p,o", "instance": "w"},
+            {"format": "pairs", "labels": "p,o", "instance": "w"},
             r":3: 'a' and 'b' each come before the other.*PreferenceGraphs",
         ),
-        ("a\n1\n", {"format": Format.PAIRS}, r"two columns: the preferred and the other"),
-        ("a\n1\n", {"format": Format.BEST_WORST}, r"then the best, then the worst"),
-        ("i,b,w\na,a,a\n", {"format": Format.BEST_WORST}, r":2: label 'a' is also the worst"),
+        ("a\n1\n", {"format": "pairs"}, r"two columns: the preferred and the other"),
+        ("a\n1\n", {"format": "best-worst"}, r"then the best, then the worst"),
+        ("i,b,w\na,a,a\n", {"format": "best-worst"}, r":2: label 'a' is also the worst"),
         (
             "w,k,v\n1,a,3\n1,a,4\n",
-            {"format": Format.LONG, "labels": "k,v", "instance": "w", "higher_is_better": True},
+            {"format": "long", "labels": "k,v", "instance": "w", "higher_is_better": True},
             r":3: instance 0 has label 'a' twice",
         ),
-        ("k,v\na,3\n", {"format": Format.LONG, "higher_is_better": True}, "needs --instance"),
+        ("k,v\na,3\n", {"format": "long", "higher_is_better": True}, "needs instance='COLUMN'"),
     ],
 )
 def test_tables_that_hold_no_rankings_are_refused_with_the_line(read, content, reading, problem):
@@ -249,4 +246,4 @@ def test_tables_that_hold_no_rankings_are_refused_with_the_line(read, content, r
 def test_rows_stand_for_lines_in_parquet(tmp_path):
     pd.DataFrame({"a": [1.0, 0.2], "b": [2.0, 1.0]}).to_parquet(tmp_path / "t.parquet")
     with pytest.raises(DataError, match=r"t.parquet: row 1: label 'a' has rank 0.2"):
-        read_rankings(read_table(tmp_path / "t.parquet"), Reading())
+        read_rankings(tmp_path / "t.parquet")

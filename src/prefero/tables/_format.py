@@ -1,0 +1,89 @@
+"""What the room needs to know of a format, and what a format is given to read."""
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from prefero._files import encoding_of
+from prefero.exceptions import DataError
+from prefero.tables._table import Table, readable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from prefero.tables._rankings import Rankings
+
+Write = Callable[["pd.DataFrame"], None]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file to read.
+
+    ``file`` can be read twice; ``ending`` is that of the name, without the one of a
+    compression; ``path`` is None for what came from a stream.
+    """
+
+    file: BinaryIO
+    source: str
+    ending: str = ""
+    path: Path | None = None
+    separator: str | None = None
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes."""
+        self.file.seek(0)
+        return self.file.read(1 << 16)
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """The lines of a file of text, each with its end as it stands."""
+        self.file.seek(0)
+        encoding = encoding_of(self.file)
+        self.file.seek(0)
+        text = io.TextIOWrapper(self.file, encoding=encoding, newline="")
+        try:
+            for number, line in enumerate(text, start=1):
+                if "\0" in line:
+                    raise self.error("this is no text: save the table as UTF-8.", number)
+                yield line
+        finally:
+            if not self.file.closed:
+                text.detach()
+
+    def error(self, problem: str, line: int | None = None) -> DataError:
+        """Return an error about the file."""
+        return DataError(readable(problem), self.source, line)
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A kind of file.
+
+    Attributes
+    ----------
+    name : str
+        As people call it.
+    endings : tuple of str
+        Those of file names.
+    holds : callable, optional
+        Tells by the first bytes whether a file of another or no ending is one.
+    read : callable, optional
+        Yields the tables of a file, in parts of some rows if it can; None asks for all at once.
+    write : callable, optional
+        Opens a file for a table that comes some rows at a time.
+    write_rankings : callable, optional
+        The same for rankings at once, if the format holds nothing else.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    holds: Callable[[Given], bool] = lambda given: False
+    read: Callable[[Given, int | None], Iterator[Table]] | None = None
+    write: Callable[[BinaryIO, str], AbstractContextManager[Write]] | None = None
+    write_rankings: "Callable[[Rankings, BinaryIO], Any] | None" = None

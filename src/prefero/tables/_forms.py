@@ -1,0 +1,81 @@
+"""The forms in which rankings are written beside the other columns of a table."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prefero.rankings import bucket_positions, format_order, orders_from_ranks, pairs_from_ranks
+from prefero.tables._cells import need
+from prefero.tables._rankings import Rankings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def in_form(rankings: Rankings, form: str) -> "pd.DataFrame":
+    """Return the other columns beside the rankings in a form.
+
+    Parameters
+    ----------
+    rankings : Rankings
+        What `read_rankings` returns.
+    form : {"ranks", "orders", "scores", "pairs"}
+        The form, as for `write_rankings`.
+
+    Returns
+    -------
+    DataFrame
+        One row a ranking; of pairs, one a pair.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from prefero.tables import read_rankings
+    >>> rankings = read_rankings(pd.DataFrame({"x": [7], "a": [1], "b": [2]}), "a,b")
+    >>> in_form(rankings, "pairs")
+       instance preferred other  x
+    0         0         a     b  7
+    """
+    if form not in FORMS:
+        raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}.")
+    others = rankings.table.frame[rankings.others].iloc[rankings.rows].reset_index(drop=True)
+    table = FORMS[form](rankings)
+    if form == "pairs":
+        return table.join(others, on="instance")
+    clash = [name for name in others.columns if name in table.columns]
+    if clash:
+        raise rankings.table.error(f"{clash[0]!r} is both a label and another column: rename one.")
+    return need("pandas").concat([others, table], axis=1)
+
+
+def _ranks(rankings: Rankings) -> "pd.DataFrame":
+    whole = not (rankings.ranks % 1 > 0).any()
+    return rankings.y.astype("Int64") if whole else rankings.y
+
+
+def _scores(rankings: Rankings) -> "pd.DataFrame":
+    """The scores of the table, or how many labels stand below; ties count half."""
+    known = np.count_nonzero(~np.isnan(rankings.ranks), axis=1)[:, None]
+    counts = known - bucket_positions(rankings.ranks)
+    scores = counts if rankings.scores is None else rankings.scores
+    return need("pandas").DataFrame(scores, columns=rankings.labels)
+
+
+def _orders(rankings: Rankings) -> "pd.DataFrame":
+    orders = orders_from_ranks(rankings.ranks, rankings.labels)
+    return need("pandas").DataFrame({"order": [format_order(order) for order in orders]})
+
+
+def _pairs(rankings: Rankings) -> "pd.DataFrame":
+    pairs = enumerate(pairs_from_ranks(rankings.ranks, rankings.labels))
+    lines = [(row, *pair) for row, chosen in pairs for pair in chosen]
+    return need("pandas").DataFrame(lines, columns=["instance", "preferred", "other"])
+
+
+FORMS: dict[str, Callable[[Rankings], "pd.DataFrame"]] = {
+    "ranks": _ranks,
+    "orders": _orders,
+    "scores": _scores,
+    "pairs": _pairs,
+}

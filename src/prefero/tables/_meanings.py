@@ -1,0 +1,142 @@
+"""What the cells of label columns mean: a new meaning is one function and one line here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from prefero._typing import Indices, Values
+from prefero.exceptions import RowError
+from prefero.rankings import (
+    check_ranks,
+    ranks_from_best_worst,
+    ranks_from_long,
+    ranks_from_orders,
+    ranks_from_pairs,
+    ranks_from_scores,
+)
+from prefero.tables._cells import names_of, need
+from prefero.tables._table import Table
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How to read the columns; `read_rankings` explains each."""
+
+    higher_is_better: bool = False
+    unranked: Literal["unknown", "below"] = "unknown"
+    instance: str | None = None
+    letters: bool = False
+    missing_score: float | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a meaning yields; ``rows`` are the table's first of each ranking, by default all."""
+
+    ranks: Values
+    labels: list[Any]
+    rows: Indices | None = None
+    scores: Values | None = None
+
+
+def _from_ranks(table: Table, columns: list[str], asked: Asked) -> Found:
+    ranks = need("pandas").DataFrame(table.numbers(columns), columns=columns)
+    return Found(check_ranks(ranks, name="ranks"), columns)
+
+
+def _from_scores(table: Table, columns: list[str], asked: Asked) -> Found:
+    values = table.numbers(columns)
+    if asked.missing_score is not None:
+        values[values == asked.missing_score] = np.nan
+    higher = asked.higher_is_better
+    ranks = ranks_from_scores(values, higher_is_better=higher)
+    return Found(ranks, columns, scores=values if higher else -values)
+
+
+def _from_orders(table: Table, columns: list[str], asked: Asked) -> Found:
+    positions = [names_of(table.frame[column]) for column in columns]
+    orders: list[Any] = positions[0] if len(columns) == 1 else list(zip(*positions, strict=True))
+    if asked.letters:
+        if len(columns) > 1:
+            raise table.error("letters are read from one column of orders.")
+        orders = [_tied_letters(text) for text in orders]
+    ranks, labels = ranks_from_orders(orders, unranked=asked.unranked)
+    return Found(ranks, list(labels))
+
+
+def _from_pairs(table: Table, columns: list[str], asked: Asked) -> Found:
+    preferred, other = _two(table, columns, "the preferred and the other label")
+    groups, rows = _instances(table, asked)
+    pairs: list[list[tuple[str, str]]] = [[] for _ in rows]
+    lines = zip(names_of(table.frame[preferred]), names_of(table.frame[other]), strict=True)
+    for row, (group, pair) in enumerate(zip(groups, lines, strict=True)):
+        if None in pair:
+            raise RowError("a label of the pair is missing.", "pairs", row)
+        pairs[group].append(pair)
+    try:
+        ranks, labels = ranks_from_pairs(pairs)
+    except RowError as error:
+        raise RowError(error.problem, error.name, int(rows[error.row])) from error
+    return Found(ranks, list(labels), rows)
+
+
+def _from_best_worst(table: Table, columns: list[str], asked: Asked) -> Found:
+    if len(columns) < 2:
+        raise table.error("best-worst needs the columns shown, then the best, then the worst.")
+    *shown, best, worst = (names_of(table.frame[column]) for column in columns)
+    ranks, labels = ranks_from_best_worst(
+        best, worst, list(zip(*shown, strict=True)) if shown else None
+    )
+    return Found(ranks, list(labels))
+
+
+def _from_long(table: Table, columns: list[str], asked: Asked) -> Found:
+    label, value = _two(table, columns, "the label and its value")
+    if asked.instance is None:
+        raise table.error("a long table needs instance='COLUMN', which names the instance.")
+    names = names_of(table.frame[label])
+    if None in names:
+        raise RowError("the label is missing.", "names", names.index(None))
+    groups, rows = _instances(table, asked)
+    ranks, labels = ranks_from_long(
+        groups.tolist(),
+        names,
+        table.numbers([value])[:, 0],
+        higher_is_better=asked.higher_is_better,
+    )
+    return Found(ranks, list(labels), rows)
+
+
+Meaning = Callable[[Table, list[str], Asked], Found]
+
+MEANINGS: dict[str, Meaning] = {
+    "ranks": _from_ranks,
+    "scores": _from_scores,
+    "orders": _from_orders,
+    "pairs": _from_pairs,
+    "best-worst": _from_best_worst,
+    "long": _from_long,
+}
+DIRECTED = ("scores", "long")
+
+
+def _two(table: Table, columns: list[str], what: str) -> tuple[str, str]:
+    if len(columns) != 2:
+        raise table.error(f"labels must name two columns: {what}; it means {columns}.")
+    return columns[0], columns[1]
+
+
+def _instances(table: Table, asked: Asked) -> tuple[Indices, Indices]:
+    """The instance that each row is part of, counted from 0, and the first row of each."""
+    if asked.instance is None:
+        every = np.arange(len(table))
+        return every, every
+    groups, _ = need("pandas").factorize(table.frame[asked.instance].astype(str))
+    return groups, np.unique(groups, return_index=True)[1]
+
+
+def _tied_letters(text: str | None) -> list[Any]:
+    """An order of labels of one letter each, in which letters written together are tied."""
+    return [] if text is None else [tuple(place.strip()) for place in text.split(">")]

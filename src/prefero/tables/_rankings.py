@@ -1,0 +1,184 @@
+"""Rankings out of a table, whatever its cells mean."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from prefero._typing import Indices, Values
+from prefero.exceptions import DataError, RowError
+from prefero.tables._cells import need
+from prefero.tables._meanings import DIRECTED, MEANINGS, Asked
+from prefero.tables._reading import Source, read_table
+from prefero.tables._table import Columns, Table, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """Instances and their rankings.
+
+    Attributes
+    ----------
+    table : Table
+        Where they come from.
+    ranks : ndarray of shape (n_samples, n_labels)
+        Ranks, NaN where unknown.
+    labels : list of str
+        The names of the columns of ``ranks``.
+    rows : ndarray of shape (n_samples,)
+        The row of the table with which each instance begins.
+    others : list of str
+        The columns that hold no ranking.
+    scores : ndarray of shape (n_samples, n_labels), optional
+        Larger is better; only if the table holds scores.
+    """
+
+    table: Table
+    ranks: Values
+    labels: list[str]
+    rows: Indices
+    others: list[str]
+    scores: Values | None = None
+
+    @property
+    def features(self) -> list[str]:
+        """The other columns, less those that the file declares to be names."""
+        return [name for name in self.others if name not in self.table.declared.names]
+
+    @property
+    def X(self) -> "pd.DataFrame":
+        """The features as an estimator takes them: numbers, and texts as categories."""
+        if not self.features:
+            return self.table.frame[[]].iloc[self.rows].reset_index(drop=True)
+        X = self.table.features(self.features).iloc[self.rows].reset_index(drop=True)
+        return X.astype({name: "category" for name in X.columns if X[name].dtype == object})
+
+    @property
+    def y(self) -> "pd.DataFrame":
+        """The ranks as a table with the labels as names."""
+        return need("pandas").DataFrame(self.ranks, columns=self.labels)
+
+    @property
+    def folds(self) -> Indices | None:
+        """The official folds, one column a repetition, if the file has some."""
+        folds = self.table.declared.folds
+        return None if folds is None else folds[self.rows]
+
+    def ranked(self) -> "Rankings | None":
+        """Return the instances that rank a label; None if none does."""
+        some = ~np.isnan(self.ranks).all(axis=1)
+        if not some.any():
+            return None
+        scores = None if self.scores is None else self.scores[some]
+        return replace(self, ranks=self.ranks[some], rows=self.rows[some], scores=scores)
+
+
+def read_rankings(
+    source: "Source | Table | pd.DataFrame",
+    labels: Columns | None = None,
+    *,
+    format: str = "ranks",
+    higher_is_better: bool | None = None,
+    unranked: Literal["unknown", "below"] = "unknown",
+    instance: str | None = None,
+    letters: bool = False,
+    missing_score: float | None = None,
+) -> Rankings:
+    r"""Read rankings, and the features beside them, from a table.
+
+    Parameters
+    ----------
+    source : str, path, binary file, Table or DataFrame
+        The table, or the file that holds it (`read_table`).
+    labels : str or list of str, optional
+        The columns that hold rankings: ``'y_*'``, ``'a,b,c'`` or ``['a', 'b', 'c']``. By
+        default those that the file declares, else all.
+    format : {"ranks", "scores", "orders", "pairs", "best-worst", "long"}, default="ranks"
+        What they hold, unless the file declares it: ranks or scores, a column a label; orders,
+        one column of text such as ``b > a ~ c`` or names by position; two columns of preferred
+        and other label, one line a pair; those shown, then the best, then the worst; or two
+        columns of label and value, one line each.
+    higher_is_better : bool, optional
+        The direction of scores and long tables. It is never guessed.
+    unranked : {"unknown", "below"}, default="unknown"
+        What labels are that an order does not name.
+    instance : str, optional
+        For pairs and long tables: the column that says whose ranking a line is part of.
+    letters : bool, default=False
+        Whether every label of an order is one letter, and those together are tied: ``b>a>cd``.
+    missing_score : float, optional
+        The score that stands for a missing one.
+
+    Returns
+    -------
+    Rankings
+        With ``X`` and ``y`` for ``fit``, ``labels``, ``ranks`` and perhaps ``scores``.
+
+    Raises
+    ------
+    DataError
+        If the table does not hold such rankings; the sentence says file, line and column.
+
+    See Also
+    --------
+    write_rankings : Writes them in any form.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO(b"age,town,y_tea,y_milk\n31,Ulm,1,2\n45,Bonn,2,NA\n")
+    >>> rankings = read_rankings(file, "y_*")
+    >>> rankings.y
+       y_tea  y_milk
+    0    1.0     2.0
+    1    2.0     NaN
+    >>> rankings.X.dtypes.astype(str).to_dict()
+    {'age': 'float64', 'town': 'category'}
+    """
+    table = as_table(source)
+    format = table.declared.format or format
+    if format not in MEANINGS:
+        raise ValueError(f"format must be one of {', '.join(MEANINGS)}, got {format!r}.")
+    if table.declared.higher_is_better is not None:
+        higher_is_better = table.declared.higher_is_better
+    instance = None if instance is None else table.column(instance)
+    columns = label_columns(table, labels, instance)
+    if format in DIRECTED and higher_is_better is None:
+        raise ValueError(f"format={format!r} needs higher_is_better, which is never guessed.")
+    asked = Asked(bool(higher_is_better), unranked, instance, letters, missing_score)
+    try:
+        found = MEANINGS[format](table, columns, asked)
+    except RowError as error:
+        problem = error.problem.replace("use ranks_from_scores", "try format='scores'")
+        raise table.error(problem, error.row) from error
+    except DataError:
+        raise
+    except ValueError as error:
+        raise table.error(str(error)) from error
+    if not found.labels:
+        raise table.error(f"no cell of {listed(columns)} names a label.")
+    rows = np.arange(len(table)) if found.rows is None else found.rows
+    names = [str(name) for name in table.frame.columns]
+    others = [name for name in names if name not in {*columns, instance}]
+    return Rankings(table, found.ranks, [str(c) for c in found.labels], rows, others, found.scores)
+
+
+def label_columns(table: Table, labels: Columns | None, instance: str | None) -> list[str]:
+    """Return the columns that hold rankings: those named, or declared in the file, or all."""
+    if labels is not None:
+        return table.columns(labels)
+    if table.declared.labels is not None:
+        return table.declared.labels
+    return [name for name in map(str, table.frame.columns) if name != instance]
+
+
+def as_table(source: Any) -> Table:
+    """Return a table of a file, a DataFrame or itself."""
+    if isinstance(source, Table):
+        return source
+    if hasattr(source, "columns"):
+        return Table(source.reset_index(drop=True).rename(columns=str))
+    return read_table(source)

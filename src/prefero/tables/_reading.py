@@ -1,0 +1,135 @@
+"""Tables from files of any format, whole or some rows at a time."""
+
+import gzip
+import shutil
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
+
+from prefero.exceptions import DataError
+from prefero.tables._aslib import DESCRIPTION
+from prefero.tables._format import Given
+from prefero.tables._formats import FORMATS
+from prefero.tables._table import Table
+
+Source = str | PathLike[str] | BinaryIO
+
+_GZIP = b"\x1f\x8b"
+
+
+def read_table(source: Source, *, separator: str | None = None, name: str | None = None) -> Table:
+    r"""Read a table from a file of any format.
+
+    Parameters
+    ----------
+    source : str, path or binary file
+        A file of text with a mark between cells (csv, tsv), KEBI, ARFF, XARFF, Parquet, Excel
+        or svmlight, compressed by gzip or not; or the folder of an ASlib scenario. What it is
+        shows by its ending or its content.
+    separator : str, optional
+        The mark between the cells of a text. By default it is found in the first line.
+    name : str, optional
+        What errors call the source. By default the path.
+
+    Returns
+    -------
+    Table
+        The cells, with the place of each row in the file and what the file declares.
+
+    See Also
+    --------
+    read_rankings : Takes the rankings out of it.
+    read_parts : Reads some rows at a time.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = read_table(io.BytesIO(b"id;y_a;y_b\nu;1;2\n"))
+    >>> table.columns("y_*"), table.note
+    (['y_a', 'y_b'], 'cells are separated by semicolons.')
+    """
+    (table,) = _tables(source, None, separator, name)
+    return table
+
+
+def read_parts(
+    source: Source, n_rows: int, *, separator: str | None = None, name: str | None = None
+) -> Iterator[Table]:
+    r"""Read a table some rows at a time.
+
+    Parameters
+    ----------
+    source : str, path or binary file
+        As for `read_table`. Of text and Parquet only one part is in memory.
+    n_rows : int
+        The number of rows of each part but the last.
+    separator, name : str, optional
+        As for `read_table`.
+
+    Yields
+    ------
+    Table
+        The next rows.
+
+    Examples
+    --------
+    >>> import io
+    >>> parts = read_parts(io.BytesIO(b"a,b\n1,2\n2,1\n1,2\n"), 2)
+    >>> [(part.first_row, len(part)) for part in parts]
+    [(0, 2), (2, 1)]
+    """
+    for table in _tables(source, n_rows, separator, name):
+        yield from table.parts(n_rows)
+
+
+def _tables(
+    source: Source, n_rows: int | None, separator: str | None, name: str | None
+) -> Iterator[Table]:
+    with _opened(source, separator, name) as given:
+        try:
+            if given.head.startswith(_GZIP):
+                given = _unpacked(given)
+            yield from _format_of(given)(given, n_rows)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise given.error(f"the compressed file is broken ({error}).") from error
+
+
+def _format_of(given: Given) -> Any:
+    """The reader of a file: by its ending if that is told by it alone, else by its content."""
+    by_ending = [form for form in FORMATS[:-1] if given.ending in form.endings]
+    by_content = (form for form in FORMATS if form.holds(given))
+    form = by_ending[0] if by_ending else next(by_content)
+    if form.read is None:
+        raise given.error(f"{form.name} is written only: convert it to csv.")
+    return form.read
+
+
+@contextmanager
+def _opened(source: Source, separator: str | None, name: str | None) -> Iterator[Given]:
+    """Open a file, the description in a folder, or a copy of a stream that can be read twice."""
+    if not isinstance(source, str | PathLike):
+        with TemporaryFile() as copy:
+            shutil.copyfileobj(source, copy)
+            yield Given(copy, name or "stream", separator=separator)
+        return
+    path = Path(source)
+    if path.is_dir():
+        path = path / DESCRIPTION
+        if not path.is_file():
+            problem = f"a folder must hold a scenario of ASlib, but there is no {DESCRIPTION}."
+            raise DataError(problem, name or str(source))
+    with path.open("rb") as file:
+        yield Given(file, name or str(path), path.suffix.lower(), path, separator)
+
+
+def _unpacked(given: Given) -> Given:
+    given.file.seek(0)
+    unpacked: Any = gzip.GzipFile(fileobj=given.file)
+    inner = None if given.path is None else given.path.with_suffix("")
+    ending = "" if inner is None else inner.suffix.lower()
+    return replace(given, file=unpacked, ending=ending, path=inner)

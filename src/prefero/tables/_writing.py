@@ -1,0 +1,141 @@
+"""Tables and rankings into files, a table part by part, so that a long one is never in memory."""
+
+import gzip
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from prefero._files import replacing
+from prefero.tables._format import FileFormat, Write
+from prefero.tables._formats import FORMATS
+from prefero.tables._forms import in_form
+from prefero.tables._rankings import Rankings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Target = str | PathLike[str] | BinaryIO
+
+
+def write_table(frame: "pd.DataFrame", target: Target, *, ending: str | None = None) -> None:
+    r"""Write a table into a file of the format that its ending names.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table, whose index is left out.
+    target : str, path or binary file
+        A file takes its name only when it is complete; until then the old one stays.
+    ending : str, optional
+        The format, such as ".json", if the name does not show it.
+
+    See Also
+    --------
+    writing : Writes some rows at a time.
+    write_rankings : Writes rankings in any form.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pandas as pd
+    >>> file = io.BytesIO()
+    >>> write_table(pd.DataFrame({"a": [1, 2], "b": [2, 1]}), file, ending=".tsv")
+    >>> file.getvalue()
+    b'a\tb\n1\t2\n2\t1\n'
+    """
+    with writing(target, ending=ending) as write:
+        write(frame)
+
+
+@contextmanager
+def writing(target: Target, *, ending: str | None = None) -> Iterator[Write]:
+    """Yield a function that writes the next rows of a table.
+
+    Parameters
+    ----------
+    target, ending
+        As for `write_table`.
+
+    Yields
+    ------
+    callable
+        Takes a DataFrame; all must have the same columns.
+    """
+    last, packed = _endings(target, ending)
+    form = _format_of(last)
+    if form.write is None:
+        raise ValueError(f"{form.name} holds rankings only: use write_rankings.")
+    with _opened(target, packed) as file, form.write(file, last) as write:
+        yield write
+
+
+def write_rankings(
+    rankings: Rankings, target: Target, form: str = "ranks", *, ending: str | None = None
+) -> None:
+    r"""Write rankings beside the other columns of their table.
+
+    Parameters
+    ----------
+    rankings : Rankings
+        What `read_rankings` returns.
+    target, ending
+        As for `write_table`; also a .xarff or .kebi file.
+    form : {"ranks", "orders", "scores", "pairs"}, default="ranks"
+        A column a label, one column of text, or one line a pair.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pandas as pd
+    >>> from prefero.tables import read_rankings
+    >>> rankings = read_rankings(pd.DataFrame({"a": [1, 2], "b": [2, 1]}))
+    >>> file = io.BytesIO()
+    >>> write_rankings(rankings, file, "orders", ending=".csv")
+    >>> file.getvalue()
+    b'order\na > b\nb > a\n'
+    """
+    last, packed = _endings(target, ending)
+    writer = _format_of(last).write_rankings
+    if writer is None:
+        write_table(in_form(rankings, form), target, ending=ending)
+        return
+    with _opened(target, packed) as file:
+        writer(rankings, file)
+
+
+def check_ending(path: str | PathLike[str]) -> None:
+    """Refuse a name whose ending is that of no format that can be written."""
+    _format_of(_endings(path, None)[0])
+
+
+def _endings(target: Target, ending: str | None) -> tuple[str, bool]:
+    """The ending that names the format, and whether the file is to be compressed."""
+    if ending is None and not isinstance(target, str | PathLike):
+        raise ValueError("a stream has no ending: name the format by ending='.csv'.")
+    name = Path(f"x{ending}" if ending is not None else target)  # type: ignore[arg-type]
+    packed = name.suffix.lower() == ".gz"
+    return Path(name.stem if packed else name).suffix.lower(), packed
+
+
+def _format_of(ending: str) -> FileFormat:
+    able = [form for form in FORMATS if form.write or form.write_rankings]
+    for form in able:
+        if ending in form.endings:
+            return form
+    known = ", ".join(known for form in able for known in form.endings)
+    raise ValueError(f"no table is written with the ending {ending!r}: use one of {known}.")
+
+
+@contextmanager
+def _opened(target: Target, packed: bool) -> Iterator[Any]:
+    if not isinstance(target, str | PathLike):
+        yield target
+        return
+    with replacing(target) as file:
+        if not packed:
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as compressed:
+            yield compressed
