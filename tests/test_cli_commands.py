@@ -143,3 +143,46 @@ def test_names_come_out_as_they_went_in(write):
     )
     shown = prefero("check", path, "--labels", "*").stdout
     assert all(name in shown for name in names)
+
+
+def test_labels_that_name_nothing_are_refused(write):
+    done = prefero("check", write(RANKS), "--labels", "")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "data.csv: the name of a column is missing; there are x, color, y_a" in done.stderr
+
+
+def test_errors_speak_of_options(write):
+    done = prefero("aggregate", write("a,b\n0.5,2\n"))
+    assert done.stderr.endswith("this looks like scores: try --format 'scores'.\n")
+
+
+def test_all_ragged_lines_are_named_at_once(write):
+    done = prefero("check", write("a,b\n1\n1,2\n1,2,3\n2\n"))
+    assert done.stderr.endswith(
+        "data.csv:2: 2 cells were expected, got 1; lines 4, 5 are wrong too.\n"
+    )
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet", "xlsx", "xarff", "kebi"])
+@pytest.mark.parametrize("command", [["check"], ["aggregate"], ["convert", "-", "--to", "orders"]])
+def test_every_command_reads_every_format(write, tmp_path, command, ending):
+    source, path = write("x,a,b\n1,1,2\n2,2,1\n3,1,2\n"), tmp_path / f"t.{ending}"
+    assert prefero("convert", source, path, "--to", "ranks", "--labels", "a,b").returncode == 0
+    name, *others = command
+    labels = [] if ending in ("xarff", "kebi") else ["--labels", "a,b"]
+    done = prefero(name, path, *others, *labels)
+    assert done.returncode == 0, done.stderr
+    assert "3 rankings" in done.stdout + done.stderr
+
+
+def test_an_unknown_ending_is_wrong_usage(write, tmp_path):
+    done = prefero("convert", write("a,b\n1,2\n"), tmp_path / "out.xls", "--to", "ranks")
+    assert done.returncode == 2
+    assert "no table is written with the ending '.xls': use one of" in " ".join(done.stderr.split())
+    assert not (tmp_path / "out.xls").exists()
+
+
+def test_the_mark_between_cells_is_told(write):
+    done = prefero("aggregate", write("a;b\n1;2\n"))
+    assert done.stdout == "a > b\n"
+    assert "data.csv: cells are separated by semicolons." in done.stderr

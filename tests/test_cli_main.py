@@ -51,6 +51,8 @@ def test_wrong_usage_exits_2_and_says_so_on_stderr(arguments):
         (ValueError("y is wrong."), 3, "y is wrong."),
         (ModelFileError("Not a model."), 4, "Not a model."),
         (OSError(28, "No space left on device"), 1, "No space left"),
+        (MemoryError("Unable to allocate 8 TiB"), 1, "not enough memory for this (Unable to"),
+        (MemoryError(), 1, "not enough memory"),
         (ZeroDivisionError("oops"), 1, "unexpected ZeroDivisionError: oops"),
         (KeyboardInterrupt(), 130, ""),
     ],
@@ -78,6 +80,19 @@ def test_no_convergence_exits_5_after_the_result(monkeypatch, capsys):
     shown = capsys.readouterr()
     assert shown.out == "result\n"
     assert shown.err == "prefero: warning: no optimum yet\n"
+
+
+@pytest.mark.parametrize("n_rows", [3, 100_000])
+def test_a_reader_that_has_had_enough_is_no_failure(n_rows, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n" + "1,2\n" * n_rows)
+    command = [PROGRAM, "convert", table, "-", "--to", "orders"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        program.stdout.close()
+        words = program.stderr.read().decode()
+    assert program.returncode == 0
+    assert "Broken" not in words
+    assert "Traceback" not in words
 
 
 def test_a_missing_package_is_asked_for_in_one_sentence():

@@ -86,3 +86,33 @@ def test_text_features_are_learned_from(files, model):
     assert done.returncode == 0, done.stderr
     done = prefero("order", "predict", saved, "-", stdin="kind\neel\ntuna\n")
     assert [line.split(",")[0] for line in done.stdout.splitlines()] == ["rank", "2", "1"]
+
+
+def test_grades_taken_for_ranks_are_refused_with_the_line(files):
+    graded = files / "graded.csv"
+    graded.write_text("query,grade,x\na,2,5\na,0,1\nb,1,3\nb,0,2\n")
+    out = ("-o", files / "model.prefero", "--group", "query")
+    done = prefero("order", "train", graded, *out, "--rank", "grade")
+    assert done.returncode == 3
+    assert "graded.csv:3: column 'grade' holds 0, but ranks start at 1" in done.stderr
+    assert "--grade grade; line 5 is wrong too" in done.stderr
+
+
+def test_data_that_the_orderer_refuses_is_named(files):
+    empty = files / "empty.csv"
+    empty.write_text("place,x\n,5\n,1\n")
+    done = prefero("order", "train", empty, "-o", files / "model.prefero", "--rank", "place")
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+    assert "empty.csv: y ranks no object" in done.stderr
+
+
+def test_a_letor_file_names_its_own_columns(files):
+    letor, saved = files / "letor.txt", files / "model.prefero"
+    letor.write_text("2 qid:1 1:3 2:1\n0 qid:1 1:1\n1 qid:2 1:2\n0 qid:2 1:0.5\n")
+    done = prefero("order", "train", letor, "-o", saved)
+    assert done.returncode == 0, done.stderr
+    assert "2 orders of 4 objects" in done.stderr
+    (files / "new.txt").write_text("0 qid:7 1:1\n0 qid:7 1:4\n")
+    done = prefero("order", "predict", saved, files / "new.txt")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [(row["query"], row["rank"]) for row in rows] == [("7", "2"), ("7", "1")]
