@@ -12,6 +12,7 @@ from scipy import stats
 
 from prefero.datasets import benchmarks_folder
 from prefero.study import Table, compare, compare_folds, relative_sizes
+from prefero.study.folds import _holm
 
 FOLDER = benchmarks_folder()
 PUBLISHED = None if FOLDER is None else FOLDER.parent / "published"
@@ -235,6 +236,12 @@ def test_folds_are_compared_by_the_corrected_resampled_t_test():
     adjusted = {small: 2 * small, large: max(large, 2 * small)}
     np.testing.assert_allclose(found["p_value"], [adjusted[p] for p in expected])
     np.testing.assert_allclose(found["behind"], (scores[:, :1] - scores[:, 1:]).mean(axis=0))
+
+
+def test_an_adjusted_p_value_is_not_below_one_that_was_smaller():
+    # Three times .02 is more than twice .021.
+    np.testing.assert_allclose(_holm(np.array([0.021, 0.5, 0.02])), [0.06, 0.5, 0.06])
+    np.testing.assert_allclose(_holm(np.array([0.9, 0.4, 0.8])), [1, 1, 1])
 
 
 def test_a_single_data_set_is_compared_over_its_folds():
