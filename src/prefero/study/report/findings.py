@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from prefero.rankings import bucket_positions
+from prefero.study._data import DataSet
 from prefero.study._scores import of_rate
 from prefero.study.comparison import Comparison
-from prefero.study.experiment import Problem, summarize
+from prefero.study.experiment import summarize
 from prefero.study.table import Table
 
 _COLUMNS = {
@@ -74,12 +75,12 @@ def scores_by_dataset(found: Comparison) -> Table:
     )
 
 
-def data_summary(problems: Mapping[str, Problem]) -> Table:
+def data_summary(sets: Mapping[str, DataSet]) -> Table:
     """Return what is in each data set.
 
     Parameters
     ----------
-    problems : mapping of str to Problem
+    sets : mapping of str to DataSet
         The data sets by name.
 
     Returns
@@ -88,22 +89,22 @@ def data_summary(problems: Mapping[str, Problem]) -> Table:
         One row a data set: its size, and the shares of labels that are missing and of rows
         with ties.
     """
-    return Table(_data_row(name, problem) for name, problem in problems.items())
+    return Table(_data_row(name, data) for name, data in sets.items())
 
 
-def _data_row(name: str, problem: Problem) -> dict[str, Any]:
-    ranks = problem.ranks
+def _data_row(name: str, data: DataSet) -> dict[str, Any]:
+    ranks = data.ranks
     # A label that shares its place stands between the first and the last of its bucket.
     positions = np.sort(bucket_positions(ranks), axis=1)
     tied = (np.diff(positions, axis=1) == 0).any(axis=1)
     return {
         "data set": name,
         "rows": len(ranks),
-        "features": np.shape(problem.X)[1],
+        "features": np.shape(data.X)[1],
         "labels": ranks.shape[1],
         "labels not ranked": f"{np.isnan(ranks).mean():.1%}",
         "rows with ties": f"{tied.mean():.1%}",
-        "scores": "yes" if problem.scores is not None else "no",
+        "scores": "yes" if data.scores is not None else "no",
     }
 
 
