@@ -76,6 +76,11 @@ class Comparison:
         """The indices of the rankers, the best average rank first."""
         return np.argsort(self.average_ranks, kind="stable")
 
+    @property
+    def best(self) -> str:
+        """The ranker with the best average rank."""
+        return self.rankers[self.order[0]]
+
     def significant(self) -> NDArray[np.bool_]:
         """Return which rankers are significantly better than which.
 
@@ -118,13 +123,13 @@ class Comparison:
         """
         best = self.order[0]
         if len(self.datasets) == 1:
-            text = f"{self.rankers[best]} is best on {self.datasets[0]}: its mean {self.measure} "
+            text = f"{self.best} is best on {self.datasets[0]}: its mean {self.measure} "
             text += f"is {self.scores[0, best]:.3f}."
             if not len(self.over_folds):
                 return f"{text} A test needs at least two rankers and their scores by fold."
         else:
             n, k = self.scores.shape
-            text = f"{self.rankers[best]} is best: its average rank by {self.measure} is "
+            text = f"{self.best} is best: its average rank by {self.measure} is "
             text += f"{self.average_ranks[best]:.2f} of {k} over {_count(n, 'data set')}."
             if np.isnan(self.p_value):
                 return f"{text} A test needs at least two rankers."

@@ -16,12 +16,12 @@ from sklearn.model_selection import check_cv
 
 import prefero
 from prefero._pipelines import at_final_step
+from prefero._progress import Progress, reporting
 from prefero._sklearn import safe_indexing
 from prefero.metrics import kendall_tau, regret, spearman_rho, top_accuracy
 from prefero.rankings import drop_labels
 from prefero.study._cells import CellStore, Values, derived_seed, digest
 from prefero.study._data import DataSet, Folds, Source, Split, Splits, load_all
-from prefero.study._progress import Progress, reporting
 from prefero.study.table import Table
 
 __all__ = ["run_experiment", "summarize"]
@@ -160,7 +160,7 @@ def run_experiment(
         )
         for cell in pending
     )
-    with reporting(progress, len(cells), len(cells) - len(pending)) as advance:
+    with reporting(progress, len(cells), len(cells) - len(pending), "cells") as advance:
         for cell, values in joblib.Parallel(n_jobs, return_as="generator_unordered")(jobs):
             store.add(keys[cell], asdict(cell), values)
             advance()

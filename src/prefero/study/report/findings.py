@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from prefero._pipelines import final_step
+from prefero.label_ranking import ConsensusLabelRanker
 from prefero.rankings import bucket_positions
 from prefero.study._data import DataSet
 from prefero.study._scores import of_rate
@@ -14,6 +16,7 @@ from prefero.study.table import Table
 
 _COLUMNS = {
     "tau": "tau",
+    "tau_x": "tau-x",
     "rho": "rho",
     "top1": "right first choice",
     "regret": "regret",
@@ -41,6 +44,9 @@ def leaderboard(found: Comparison, results: Table) -> Table:
     means = {row["ranker"]: row for row in summarize(results, by=("ranker",))}
     known = [name for name in _COLUMNS if name in results.columns]
     known = [name for name in known if not all(np.isnan(row[name]) for row in means.values())]
+    # Without ties it is tau.
+    if "tau_x" in known and all(row["tau_x"] == row["tau"] for row in means.values()):
+        known.remove("tau_x")
     behind = {row["ranker"]: row for row in found.over_folds}
     rows = []
     for i in found.order:
@@ -54,6 +60,12 @@ def leaderboard(found: Comparison, results: Table) -> Table:
             row["p-value"] = behind[name]["p_value"] if name in behind else float("nan")
         rows.append(row)
     return Table(rows)
+
+
+def constant_order(rankers: Mapping[str, Any]) -> list[str]:
+    """Return the names of the rankers that give every row the same order."""
+    kind = ConsensusLabelRanker
+    return [name for name, ranker in rankers.items() if isinstance(final_step(ranker), kind)]
 
 
 def scores_by_dataset(found: Comparison) -> Table:

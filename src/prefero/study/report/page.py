@@ -118,7 +118,7 @@ def write_report(
     found = compare(at_rate, measure=measure, posthoc=posthoc, alpha=alpha)
     sets = load_all(data, groups)
     chosen = _chosen(focus, sets)
-    best = _known(found.rankers[found.order[0]], rankers)
+    best = _known(found.best, rankers)
     look = look_closely(sets[chosen], rankers[best], random_state)
     figures = Figures()
     page = _Page(
@@ -129,6 +129,7 @@ def write_report(
         data=findings.data_summary(sets),
         found=found,
         leaderboard=findings.leaderboard(found, at_rate),
+        constant=findings.constant_order(rankers),
         scores=findings.scores_by_dataset(found),
         best=best,
         focus=chosen,
@@ -156,6 +157,7 @@ class _Page:
     data: Table
     found: Comparison
     leaderboard: Table
+    constant: list[str]
     scores: Table
     best: str
     focus: str
