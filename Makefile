@@ -1,5 +1,8 @@
 # make demo   install into .venv and show the whole story on data that ships
 # make test   install with the development tools and run every test
+# make test-kernel  the Python tests again, under a BLAS kernel that this machine does not choose
+# make test-oldest  the Python tests on the oldest versions that pyproject.toml allows, in build/oldest
+# make mutants      put deliberate bugs into the sources, one by one: which do the tests not notice?
 # make lint   ruff, mypy, import-linter, clang-format
 # make format rewrite the sources in the house style
 # make stubs  write src/prefero/_core.pyi anew from the compiled module
@@ -11,7 +14,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/core/*.hpp src/core/*/*.h
 CPP_FILES := $(wildcard src/core/*.hpp src/core/*/*.hpp src/core/*.cpp src/bindings/* tests/cpp/*)
 SAY := @printf '\n== %s\n'
 
-.PHONY: demo test cpp-test lint format stubs clean
+.PHONY: demo test test-kernel test-oldest mutants cpp-test lint format stubs clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -21,6 +24,29 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev cpp-test
 	$(SAY) "Running the Python tests"
 	@$(BIN)/python -m pytest -n auto -q
+
+test-kernel: $(VENV)/.installed-dev
+	$(SAY) "Running the Python tests under another kernel of OpenBLAS"
+	@kernel=$$($(BIN)/python tools/other_kernel.py) && test -n "$$kernel" || { echo "There is none here."; exit; }; \
+	echo "OPENBLAS_CORETYPE=$$kernel" && OPENBLAS_CORETYPE=$$kernel $(BIN)/python -m pytest -n auto -q
+
+OLDEST := build/oldest
+
+test-oldest: $(OLDEST)/.installed
+	$(SAY) "Running the Python tests on the oldest versions that pyproject.toml allows"
+	@$(OLDEST)/bin/python -m pytest -n auto -q -W default::DeprecationWarning
+
+# Python 3.11 where there is one, as the oldest packages are older than the newest Python.
+$(OLDEST)/.installed: $(NATIVE)
+	@bash tools/check-compiler.sh "$(CXX)"
+	$(SAY) "Installing the oldest versions in $(OLDEST)"
+	@"$$(PYTHON=python3.11 bash tools/find-python.sh)" -m venv --clear $(OLDEST)
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	@$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct -e ".[dev]"
+	@touch $@
+
+mutants: $(VENV)/.installed-dev
+	@$(BIN)/python tools/mutants.py
 
 $(VENV)/bin/python:
 	@bash tools/find-python.sh > /dev/null

@@ -237,10 +237,67 @@ def test_auto_says_what_it_chose_and_repeats_itself(table, folder, tmp_path):
         assert done.returncode == 0, done.stderr
         runs.append({**json.loads(done.stdout), "file": ""})
     assert runs[0] == runs[1]
-    taus = runs[0]["cross_validated_tau"]
+    taus = runs[0]["cross_validated"]
     assert max(taus, key=taus.get) == runs[0]["model"]
     assert taus["consensus"] < taus["neighbors"]
     assert runs[0]["features"] == ["size", "colour"]
+    # What compare says of the same table.
+    done = prefero("compare", folder / "data.csv", *options, "--json")
+    found = json.loads(done.stdout)
+    assert found["best"] == runs[0]["model"]
+    assert found["verdict"] == runs[0]["verdict"]
+    assert {row["ranker"]: row["tau"] for row in found["summary"]} == taus
+
+
+def test_the_measure_decides(folder, tmp_path):
+    options = ("--labels", "y_*", "--format", "scores", "--higher-is-better", "--ignore", "id")
+    model = ("-o", tmp_path / "m.prefero")
+    done = prefero("train", folder / "data.csv", *model, *options, "--measure", "regret", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    costs = report["cross_validated"]
+    assert report["measure"] == "regret"
+    assert report["model"] == min(costs, key=costs.get)
+    assert "its mean regret is" in report["verdict"]
+
+
+def test_regret_needs_scores(write, tmp_path):
+    data = write("x,a,b\n" + "0,1,2\n1,2,1\n" * 5)
+    options = ("--labels", "a,b", "--measure", "regret")
+    for command in (("train", data, "-o", tmp_path / "m"), ("compare", data)):
+        refused(prefero(*command, *options), 3, "--measure regret needs scores")
+
+
+def test_a_leaked_label_is_warned_of(write, tmp_path):
+    rows = [f"{i % 7},{1 + i % 2},{1 + i % 2},{2 - i % 2}" for i in range(40)]
+    data = write("\n".join(["x,old rank,a,b", *rows]))
+    options = ("--labels", "a,b", "--model", "tree")
+    done = prefero("train", data, "-o", tmp_path / "m.prefero", *options)
+    assert done.returncode == 0
+    assert "warning: 'old rank' says the rank of 'a' (rank correlation 1.00)" in done.stderr
+    done = prefero("train", data, "-o", tmp_path / "m", *options, "--ignore", "old rank")
+    assert "warning" not in done.stderr
+
+
+def test_groups_are_no_feature_and_stay_together(write, tmp_path):
+    lines = ["s,t,u,v,w,a,b"]
+    for i in range(40):
+        g = i // 5
+        first = 1 + (g + i) % 2
+        lines.append(f"g{g},{3 - g},{g / 7:.3f},{g * 0.31:.3f},{g**2},{first},{3 - first}")
+    data = write("\n".join(lines))
+    options = ("-o", tmp_path / "m.prefero", "--labels", "a,b")
+    done = prefero("train", data, *options, "--ignore", "s")
+    assert "40 rows of data repeat the features of another row" in done.stderr
+    done = prefero("train", data, *options, "--groups", "s", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "repeat" not in done.stderr
+    assert json.loads(done.stdout)["features"] == ["t", "u", "v", "w"]
+    refused(
+        prefero("compare", data, "--labels", "a,b", "--groups", "s"), 3, "too few groups for 10"
+    )
+    done = prefero("compare", data, "--labels", "a,b", "--groups", "s", "--folds", "4")
+    assert done.returncode == 0, done.stderr
 
 
 def test_auto_with_hardly_any_rows(write, tmp_path):

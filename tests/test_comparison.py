@@ -12,6 +12,7 @@ from scipy import stats
 
 from prefero.datasets import benchmarks_folder
 from prefero.study import Table, compare, compare_folds, relative_sizes
+from prefero.study.folds import _holm
 
 FOLDER = benchmarks_folder()
 PUBLISHED = None if FOLDER is None else FOLDER.parent / "published"
@@ -133,14 +134,20 @@ def test_groups_join_rankers_that_do_not_differ():
     assert {"a", "b"} in groups
     assert {"c", "d"} in groups
     assert not any({"a", "e"} <= group for group in groups)
-    assert "significantly better than" in found.verdict()
+    best, other = found.rankers[found.order[0]], found.rankers[found.order[1]]
+    assert found.alike() == [other]
+    assert found.verdict().startswith(f"{best} is best")
+    assert f"It cannot be told apart from {other}; it is significantly better" in found.verdict()
+    assert "(Friedman p < 0.001, then Nemenyi, level 0.05)" in found.verdict()
+    assert "0.000" not in found.p_table().to_text()
+    assert "<0.001" in found.p_table().to_text()
 
 
 def test_without_a_difference_all_are_one_group():
     scores = np.tile([[0.5, 0.6, 0.7], [0.6, 0.7, 0.5], [0.7, 0.5, 0.6]], (3, 1))
     found = compare(table(scores))
     assert found.groups() == [["a", "b", "c"]]
-    assert "do not differ" in found.verdict()
+    assert "It cannot be told apart from b, c (Friedman p = 1" in found.verdict()
 
 
 def test_equal_scores_everywhere_are_no_difference():
@@ -237,14 +244,21 @@ def test_folds_are_compared_by_the_corrected_resampled_t_test():
     np.testing.assert_allclose(found["behind"], (scores[:, :1] - scores[:, 1:]).mean(axis=0))
 
 
+def test_an_adjusted_p_value_is_not_below_one_that_was_smaller():
+    # Three times .02 is more than twice .021.
+    np.testing.assert_allclose(_holm(np.array([0.021, 0.5, 0.02])), [0.06, 0.5, 0.06])
+    np.testing.assert_allclose(_holm(np.array([0.9, 0.4, 0.8])), [1, 1, 1])
+
+
 def test_a_single_data_set_is_compared_over_its_folds():
     scores = np.random.default_rng(0).normal(loc=[0.2, 1, 0.9], scale=0.2, size=(20, 3))
     results = folds(scores, n_splits=10)
     found = compare(results)
     assert found.over_folds == compare_folds(results)
     assert found.verdict() == (
-        f"b is best on d: its mean tau is {scores[:, 1].mean():.3f}. It is significantly better "
-        "than a (corrected resampled t-test over the folds, Holm, level 0.05)."
+        f"b is best on d: its mean tau is {scores[:, 1].mean():.3f}. It cannot be told apart from "
+        "c; it is significantly better than a (corrected resampled t-test over the folds, Holm, "
+        "level 0.05)."
     )
     assert found.over_folds.to_text() in found.to_text()
     # A fold without any pair of labels to judge says nothing of any ranker.
@@ -269,10 +283,20 @@ def test_more_repetitions_of_the_same_folds_do_not_make_a_difference_significant
     assert compare_folds(folds(scores, n_splits=10))[0]["p_value"] > 0.05
 
 
+def test_the_rows_of_the_folds_say_how_much_they_share():
+    scores = np.random.default_rng(0).normal(loc=[1, 0.8], scale=0.3, size=(10, 2))
+    results = folds(scores, n_splits=10)
+    half = Table(row | {"train_rows": 50.0, "test_rows": 50.0} for row in results)
+    gaps = scores[:, 0] - scores[:, 1]
+    t = gaps.mean() / np.sqrt((1 / 10 + 1) * np.var(gaps, ddof=1))
+    assert compare_folds(half)[0]["p_value"] == pytest.approx(2 * stats.t.sf(abs(t), 9))
+
+
 def test_folds_with_a_reference_equal_scores_and_regret():
     scores = np.array([[1.0, 2.0, 2.0]] * 4)
     by_tau = compare_folds(folds(scores, 4), reference="b")
-    assert {row["ranker"]: row["p_value"] for row in by_tau} == {"a": 0, "c": 1}
+    assert {row["ranker"]: row["p_value"] for row in by_tau} == pytest.approx({"a": 0, "c": 1})
+    assert "0.000" not in by_tau.where(ranker="a").to_text(3).replace("1.000", "")
     by_regret = compare_folds(folds(scores, 4, "regret"), measure="regret")
     assert [row["behind"] for row in by_regret] == [1, 1]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import LeaveOneGroupOut
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
@@ -113,6 +114,61 @@ def test_the_rows_do_not_depend_on_what_else_is_run_or_on_the_number_of_jobs():
     part = run_experiment({"b": SpyRanker()}, {"two": toy(seed=2)}, n_splits=3, missing=(0.3,))
     same = whole.where(ranker="b", dataset="two", missing=0.3, repetition=0)
     assert without_seconds(same) == without_seconds(part)
+
+
+def grouped_rows(spy):
+    return [set(seen["X"][:, 0].astype(int) // 5) for seen in spy.seen()]
+
+
+def test_rows_of_a_group_are_never_divided(tmp_path):
+    spy = SpyRanker(str(tmp_path))
+    groups = np.arange(30) // 5
+    table = run_experiment({"spy": spy}, {"toy": toy()}, n_splits=3, groups={"toy": groups})
+    assert [row["test_rows"] for row in table] == [10, 10, 10]
+    trained = grouped_rows(spy)
+    assert [len(members) for members in trained] == [4, 4, 4]
+    assert set.intersection(*trained) == set()
+
+
+def test_any_splitter_makes_the_folds(tmp_path):
+    spy = SpyRanker(str(tmp_path))
+    groups = {"toy": np.arange(30) // 10}
+    arguments = {"rankers": {"spy": spy}, "data": {"toy": toy()}}
+    table = run_experiment(**arguments, groups=groups, cv=LeaveOneGroupOut())
+    assert table["fold"].tolist() == [0, 1, 2]
+    official = [(np.arange(20), np.arange(20, 30)), (np.arange(10, 30), np.arange(10))]
+    table = run_experiment(**arguments, cv=iter(official), missing=(0.0, 0.2))
+    assert table["fold"].tolist() == [0, 1, 0, 1]
+    assert table["train_rows"].tolist() == [20] * 4
+    with pytest.raises(ValueError, match="n_repeats goes with n_splits"):
+        run_experiment(**arguments, cv=LeaveOneGroupOut(), n_repeats=2)
+
+
+def test_rows_that_repeat_their_features_are_wondered_about():
+    X, Y = np.repeat(np.random.default_rng(0).normal(size=(6, 4)), 5, axis=0), toy()[1]
+    ranker = {"a": SpyRanker()}
+    with pytest.warns(UserWarning, match="30 rows of toy repeat the features of another row"):
+        run_experiment(ranker, {"toy": (X, Y)}, n_splits=2)
+    run_experiment(ranker, {"toy": (X, Y)}, n_splits=2, groups={"toy": np.arange(30) // 5})
+    with pytest.raises(ValueError, match="has 6 groups, too few for 10 folds"):
+        run_experiment(ranker, {"toy": (X, Y)}, groups={"toy": np.arange(30) // 5})
+    with pytest.raises(ValueError, match="groups name 'other'"):
+        run_experiment(ranker, {"toy": (X, Y)}, groups={"other": np.arange(30)})
+
+
+class TyingRanker(SpyRanker):
+    def predict_buckets(self, X):
+        return np.tile([1, 2, 2, 2], (len(X), 1))
+
+
+def test_tau_x_asks_for_ties_where_there_are_some():
+    X, Y = toy()
+    rankers = {"strict": SpyRanker(), "tying": TyingRanker()}
+    strict = run_experiment(rankers, {"toy": (X, Y)}, n_splits=2)
+    np.testing.assert_array_equal(strict["tau_x"], strict["tau"])
+    tied = run_experiment(rankers, {"toy": (X, np.tile([1, 2, 2, 2], (30, 1)))}, n_splits=2)
+    assert tied.where(ranker="tying")["tau_x"].tolist() == [1, 1]
+    assert tied.where(ranker="strict")["tau_x"].tolist() == [0.5, 0.5]
 
 
 def test_pipelines_are_rankers_too():

@@ -163,6 +163,12 @@ def test_kemeny_center_of_incomplete_rankings_is_that_of_their_extensions(Y):
     assert loss(model.center) == min(loss(p) for p in oracles.permutations(Y.shape[1]))
 
 
+def test_a_ranking_of_m_of_n_labels_has_m_nth_of_its_weight_in_the_kemeny_center():
+    pair = [2, 1, np.nan, np.nan, np.nan]
+    assert fit_mallows([[1, 2, 3, 4, 5], pair, pair], center="kemeny").center[0] == 1
+    assert fit_mallows([[1, 2, 3, 4, 5], pair, pair, pair], center="kemeny").center[0] == 2
+
+
 def test_pair_probabilities_of_many_models_equal_each():
     models = [Mallows([1, 2, 3], 0.5), Mallows([3, 1, 2], np.inf)]
     batch = pairwise_batch([m.center for m in models], [m.theta for m in models])

@@ -10,7 +10,7 @@ import pytest
 from prefero import ConsensusLabelRanker, ForestLabelRanker, NeighborsLabelRanker
 from prefero.rankings import ranks_from_scores, strict_ranks
 from prefero.study import run_experiment, write_report
-from prefero.study.experiment import load_problem
+from prefero.study._data import load_data
 from prefero.study.report.close_look import explain_row, feature_importance, look_closely
 
 SECTIONS = "data leaderboard ranks pairs abstaining rows features reproduce".split()
@@ -122,7 +122,7 @@ def test_a_wrong_call_leaves_the_old_page(tmp_path):
 
 @pytest.mark.parametrize("ranker", [RANKERS["neighbours"], ForestLabelRanker(n_estimators=9)])
 def test_the_close_look_finds_the_feature_that_orders_the_labels(ranker):
-    look = look_closely(load_problem("d", problem(0, n=60)), ranker, random_state=0)
+    look = look_closely(load_data("d", problem(0, n=60)), ranker, random_state=0)
     assert np.nanmean(look.tau) > 0.5
     assert np.argmax(feature_importance(look, 0)[1]) == 1
     extreme = int(np.argmax(look.X.iloc[:, 1]))

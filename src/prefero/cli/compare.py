@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,12 +15,16 @@ from prefero.cli.options import (
     DirectionOption,
     Format,
     FormatOption,
+    GroupsOption,
     IgnoreOption,
     InstanceOption,
     JobsOption,
     JsonOption,
     LabelsOption,
+    Measure,
+    MeasureOption,
     Reading,
+    RowsOption,
     SeedOption,
     TextOption,
     Unranked,
@@ -29,11 +32,17 @@ from prefero.cli.options import (
     table_out,
     writable,
 )
-from prefero.cli.rankers import RANKER_NAMES, RANKERS, RankerChoice, ranker_choice
+from prefero.cli.rankers import BASELINE, RANKER_NAMES, RANKERS, RankerChoice, ranker_choice
 from prefero.cli.tables import write
 from prefero.cli.train import read_training
-from prefero.cli.trials import Problem, Trials, run_trials
-from prefero.exceptions import DataError
+from prefero.cli.trials import (
+    Plan,
+    Sample,
+    Trials,
+    refuse_measure,
+    run_trials,
+    wonder_about_leaks,
+)
 
 if TYPE_CHECKING:
     from prefero.study import Comparison, Table
@@ -47,16 +56,13 @@ EXAMPLES = (
 _QUICK_FOLDS, _QUICK_ROWS = 3, 500
 # Rankers that stand side by side with their standard deviations; of more only the means fit.
 _MOST_ROOMY = 4
-_MEASURES = {"tau": "tau", "rho": "rho", "top1": "first right", "regret": "regret"}
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How thorough a comparison is."""
-
-    folds: int
-    repeats: int
-    most_rows: int | None = None
+_MEASURES = {
+    "tau": "tau",
+    "tau_x": "tau-x",
+    "rho": "rho",
+    "top1": "first right",
+    "regret": "regret",
+}
 
 
 def compare(
@@ -66,10 +72,19 @@ def compare(
     higher_is_better: DirectionOption = None,
     rankers: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help=f"Some of {', '.join(RANKER_NAMES)}; all by default."),
+        typer.Option(
+            metavar="NAMES",
+            help=f"Some of {', '.join(RANKER_NAMES)}; all by default. {BASELINE.name}, the "
+            "constant order, is always among them.",
+        ),
     ] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Of the cross-validation.")] = 10,
-    repeats: Annotated[int, typer.Option(min=1, help="Repetitions, each with new folds.")] = 1,
+    measure: MeasureOption = Measure.TAU,
+    folds: Annotated[int, typer.Option(min=2, help="Of the cross-validation.")] = Plan.folds,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Repetitions, each with new folds.")
+    ] = Plan.repeats,
+    groups: GroupsOption = None,
+    rows: RowsOption = Plan.most_rows,
     quick: Annotated[
         bool,
         typer.Option("--quick", help=f"{_QUICK_FOLDS} folds of at most {_QUICK_ROWS} rows."),
@@ -105,34 +120,22 @@ def compare(
 
     All are cross-validated on the same folds; tests say which of them differ.
     """
-    from prefero.study import compare as compare_results
-
     choices = _chosen(rankers)
     reading = Reading(format, labels, higher_is_better, unranked, instance)
-    plan = Plan(_QUICK_FOLDS, 1, _QUICK_ROWS) if quick else Plan(folds, repeats)
-    names = _names(data)
-    problems = [
-        _problem(path, name, reading, ignore, text, plan, seed)
-        for path, name in zip(data, names, strict=True)
+    size = (_QUICK_FOLDS, 1, _QUICK_ROWS) if quick else (folds, repeats, rows)
+    plan = Plan(measure, *size, seed)
+    samples = [
+        _sample(path, name, reading, (ignore, groups, text), plan)
+        for path, name in zip(data, _names(data), strict=True)
     ]
-    trials = run_trials(
-        choices,
-        problems,
-        folds=plan.folds,
-        repeats=plan.repeats,
-        seed=seed,
-        jobs=jobs,
-        folder=resume,
-    )
+    trials = run_trials(choices, samples, plan, jobs=jobs, folder=resume)
     for (ranker, name), reason in trials.failed.items():
         say(f"{ranker} has no result on {name}: {reason}")
-    if not len(trials.results):
-        raise DataError("no ranker could be trained.", ", ".join(names))
+    found = trials.judged(measure)
     if out is not None:
         write(trials.results.to_frame(), out)
-    found = compare_results(trials.results)
     if report is not None:
-        _write_page(report, trials, found, problems, seed)
+        _write_page(report, trials, found, samples, plan)
     if as_json:
         print_json(_report(trials, found, plan))
     else:
@@ -146,7 +149,7 @@ def _chosen(names: str | None) -> list[RankerChoice]:
     unknown = [name for name in wanted if name not in RANKER_NAMES]
     if unknown:
         raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(RANKER_NAMES)}.")
-    return [ranker_choice(name) for name in dict.fromkeys(wanted)]
+    return [ranker_choice(name) for name in dict.fromkeys((BASELINE.name, *wanted))]
 
 
 def _names(paths: list[Path]) -> list[str]:
@@ -155,47 +158,50 @@ def _names(paths: list[Path]) -> list[str]:
     return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
 
 
-def _problem(
+def _sample(
     path: Path,
     name: str,
     reading: Reading,
-    ignore: str | None,
-    text: str | None,
+    columns: tuple[str | None, str | None, str | None],
     plan: Plan,
-    seed: int,
-) -> Problem:
+) -> Sample:
+    """Read a table; the columns are those to ignore, of the groups, and of text."""
     import numpy as np
 
-    rankings, _ = read_training(path, reading, ignore, weights=None)
+    ignore, groups, text = columns
+    training = read_training(path, reading, ignore, None, groups)
+    rankings = training.rankings
     features = training_features(rankings, text)
-    n = len(rankings.ranks)
-    if n < plan.folds:
-        raise rankings.table.error(f"too few rankings for {plan.folds} folds: {n}.")
+    sample = Sample.of(name, rankings, features, training.groups, plan)
+    refuse_measure(sample, plan)
+    if sample.witnesses < plan.folds:
+        what = "rankings" if sample.groups is None else "groups"
+        raise rankings.table.error(f"too few {what} for {plan.folds} folds: {sample.witnesses}.")
     if np.isfinite(rankings.ranks).sum(axis=1).max() < 2:
         raise rankings.table.error("no row ranks two labels: there is nothing to compare by.")
-    rows = np.arange(n)
-    if plan.most_rows is not None and n > plan.most_rows:
-        rows = np.random.default_rng(seed).permutation(n)[: plan.most_rows]
-    return Problem.of(name, rankings, features, rows)
+    wonder_about_leaks(rankings, features)
+    sample.wonder()
+    return sample
 
 
 def _write_page(
-    path: Path, trials: Trials, found: "Comparison", problems: list[Problem], seed: int
+    path: Path, trials: Trials, found: "Comparison", samples: list[Sample], plan: Plan
 ) -> None:
     """Write the page, which looks closely at the best ranker on the first table it has."""
     from prefero.study import write_report
 
-    focus = next(problem for problem in problems if problem.name == found.datasets[0])
+    focus = next(sample for sample in samples if sample.name == found.datasets[0])
     rankers = {name: build(ranker_choice(name), focus.features) for name in found.rankers}
-    best = rankers[found.rankers[found.order[0]]]
     write_report(
         path,
         trials.results,
-        {problem.name: problem.source(best) for problem in problems},
+        {sample.name: sample.source(rankers[found.best]) for sample in samples},
         rankers,
+        groups={sample.name: sample.groups for sample in samples if sample.groups is not None},
         focus=focus.name,
+        measure=found.measure,
         command=shlex.join(["prefero", *sys.argv[1:]]),
-        random_state=seed,
+        random_state=plan.seed,
     )
     say(f"Wrote {path}.")
 
@@ -205,6 +211,9 @@ def _report(trials: Trials, found: "Comparison", plan: Plan) -> dict[str, Any]:
 
     return {
         "verdict": found.verdict(),
+        "measure": plan.measure,
+        "best": found.best,
+        "not_told_apart": found.alike(),
         "folds": plan.folds,
         "repeats": plan.repeats,
         "summary": list(summarize(trials.results, by=("dataset", "ranker"))),
@@ -230,17 +239,19 @@ def _show(results: "Table", found: "Comparison", plan: Plan) -> None:
     times = "" if plan.repeats == 1 else f", {plan.repeats} times"
     datasets = list(dict.fromkeys(results["dataset"]))
     roomy = len(datasets) == 1 or len(found.rankers) <= _MOST_ROOMY
-    shown = "mean ± standard deviation" if roomy else "mean (--json has deviations)"
-    console.print(f"{plan.folds}-fold cross-validation{times}: {shown}\n")
-    console.print(_one_set(results) if len(datasets) == 1 else _many_sets(results, datasets, found))
+    kind = "mean ± standard deviation" if roomy else "mean (--json has deviations)"
+    console.print(f"{plan.folds}-fold cross-validation{times}: {kind}\n")
+    shown = _one_set(results, found) if len(datasets) == 1 else _many_sets(results, datasets, found)
+    console.print(shown)
     if len(datasets) > 1:
         console.print()
-        board = plain_table("ranker", "average rank", "mean tau", "wins")
+        mean = f"mean {found.measure}"
+        board = plain_table("ranker", "average rank", mean, "wins")
         for row in found.leaderboard():
             board.add_row(
                 row["ranker"],
                 f"{row['average rank']:.2f}",
-                f"{row['mean tau']:.3f}",
+                f"{row[mean]:.3f}",
                 str(row["wins"]),
             )
         console.print(board)
@@ -249,12 +260,18 @@ def _show(results: "Table", found: "Comparison", plan: Plan) -> None:
     say(found.verdict())
 
 
-def _one_set(results: "Table") -> Any:
-    """The rankers of one data set with all measures, the best tau first."""
+def _one_set(results: "Table", found: "Comparison") -> Any:
+    """The rankers of one data set with all measures, the best first."""
     from prefero.study import summarize
 
-    rows = sorted(summarize(results, by=("ranker",)), key=lambda row: -row["tau"])
+    place = {found.rankers[i]: n for n, i in enumerate(found.order)}
+    rows = sorted(
+        summarize(results, by=("ranker",)), key=lambda row: place.get(row["ranker"], len(place))
+    )
     measures = [name for name in _MEASURES if not all(row[name] != row[name] for row in rows)]
+    # Without ties it is tau.
+    if all(row["tau_x"] == row["tau"] for row in rows) and found.measure != "tau_x":
+        measures.remove("tau_x")
     table = plain_table("ranker", *(_MEASURES[name] for name in measures), "seconds")
     for row in rows:
         cells = [_cell(row, name) for name in measures]
@@ -263,16 +280,17 @@ def _one_set(results: "Table") -> Any:
 
 
 def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> Any:
-    """Tau on every data set, one column a ranker, the best on average first."""
+    """The measure on every data set, one column a ranker, the best on average first."""
     from prefero.study import summarize
 
     rankers = [found.rankers[i] for i in found.order]
     roomy = len(rankers) <= _MOST_ROOMY
+    by = found.measure
     cells = {
-        (row["dataset"], row["ranker"]): _cell(row, "tau") if roomy else f"{row['tau']:.3f}"
+        (row["dataset"], row["ranker"]): _cell(row, by) if roomy else f"{row[by]:.3f}"
         for row in summarize(results, by=("dataset", "ranker"))
     }
-    table = plain_table("tau", *rankers, tight=not roomy)
+    table = plain_table(_MEASURES[by], *rankers, tight=not roomy)
     table.columns[0].no_wrap = True
     for name in datasets:
         table.add_row(name, *(cells.get((name, ranker), "") for ranker in rankers))

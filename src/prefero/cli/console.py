@@ -3,20 +3,11 @@
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
-
-
-def words() -> "Console":
-    """Return the console of stderr, for what a person reads along the way."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 def page() -> "Console":
@@ -77,22 +68,3 @@ def _without_nan(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_without_nan(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def track(steps: Sequence[Any], what: str) -> Iterable[Any]:
-    """Yield the steps, with a progress bar if stderr is a terminal."""
-    from rich.progress import track as rich_track
-
-    console = words()
-    return rich_track(steps, what, console=console, transient=True, disable=not console.is_terminal)
-
-
-@contextmanager
-def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """Yield a function that shows how many steps are done, if stderr is a terminal."""
-    from rich.progress import Progress
-
-    console = words()
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda done: bar.update(task, completed=done)

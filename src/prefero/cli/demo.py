@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero.cli.console import page, plain_table, print_json, section, track
+from prefero._progress import reporting
+from prefero.cli.console import page, plain_table, print_json, section
 from prefero.cli.rankers import BASELINE, RANKERS, RankerChoice
 
 if TYPE_CHECKING:
@@ -59,7 +60,11 @@ def demo(
     """Show the whole story on data that ships, in under a minute."""
     data = {name: _load(name, size) for name, size, _ in _SETS}
     runs = [(name, choice) for name in data for choice in RANKERS]
-    results = [_run(name, data[name], choice) for name, choice in track(runs, "Cross-validating")]
+    results = []
+    with reporting("auto", len(runs), what="Cross-validating") as advance:
+        for name, choice in runs:
+            results.append(_run(name, data[name], choice))
+            advance()
     if as_json:
         print_json([{**vars(result), "ranker": result.ranker.name} for result in results])
         return

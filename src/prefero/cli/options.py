@@ -28,6 +28,20 @@ class Unranked(StrEnum):
     BELOW = "below"
 
 
+class Measure(StrEnum):
+    """What rankers are compared by."""
+
+    TAU = "tau"
+    TAU_X = "tau-x"
+    TOP1 = "top1"
+    REGRET = "regret"
+
+    @property
+    def column(self) -> str:
+        """Its column in a table of results."""
+        return self.value.replace("-", "_")
+
+
 @dataclass(frozen=True)
 class Reading:
     """How to read rankings out of a table."""
@@ -168,6 +182,29 @@ TextOption = Annotated[
     str | None,
     typer.Option(
         "--text", metavar="COLUMNS", help="Columns of names, though some or all look like numbers."
+    ),
+]
+MeasureOption = Annotated[
+    Measure,
+    typer.Option(
+        "--measure",
+        help="What the best ranker is best by: Kendall's tau; tau-x, which asks for ties too; how "
+        "often the first choice is right; what it costs (of scores).",
+    ),
+]
+GroupsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="COLUMN",
+        help="What rows belong to, such as the substrate: folds do not divide it, and it is no "
+        "feature.",
+    ),
+]
+RowsOption = Annotated[
+    int,
+    typer.Option(
+        "--rows", min=0, metavar="N", help="Try rankers on at most so many rows; 0: on all."
     ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", help="What everything random follows from.")]

@@ -1,7 +1,6 @@
 """prefero train: a model file from a table."""
 
-import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,14 +14,18 @@ from prefero.cli.options import (
     DirectionOption,
     Format,
     FormatOption,
+    GroupsOption,
     IgnoreOption,
     InstanceOption,
     JobsOption,
     JsonOption,
     LabelsOption,
+    Measure,
+    MeasureOption,
     ModelOption,
     ModelOutOption,
     Reading,
+    RowsOption,
     SeedOption,
     SetOption,
     TextOption,
@@ -31,12 +34,14 @@ from prefero.cli.options import (
 )
 from prefero.cli.rankers import AUTO, BASELINE, RANKERS, RankerChoice, ranker_choice
 from prefero.cli.tables import rankings_of, read
+from prefero.cli.trials import Plan, Sample, refuse_measure, run_trials, wonder_about_leaks
+from prefero.exceptions import DataError
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
     from numpy.typing import NDArray
 
+    from prefero.study import Comparison
     from prefero.tables import Rankings
 
 EXAMPLES = (
@@ -45,9 +50,8 @@ EXAMPLES = (
     "prefero train ranks.csv -o m.prefero --labels a,b,c --model neighbors --set n_neighbors=9",
 )
 
-_FOLDS = 5
-# With fewer rows cross-validation says nothing; with more a sample says enough.
-_FEWEST_ROWS, _MOST_ROWS = 6, 3000
+# With fewer rows cross-validation says nothing.
+_FEWEST_ROWS = 6
 
 
 @dataclass
@@ -59,7 +63,9 @@ class Trained:
     rows: int
     labels: list[str]
     features: list[str]
-    cross_validated_tau: dict[str, float]
+    measure: Measure
+    cross_validated: dict[str, float]
+    verdict: str | None
 
 
 def train(
@@ -69,12 +75,15 @@ def train(
     format: FormatOption = Format.RANKS,
     higher_is_better: DirectionOption = None,
     model: ModelOption = AUTO,
+    measure: MeasureOption = Measure.TAU,
     settings: SetOption = [],  # noqa: B006 (typer copies it)
     ignore: IgnoreOption = None,
     text: TextOption = None,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="How much each row counts.")
     ] = None,
+    groups: GroupsOption = None,
+    rows: RowsOption = Plan.most_rows,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
     seed: SeedOption = 0,
@@ -90,40 +99,62 @@ def train(
     if parameters and model == AUTO:
         raise typer.BadParameter("--set needs the name of one ranker: add --model.")
     reading = Reading(format, labels, higher_is_better, unranked, instance)
-    rankings, weight = read_training(data, reading, ignore, weights)
+    training = read_training(data, reading, ignore, weights, groups)
+    rankings = training.rankings
     features = training_features(rankings, text)
-    taus = _auto(rankings, features, seed, jobs) if model == AUTO else {}
-    choice = ranker_choice(max(taus, key=lambda name: taus[name]) if taus else model)
+    wonder_about_leaks(rankings, features)
+    found = None
+    if model == AUTO:
+        plan = Plan(measure, most_rows=rows, seed=seed)
+        found = _auto(Sample.of(data.stem, rankings, features, training.groups, plan), plan, jobs)
+        model = BASELINE.name if found is None else found.best
+    choice = ranker_choice(model)
     ranker = build(choice, features, seeded(choice, seed, jobs) | parameters)
     if not takes_missing(ranker):
         refuse_missing(rankings.table, features, rankings.rows, choice.name)
     ranks = DataFrame(rankings.ranks, columns=rankings.labels)
-    save(fit(ranker, features, ranks, weight), out)
-    done = Trained(choice.name, str(out), len(ranks), rankings.labels, list(features), taus)
+    save(fit(ranker, features, ranks, training.weights), out)
+    done = Trained(
+        *(choice.name, str(out), len(ranks), rankings.labels, list(features), measure),
+        {} if found is None else dict(zip(found.rankers, found.scores[0].tolist(), strict=True)),
+        None if found is None else found.verdict(),
+    )
     if as_json:
         print_json(asdict(done))
     else:
         _tell(done)
 
 
+@dataclass
+class Training:
+    """Rankings to learn from, what each counts and what it belongs to."""
+
+    rankings: "Rankings"
+    weights: "NDArray[np.float64] | None"
+    groups: "NDArray[np.object_] | None"
+
+
 def read_training(
-    data: Path, reading: Reading, ignore: str | None, weights: str | None
-) -> "tuple[Rankings, NDArray[np.float64] | None]":
-    """Read rankings and their weights from a table; rows that rank nothing are left out."""
+    data: Path, reading: Reading, ignore: str | None, weights: str | None, groups: str | None
+) -> Training:
+    """Read rankings, their weights and groups from a table; rows that rank nothing are left out."""
     table = read(data)
     if reading.labels is None and table.declared.labels is None:
         raise typer.BadParameter("which columns hold the rankings? Add --labels 'y_*'.")
-    weight_column = None if weights is None else table.column(weights)
+    weight, group = (None if name is None else table.column(name) for name in (weights, groups))
     ignored = [] if ignore is None else table.columns(ignore)
-    everyone = rankings_of(table.without(weight_column, *ignored), reading)
+    everyone = rankings_of(table.without(weight, group, *ignored), reading)
     rankings = everyone.ranked()
     if rankings is None:
         raise table.error("no row ranks any label: there is nothing to learn from.")
     if empty := len(everyone.ranks) - len(rankings.ranks):
         say(f"{table.source}: {empty} of {len(everyone.ranks)} rankings are empty and left out.")
-    if weight_column is None:
-        return rankings, None
-    return rankings, table.weights(weight_column)[rankings.rows]
+    rows = rankings.rows
+    return Training(
+        rankings,
+        None if weight is None else table.weights(weight)[rows],
+        None if group is None else table.frame[group].astype(str).to_numpy(object)[rows],
+    )
 
 
 def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:
@@ -133,35 +164,31 @@ def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:
     return {name: value for name, value in own.items() if name in known}
 
 
-def _auto(
-    rankings: "Rankings", features: "pd.DataFrame", seed: int, jobs: int | None
-) -> dict[str, float]:
-    """Return the cross-validated tau of every ranker that can be trained on these rows."""
-    import numpy as np
-
-    from prefero.cli.trials import Problem, run_trials
-    from prefero.study import summarize
-
-    n = len(rankings.ranks)
+def _auto(sample: Sample, plan: Plan, jobs: int | None) -> "Comparison | None":
+    """Compare the rankers as prefero compare does; None if too few rows tell."""
+    refuse_measure(sample, plan)
+    n = sample.witnesses
     if n < _FEWEST_ROWS:
         say(f"Too few rankings to choose a ranker by ({n}): {BASELINE.title}.")
-        return {BASELINE.name: math.nan}
-    rows = np.random.default_rng(seed).permutation(n)[:_MOST_ROWS]
-    problem = Problem.of("data", rankings, features, rows)
-    trials = run_trials(RANKERS, [problem], folds=_FOLDS, seed=seed, jobs=jobs)
+        return None
+    sample.wonder()
+    plan = replace(plan, folds=min(plan.folds, n))
+    trials = run_trials(RANKERS, [sample], plan, jobs=jobs)
     for (name, _), reason in trials.failed.items():
         say(f"{name} is left out: {reason}")
-    means = summarize(trials.results, by=("ranker",)) if len(trials.results) else []
-    taus = {row["ranker"]: row["tau"] for row in means if not math.isnan(row["tau"])}
-    return taus or {BASELINE.name: math.nan}
+    try:
+        return trials.judged(plan.measure)
+    except DataError:
+        say(f"No ranker could be measured: {BASELINE.title}.")
+        return None
 
 
 def _tell(done: Trained) -> None:
-    taus = done.cross_validated_tau
-    if len(taus) > 1:
-        say(f"Kendall tau in {_FOLDS}-fold cross-validation:")
-        for name in sorted(taus, key=lambda name: -taus[name]):
-            say(f"  {name:<12}{taus[name]:>7.3f}{'  <- chosen' if name == done.model else ''}")
+    if done.verdict is not None:
+        say(f"{done.measure} in cross-validation:")
+        for name, value in done.cross_validated.items():
+            say(f"  {name:<12}{value:>7.3f}{'  <- chosen' if name == done.model else ''}")
+        say(done.verdict)
     say(
         f"Trained {done.model} on {count(done.rows, 'ranking')} of "
         f"{count(len(done.labels), 'label')} by {count(len(done.features), 'feature')}; wrote "

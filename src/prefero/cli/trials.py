@@ -1,109 +1,174 @@
 """Rankers cross-validated on tables, for train to choose by and for compare to show."""
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prefero.cli.console import counting
+from prefero._progress import reporting
+from prefero.cli.console import say
 from prefero.cli.models import as_input, build, takes_missing
+from prefero.cli.options import Measure
 from prefero.cli.rankers import RankerChoice
+from prefero.exceptions import DataError
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
-    from prefero.study import Table
+    from prefero.study import Comparison, Table
     from prefero.tables import Rankings
 
 
+@dataclass(frozen=True)
+class Plan:
+    """How rankers are tried; what train and compare do unless told otherwise."""
+
+    measure: Measure = Measure.TAU
+    folds: int = 10
+    repeats: int = 1
+    most_rows: int = 5000
+    seed: int = 0
+
+
 @dataclass
-class Problem:
-    """A table as an experiment takes it; scores are there only if it holds some."""
+class Sample:
+    """Rows of a table as an experiment takes them; scores and groups are there if it has some."""
 
     name: str
     features: "pd.DataFrame"
     ranks: "pd.DataFrame"
     scores: "NDArray[np.float64] | None" = None
+    groups: "NDArray[Any] | None" = None
 
     @classmethod
     def of(
-        cls, name: str, rankings: "Rankings", features: "pd.DataFrame", rows: "NDArray[np.intp]"
-    ) -> "Problem":
-        """Return some rows of a table as a problem; each keeps its number, the first being 1."""
+        cls, name: str, rankings: "Rankings", features: "pd.DataFrame", groups: Any, plan: Plan
+    ) -> "Sample":
+        """Draw rows of a table, all if they are not too many; each keeps its number from 1 on."""
+        import numpy as np
         from pandas import DataFrame
 
-        scores = None if rankings.scores is None else rankings.scores[rows]
-        ranks = DataFrame(rankings.ranks[rows], columns=rankings.labels)
-        return cls(name, features.iloc[rows].set_axis(rankings.rows[rows] + 1), ranks, scores)
+        rows = np.arange(len(rankings.ranks))
+        if len(rows) > plan.most_rows > 0:
+            say(f"{name}: tried on {plan.most_rows} of {len(rows)} rows; --rows 0 takes all.")
+            rows = np.random.default_rng(plan.seed).permutation(rows)[: plan.most_rows]
+        return cls(
+            name,
+            features.iloc[rows].set_axis(rankings.rows[rows] + 1),
+            DataFrame(rankings.ranks[rows], columns=rankings.labels),
+            None if rankings.scores is None else rankings.scores[rows],
+            None if groups is None else groups[rows],
+        )
+
+    @property
+    def witnesses(self) -> int:
+        """How many rows, or groups of rows, folds can be made of."""
+        return len(self.ranks) if self.groups is None else len(set(self.groups.tolist()))
 
     def source(self, model: Any) -> tuple[Any, ...]:
         """Return X, Y and perhaps scores for one model."""
         parts = (as_input(model, self.features), self.ranks, self.scores)
         return parts if self.scores is not None else parts[:2]
 
+    def wonder(self) -> None:
+        """Warn of rows that are no independent witnesses."""
+        from prefero._doubts import repeated_rows
+
+        twins = 0 if self.groups is not None else repeated_rows(self.features)
+        if twins:
+            warnings.warn(
+                f"{twins} rows of {self.name} repeat the features of another row: if such rows "
+                "belong together, name the column that says so by --groups, or the figures are "
+                "too good.",
+                stacklevel=2,
+            )
+
+
+def wonder_about_leaks(rankings: "Rankings", features: "pd.DataFrame") -> None:
+    """Warn of features that nearly say what they are to predict."""
+    from prefero._doubts import leaks
+
+    for leak in leaks(features, rankings.ranks, rankings.labels):
+        warnings.warn(
+            f"{leak}: if it would not be known before the ranking is, leave it out by --ignore.",
+            stacklevel=2,
+        )
+
+
+def refuse_measure(sample: Sample, plan: Plan) -> None:
+    """Refuse to measure regret where nothing says what a label is worth."""
+    if plan.measure is Measure.REGRET and sample.scores is None:
+        raise DataError("--measure regret needs scores: add --format scores.", sample.name)
+
 
 @dataclass
 class Trials:
-    """The results of all rankers; and by ranker and problem why there is none."""
+    """The results of all rankers; and by ranker and sample why there is none."""
 
     results: "Table"
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
 
+    def judged(self, measure: Measure) -> "Comparison":
+        """Compare the rankers that have a result, or say why there is nothing to compare."""
+        from prefero.study import Table, compare, summarize
+
+        column = measure.column
+        means = summarize(self.results, by=("ranker",)) if len(self.results) else []
+        known = {row["ranker"] for row in means if row[column] == row[column]}
+        if not known:
+            raise DataError("no ranker could be trained and measured.")
+        results = Table(row for row in self.results if row["ranker"] in known)
+        return compare(results, measure=column)
+
 
 def run_trials(
     choices: Iterable[RankerChoice],
-    problems: Iterable[Problem],
+    samples: Iterable[Sample],
+    plan: Plan,
     *,
-    folds: int,
-    repeats: int = 1,
-    seed: int = 0,
     jobs: int | None = None,
     folder: Path | None = None,
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Trials:
-    """Cross-validate every ranker on every problem, with the same folds for all.
+    """Cross-validate every ranker on every sample, with the same folds for all.
 
-    A ranker that refuses the data of a problem is left out of it.
+    A ranker that refuses the data of a sample is left out of it.
     """
     from prefero.study import Table, run_experiment
     from prefero.study.experiment import RefusedDataError
 
-    runs = [(problem, choice) for problem in problems for choice in choices]
+    runs = [(sample, choice) for sample in samples for choice in choices]
     trials = Trials(Table([]))
-    with counting(len(runs) * folds * repeats, "Cross-validating") as advance:
-        for done, (problem, choice) in enumerate(runs):
-            model = build(choice, problem.features, (settings or {}).get(choice.name))
+    cells = len(runs) * plan.folds * plan.repeats
+    with reporting("auto", cells, what="Cross-validating") as advance:
+        for sample, choice in runs:
+            model = build(choice, sample.features)
             try:
-                _refuse(problem, model)
+                _refuse(sample, model)
                 with warnings.catch_warnings():
                     # Folds lack labels that the table holds: no news for its owner.
                     warnings.simplefilter("ignore")
                     trials.results += run_experiment(
                         {choice.name: model},
-                        {problem.name: problem.source(model)},
-                        n_splits=folds,
-                        n_repeats=repeats,
-                        random_state=seed,
+                        {sample.name: sample.source(model)},
+                        n_splits=plan.folds,
+                        n_repeats=plan.repeats,
+                        groups=None if sample.groups is None else {sample.name: sample.groups},
+                        random_state=plan.seed,
                         n_jobs=jobs,
                         folder=folder,
-                        progress=partial(_advance, advance, done * folds * repeats),
+                        progress=lambda *_: advance(),
                     )
             except RefusedDataError as error:
-                trials.failed[choice.name, problem.name] = error.problem
+                trials.failed[choice.name, sample.name] = error.problem
             except ValueError as error:
-                trials.failed[choice.name, problem.name] = str(error)
+                trials.failed[choice.name, sample.name] = str(error)
     return trials
 
 
-def _advance(advance: Callable[[int], None], before: int, cells: int, total: int) -> None:
-    advance(before + cells)
-
-
-def _refuse(problem: Problem, model: Any) -> None:
-    if problem.features.select_dtypes("number").isna().to_numpy().any():
+def _refuse(sample: Sample, model: Any) -> None:
+    if sample.features.select_dtypes("number").isna().to_numpy().any():
         if not takes_missing(model):
             raise ValueError("it needs every number of every feature, and some are missing.")

@@ -76,6 +76,11 @@ class Comparison:
         """The indices of the rankers, the best average rank first."""
         return np.argsort(self.average_ranks, kind="stable")
 
+    @property
+    def best(self) -> str:
+        """The ranker with the best average rank."""
+        return self.rankers[self.order[0]]
+
     def significant(self) -> NDArray[np.bool_]:
         """Return which rankers are significantly better than which.
 
@@ -113,39 +118,53 @@ class Comparison:
         Returns
         -------
         str
-            The best ranker, whether the rankers differ, and from which the best one does: over
-            data sets, or on a single one over its folds.
+            The best ranker, which others cannot be told apart from it, and than which it is
+            significantly better: over data sets, or on a single one over its folds.
+        """
+        best = self.order[0]
+        if len(self.datasets) == 1:
+            text = f"{self.best} is best on {self.datasets[0]}: its mean {self.measure} "
+            text += f"is {self.scores[0, best]:.3f}."
+            if not len(self.over_folds):
+                return f"{text} A test needs at least two rankers and their scores by fold."
+        else:
+            n, k = self.scores.shape
+            text = f"{self.best} is best: its average rank by {self.measure} is "
+            text += f"{self.average_ranks[best]:.2f} of {k} over {_count(n, 'data set')}."
+            if np.isnan(self.p_value):
+                return f"{text} A test needs at least two rankers."
+        alike = self.alike()
+        beaten = [name for name in self._others() if name not in alike]
+        parts = [f"cannot be told apart from {', '.join(alike)}"] if alike else []
+        parts += [f"is significantly better than {', '.join(beaten)}"] if beaten else []
+        return f"{text} It {'; it '.join(parts)} {self._level()}."
+
+    def alike(self) -> list[str]:
+        """Return the rankers that cannot be told apart from the best one.
+
+        Returns
+        -------
+        list of str
+            The best of them first; over data sets all that are not significantly worse, on
+            a single one those that are not so over its folds. All, if there is no test.
         """
         if len(self.datasets) == 1:
-            return self._verdict_on_one()
-        best = self.order[0]
-        n, k = self.scores.shape
-        text = f"{self.rankers[best]} is best: its average rank by {self.measure} is "
-        text += f"{self.average_ranks[best]:.2f} of {k} over {_count(n, 'data set')}."
-        if np.isnan(self.p_value):
-            return f"{text} A test needs at least two rankers."
-        if not self.p_value < self.alpha:
-            return f"{text} The rankers do not differ significantly {self._level()}."
-        beaten = [self.rankers[i] for i in self.order if self.significant()[best, i]]
-        from_whom = f"than {', '.join(beaten)}" if beaten else "than no single other ranker"
-        return f"{text} It is significantly better {from_whom} {self._level()}."
+            beaten = {row["ranker"] for row in self.over_folds if row["p_value"] < self.alpha}
+        else:
+            beaten = {self.rankers[i] for i in np.flatnonzero(self.significant()[self.order[0]])}
+        return [name for name in self._others() if name not in beaten]
 
-    def _verdict_on_one(self) -> str:
-        best = self.order[0]
-        text = f"{self.rankers[best]} is best on {self.datasets[0]}: its mean {self.measure} is "
-        text += f"{self.scores[0, best]:.3f}."
-        if not len(self.over_folds):
-            return f"{text} A test needs at least two rankers and their scores by fold."
-        beaten = [row["ranker"] for row in self.over_folds if row["p_value"] < self.alpha]
-        whom = ", ".join(beaten) if beaten else "no other ranker"
-        return (
-            f"{text} It is significantly better than {whom} (corrected resampled t-test over the "
-            f"folds, Holm, level {self.alpha:g})."
-        )
+    def _others(self) -> list[str]:
+        return [self.rankers[i] for i in self.order[1:]]
 
     def _level(self) -> str:
-        then = f", then {self.posthoc.capitalize()}" if len(self.rankers) > 2 else ""
-        return f"({self.test} p = {self.p_value:.2g}{then}, level {self.alpha:g})"
+        if len(self.datasets) == 1:
+            test = "corrected resampled t-test over the folds, Holm"
+        else:
+            p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
+            then = f", then {self.posthoc.capitalize()}" if len(self.rankers) > 2 else ""
+            test = f"{self.test} {p}{then}"
+        return f"({test}, level {self.alpha:g})"
 
     def leaderboard(self) -> Table:
         """Return one row a ranker, the best average rank first.
@@ -264,8 +283,8 @@ def compare(
     ...     for i, value in enumerate(values)
     ... )
     >>> print(compare(results).verdict())
-    a is best: its average rank by tau is 1.25 of 3 over 4 data sets. It is significantly
-    better than c (Friedman p = 0.039, then Nemenyi, level 0.05).
+    a is best: its average rank by tau is 1.25 of 3 over 4 data sets. It cannot be told apart
+    from b; it is significantly better than c (Friedman p = 0.039, then Nemenyi, level 0.05).
     """
     if posthoc not in ("nemenyi", "dunn"):
         raise ValueError(f"posthoc must be 'nemenyi' or 'dunn', got {posthoc!r}.")
@@ -333,8 +352,11 @@ def _pair_tests(scores: Values, posthoc: Posthoc, p_value: float) -> Values:
         return np.where(np.eye(k, dtype=bool), 1.0, p_value)
     posthocs = require("scikit_posthocs", extra="study", purpose=f"{posthoc.capitalize()}'s test")
     if posthoc == "nemenyi":
-        return posthocs.posthoc_nemenyi_friedman(scores).to_numpy()
-    return posthocs.posthoc_dunn(list(scores.T)).to_numpy()
+        found = posthocs.posthoc_nemenyi_friedman(scores).to_numpy()
+    else:
+        found = posthocs.posthoc_dunn(list(scores.T)).to_numpy()
+    # Far out the distributions are computed as 0, which no p-value is.
+    return np.maximum(found, np.finfo(float).tiny)
 
 
 def _critical_difference(shape: Sequence[int], alpha: float) -> float:

@@ -5,30 +5,28 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any
 
 import joblib
 import numpy as np
 import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import KFold
-from sklearn.utils import Bunch, check_consistent_length
+from sklearn.model_selection import check_cv
 
 import prefero
+from prefero._pipelines import at_final_step
+from prefero._progress import Progress, reporting
 from prefero._sklearn import safe_indexing
 from prefero.metrics import kendall_tau, regret, spearman_rho, top_accuracy
-from prefero.rankings import check_ranks, drop_labels, label_names
+from prefero.rankings import drop_labels
 from prefero.study._cells import CellStore, Values, derived_seed, digest
-from prefero.study._progress import Progress, reporting
+from prefero.study._data import DataSet, Folds, Source, Split, Splits, load_all
 from prefero.study.table import Table
 
 __all__ = ["run_experiment", "summarize"]
 
-Source: TypeAlias = tuple[Any, ...] | Bunch | Callable[[], tuple[Any, ...] | Bunch]
 Details = Mapping[str, Callable[[Any], float]]
-
-MEASURES = ("tau", "rho", "top1", "regret")
 
 
 @dataclass(frozen=True)
@@ -41,35 +39,10 @@ class _Cell:
     repetition: int
     fold: int
 
-
-@dataclass(frozen=True)
-class Problem:
-    """A data set, checked, with the names of its labels and a fingerprint of all its values."""
-
-    X: Any
-    ranks: NDArray[np.float64]
-    scores: NDArray[np.float64] | None
-    labels: NDArray[Any]
-    fingerprint: str
-
-
-@dataclass(frozen=True)
-class _Design:
-    """What all cells have in common."""
-
-    n_splits: int
-    random_state: int
-
-    def split(self, cell: _Cell, n_samples: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the training and the test rows of a cell: the same for every ranker."""
-        seed = derived_seed("folds", self.random_state, cell.dataset, cell.repetition)
-        folds = KFold(self.n_splits, shuffle=True, random_state=seed)
-        return list(folds.split(np.empty((n_samples, 0))))[cell.fold]
-
-    def seed(self, purpose: str, cell: _Cell) -> int:
-        """Return the seed of a cell, which knows nothing of the ranker."""
-        place = (cell.dataset, cell.repetition, cell.fold, cell.missing)
-        return derived_seed(purpose, self.random_state, *place)
+    def seed(self, purpose: str, random_state: int) -> int:
+        """Return a seed that knows nothing of the ranker."""
+        place = (self.dataset, self.repetition, self.fold, self.missing)
+        return derived_seed(purpose, random_state, *place)
 
 
 class RefusedDataError(ValueError):
@@ -89,6 +62,8 @@ def run_experiment(
     *,
     n_splits: int = 10,
     n_repeats: int = 1,
+    groups: Mapping[str, ArrayLike] | None = None,
+    cv: Any = None,
     missing: Sequence[float] = (0.0,),
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -115,6 +90,12 @@ def run_experiment(
         Folds of each repetition.
     n_repeats : int, default=1
         Repetitions, each with folds of its own.
+    groups : mapping of str to array-like of shape (n_samples,), optional
+        By data set, what each row belongs to. Rows of one group are never divided between
+        training and test: reactions of one substrate are no independent witnesses.
+    cv : splitter or iterable, optional
+        The folds in place of ``n_splits`` and ``n_repeats``: any splitter of scikit-learn, or
+        pairs of training and test rows. It is given the groups.
     missing : sequence of float, default=(0.0,)
         Probabilities with which a label is dropped from a training ranking. Test rankings
         are left whole.
@@ -139,9 +120,10 @@ def run_experiment(
     -------
     Table
         One row a cell with the columns ``dataset``, ``ranker``, ``missing``,
-        ``repetition``, ``fold``, ``tau`` (Kendall), ``rho`` (Spearman), ``top1`` (how often
-        the first choice is right), ``regret`` (NaN without scores), ``fit_seconds``,
-        ``predict_seconds`` and the details.
+        ``repetition``, ``fold``, ``tau`` (Kendall), ``tau_x`` (Emond and Mason's, which
+        expects ties where there are some: of ``predict_buckets``), ``rho`` (Spearman),
+        ``top1`` (how often the first choice is right), ``regret`` (NaN without scores),
+        ``train_rows``, ``test_rows``, ``fit_seconds``, ``predict_seconds`` and the details.
 
     Examples
     --------
@@ -152,66 +134,71 @@ def run_experiment(
     >>> table["top1"]
     array([1., 1.])
     """
-    design = _Design(n_splits, random_state)
+    folds = Folds(n_splits, n_repeats, cv if cv is None else check_cv(cv), random_state)
     details = dict(details or {})
     rates = [_checked_rate(rate) for rate in missing]
-    cells = [_Cell(*at) for at in product(data, rankers, rates, range(n_repeats), range(n_splits))]
-    if not cells:
+    if not (rankers and data and rates):
         raise ValueError("There is nothing to run: give a ranker, a data set and a rate.")
-    problems = {name: load_problem(name, source, n_splits) for name, source in data.items()}
-    fingerprints = {name: _fingerprint(ranker) for name, ranker in rankers.items()}
-    shared = [asdict(design), sorted(details), prefero.__version__, sklearn.__version__]
-    keys = {
-        cell: digest(
-            [cell.dataset, cell.missing, cell.repetition, cell.fold],
-            problems[cell.dataset].fingerprint,
-            fingerprints[cell.ranker],
-            shared,
-        )
-        for cell in cells
-    }
+    sets = load_all(data, groups, n_splits if cv is None else 1)
+    splits = {name: folds.of(name, one) for name, one in sets.items()}
+    cells = [
+        _Cell(name, ranker, rate, *place)
+        for name, ranker, rate in product(data, rankers, rates)
+        for place in splits[name]
+    ]
+    keys = _keys(cells, random_state, sets, splits, rankers, details)
     store = CellStore(folder)
     pending = [cell for cell in cells if keys[cell] not in store]
     jobs = (
         joblib.delayed(_run_cell)(
-            cell, design, problems[cell.dataset], rankers[cell.ranker], details
+            cell,
+            random_state,
+            sets[cell.dataset],
+            splits[cell.dataset][cell.repetition, cell.fold],
+            rankers[cell.ranker],
+            details,
         )
         for cell in pending
     )
-    with reporting(progress, len(cells), len(cells) - len(pending)) as advance:
+    with reporting(progress, len(cells), len(cells) - len(pending), "cells") as advance:
         for cell, values in joblib.Parallel(n_jobs, return_as="generator_unordered")(jobs):
             store.add(keys[cell], asdict(cell), values)
             advance()
     return Table(asdict(cell) | store[keys[cell]] for cell in cells)
 
 
+def _keys(
+    cells: list[_Cell],
+    random_state: int,
+    sets: Mapping[str, DataSet],
+    splits: Mapping[str, Splits],
+    rankers: Mapping[str, BaseEstimator],
+    details: Details,
+) -> dict[_Cell, str]:
+    """Name every cell by all that determines it."""
+    fingerprints = {name: _fingerprint(ranker) for name, ranker in rankers.items()}
+    rows = {
+        (name, *place): joblib.hash(split)
+        for name, found in splits.items()
+        for place, split in found.items()
+    }
+    shared = [random_state, sorted(details), prefero.__version__, sklearn.__version__]
+    return {
+        cell: digest(
+            [cell.dataset, cell.missing, cell.repetition, cell.fold],
+            rows[cell.dataset, cell.repetition, cell.fold],
+            sets[cell.dataset].fingerprint,
+            fingerprints[cell.ranker],
+            shared,
+        )
+        for cell in cells
+    }
+
+
 def _checked_rate(rate: float) -> float:
     if not 0 <= rate < 1:
         raise ValueError(f"missing must hold probabilities in [0, 1), got {rate!r}.")
     return float(rate)
-
-
-def load_problem(name: str, source: Source, n_splits: int = 1) -> Problem:
-    """Return a data set as rankers take it, or say what is wrong with it."""
-    parts = source() if callable(source) else source
-    names = None
-    if isinstance(parts, Bunch):
-        names = parts.get("label_names")
-        parts = (parts.data, parts.target)
-    if len(parts) not in (2, 3):
-        raise ValueError(
-            f"data[{name!r}] must be (X, Y), (X, Y, scores) or a function that returns one of "
-            f"them, got {len(parts)} parts."
-        )
-    X, Y = parts[:2]
-    ranks = check_ranks(Y, name=f"Y of {name}")
-    scores = None if len(parts) == 2 else np.asarray(parts[2], dtype=np.float64)
-    check_consistent_length(X, ranks, scores)
-    if len(ranks) < n_splits:
-        raise ValueError(f"{name} has {len(ranks)} rows, too few for {n_splits} folds.")
-    names = label_names(Y) if names is None else names
-    labels = np.arange(ranks.shape[1]) if names is None else np.asarray(names, dtype=object)
-    return Problem(X, ranks, scores, labels, joblib.hash((X, ranks, scores)))
 
 
 def _fingerprint(ranker: BaseEstimator) -> str:
@@ -221,10 +208,15 @@ def _fingerprint(ranker: BaseEstimator) -> str:
 
 
 def _run_cell(
-    cell: _Cell, design: _Design, problem: Problem, ranker: BaseEstimator, details: Details
+    cell: _Cell,
+    random_state: int,
+    data: DataSet,
+    split: Split,
+    ranker: BaseEstimator,
+    details: Details,
 ) -> tuple[_Cell, Values]:
     try:
-        return cell, _measure(cell, design, problem, ranker, details)
+        return cell, _measure(cell, random_state, data, split, ranker, details)
     except Exception as error:
         where = (
             f"{cell.ranker} failed on {cell.dataset} (missing {cell.missing:g}, repetition "
@@ -236,27 +228,43 @@ def _run_cell(
 
 
 def _measure(
-    cell: _Cell, design: _Design, problem: Problem, ranker: BaseEstimator, details: Details
+    cell: _Cell,
+    random_state: int,
+    data: DataSet,
+    split: Split,
+    ranker: BaseEstimator,
+    details: Details,
 ) -> Values:
-    train, test = design.split(cell, len(problem.ranks))
-    train, ranks = _training(problem.ranks, train, cell.missing, design.seed("labels", cell))
-    model = seeded(ranker, design.seed("ranker", cell))
+    train, test = split
+    train, ranks = _training(data.ranks, train, cell.missing, cell.seed("labels", random_state))
+    model = seeded(ranker, cell.seed("ranker", random_state))
     start = time.perf_counter()
-    model.fit(safe_indexing(problem.X, train), ranks)
+    model.fit(safe_indexing(data.X, train), ranks)
     fitted = time.perf_counter()
-    predicted = model.predict(safe_indexing(problem.X, test))
+    unseen = safe_indexing(data.X, test)
+    predicted = model.predict(unseen)
     done = time.perf_counter()
-    truth = problem.ranks[test]
-    scores = None if problem.scores is None else problem.scores[test]
+    truth = data.ranks[test]
+    scores = None if data.scores is None else data.scores[test]
+    tied = _buckets(model, unseen, predicted) if data.tied else predicted
     return {
         "tau": float(kendall_tau(truth, predicted)),
+        "tau_x": float(kendall_tau(truth, tied, variant="x")),
         "rho": float(spearman_rho(truth, predicted)),
         "top1": float(top_accuracy(truth, predicted)),
         "regret": float("nan") if scores is None else float(regret(scores, predicted)),
+        "train_rows": float(len(train)),
+        "test_rows": float(len(test)),
         "fit_seconds": fitted - start,
         "predict_seconds": done - fitted,
         **{name: float(function(model)) for name, function in details.items()},
     }
+
+
+def _buckets(model: Any, X: Any, predicted: ArrayLike) -> ArrayLike:
+    """Return the prediction with ties, where a ranker knows of ties."""
+    ranker, inner = at_final_step(model, X)
+    return ranker.predict_buckets(inner) if hasattr(ranker, "predict_buckets") else predicted
 
 
 def _training(
@@ -309,7 +317,8 @@ def summarize(results: Table, by: Sequence[str] = ("dataset", "ranker", "missing
     |---------|--------|------:|------:|-------:|
     | toy     | tree   |     3 | 0.500 |  0.500 |
     """
-    measures = [name for name in results.columns if name not in _Cell.__dataclass_fields__]
+    places = (*_Cell.__dataclass_fields__, "train_rows", "test_rows")
+    measures = [name for name in results.columns if name not in places]
     rows = []
     for key, members in results.groups(*by).items():
         row = dict(zip(by, key, strict=True)) | {"cells": len(members)}

@@ -21,7 +21,8 @@ def compare_folds(
 
     Folds share most of their training rows, so that their differences vary less than those of
     new data would, and an ordinary t-test finds far too much. The corrected resampled t-test
-    (Nadeau & Bengio 2003) adds the ratio of test to training rows to the variance. The
+    (Nadeau & Bengio 2003) adds the ratio of test to training rows, which the results hold or
+    which follows from the number of folds, to the variance. The
     p-values are adjusted for the number of comparisons (Holm).
 
     Parameters
@@ -74,7 +75,8 @@ def compare_folds(
         raise ValueError(f"There is no ranker {first!r}, only {', '.join(order)}.")
     others = [name for name in order if name != first]
     behind = [sign * (scores[first] - scores[name]) for name in others]
-    p_values = _holm(np.array([_corrected_t_test(gap, 1 / (n_splits - 1)) for gap in behind]))
+    ratio = _test_to_train(results, n_splits)
+    p_values = _holm(np.array([_corrected_t_test(gap, ratio) for gap in behind]))
     return Table(
         (
             {"ranker": name, measure: float(scores[name].mean()), "behind": float(gap.mean())}
@@ -97,6 +99,12 @@ def scores_by_fold(results: Table, measure: str) -> dict[str, dict[tuple[int, in
     }
 
 
+def _test_to_train(results: Table, n_splits: int) -> float:
+    if "test_rows" in results.columns:
+        return float(np.mean(results["test_rows"] / results["train_rows"]))
+    return 1 / (n_splits - 1)
+
+
 def _aligned(scores: dict[str, dict[tuple[int, int], float]]) -> dict[str, Values]:
     """Return the scores of every ranker with the folds in the same order."""
     places = sorted(set().union(*scores.values()))
@@ -110,7 +118,7 @@ def _corrected_t_test(gaps: Values, test_to_train: float) -> float:
     """Return the two-sided p-value for a mean gap of zero; 1 if all gaps are zero."""
     variance = gaps.var(ddof=1)
     if variance == 0:
-        return 1.0 if gaps[0] == 0 else 0.0
+        return 1.0 if gaps[0] == 0 else float(np.finfo(float).tiny)
     statistic = gaps.mean() / np.sqrt((1 / len(gaps) + test_to_train) * variance)
     return float(2 * stats.t.sf(abs(statistic), len(gaps) - 1))
 

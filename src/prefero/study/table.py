@@ -165,5 +165,11 @@ def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
 
 def _text(value: Any, digits: int) -> str:
     if isinstance(value, float):
-        return "" if np.isnan(value) else f"{value:.{digits}f}"
+        return "" if np.isnan(value) else number_text(value, digits)
     return str(value).replace("|", "\\|")
+
+
+def number_text(value: float, digits: int = 3) -> str:
+    """Return a number with some digits after the point; one that they cannot show is no zero."""
+    least = 10.0**-digits
+    return f"<{least:.{digits}f}" if 0 < value < least / 2 else f"{value:.{digits}f}"

@@ -1,13 +1,14 @@
 """One ranker on one data set, row by row: predictions for rows it has not seen, and why."""
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.inspection import permutation_importance
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import check_random_state
 
 from prefero._optional import require
@@ -16,7 +17,8 @@ from prefero._sklearn import safe_indexing
 from prefero._typing import Values
 from prefero.metrics import kendall_tau
 from prefero.rankings import format_order, orders_from_ranks
-from prefero.study.experiment import Problem, seeded
+from prefero.study._data import DataSet
+from prefero.study.experiment import seeded
 from prefero.study.explanation import Explanation, explain
 
 # More rows say no more about the shape of things, and take longer.
@@ -74,12 +76,12 @@ class CloseLook:
         return format_order(orders_from_ranks([ranks], labels=self.labels.tolist())[0])
 
 
-def look_closely(problem: Problem, ranker: Any, random_state: int) -> CloseLook:
+def look_closely(data: DataSet, ranker: Any, random_state: int) -> CloseLook:
     """Cross-validate a ranker on a data set and keep every prediction.
 
     Parameters
     ----------
-    problem : Problem
+    data : DataSet
         The data set.
     ranker : estimator
         A label ranker, or a pipeline that ends in one.
@@ -92,18 +94,17 @@ def look_closely(problem: Problem, ranker: Any, random_state: int) -> CloseLook:
     CloseLook
         The predictions.
     """
-    rows = np.flatnonzero(~np.isnan(problem.ranks).all(axis=1))
+    rows = np.flatnonzero(~np.isnan(data.ranks).all(axis=1))
     if len(rows) > MOST_ROWS:
         rows = np.sort(check_random_state(random_state).choice(rows, MOST_ROWS, replace=False))
-    whole = problem.X if hasattr(problem.X, "iloc") else np.asarray(problem.X)
-    X, truth = safe_indexing(whole, rows), problem.ranks[rows]
+    whole = data.X if hasattr(data.X, "iloc") else np.asarray(data.X)
+    X, truth = safe_indexing(whole, rows), data.ranks[rows]
     pandas = require("pandas", extra="study", purpose="The page")
-    named = pandas.DataFrame(truth, columns=problem.labels)
+    named = pandas.DataFrame(truth, columns=data.labels)
     fold = np.empty(len(rows), dtype=np.intp)
     scores, sure, pairs, models = np.empty(truth.shape), np.empty(len(rows)), [], []
     predicted = np.empty(truth.shape, dtype=np.int64)
-    splits = KFold(min(_FOLDS, len(rows)), shuffle=True, random_state=random_state)
-    for number, (train, test) in enumerate(splits.split(rows)):
+    for number, (train, test) in enumerate(_splits(data.groups, rows, random_state)):
         model = seeded(ranker, random_state)
         with warnings.catch_warnings():
             # What a ranker has to say about the data it said in the experiment.
@@ -121,7 +122,7 @@ def look_closely(problem: Problem, ranker: Any, random_state: int) -> CloseLook:
     return CloseLook(
         X=X,
         rows=np.asarray(getattr(X, "index", rows)),
-        labels=problem.labels,
+        labels=data.labels,
         truth=truth,
         predicted=predicted,
         scores=scores,
@@ -131,6 +132,15 @@ def look_closely(problem: Problem, ranker: Any, random_state: int) -> CloseLook:
         models=models,
         fold=fold,
     )
+
+
+def _splits(groups: NDArray[Any] | None, rows: NDArray[np.intp], seed: int) -> Iterator[Any]:
+    """The folds, which divide no group."""
+    members = None if groups is None else groups[rows]
+    count = len(rows) if members is None else len(np.unique(members))
+    kind = KFold if members is None else GroupKFold
+    folds = kind(min(_FOLDS, count), shuffle=True, random_state=seed)
+    return folds.split(rows, groups=members)
 
 
 def typical_and_worst(look: CloseLook, typical: int = 2, worst: int = 3) -> list[tuple[str, int]]:
@@ -159,7 +169,7 @@ def telling_pair(look: CloseLook, i: int) -> tuple[int, int]:
     """Return the pair of labels that says most about a prediction.
 
     It is the pair in the wrong order that the ranker kept furthest apart; if it has all in
-    order, the two that it put first.
+    order, the two that it put first of those that the true ranking holds.
     """
     margin = look.scores[i][:, None] - look.scores[i]
     before = look.predicted[i][:, None] < look.predicted[i]
@@ -167,7 +177,7 @@ def telling_pair(look: CloseLook, i: int) -> tuple[int, int]:
     if wrong.any():
         first, second = np.unravel_index(np.argmax(np.where(wrong, margin, -np.inf)), wrong.shape)
         return int(first), int(second)
-    order = np.argsort(look.predicted[i])
+    order = np.argsort(np.where(np.isnan(look.truth[i]), np.inf, look.predicted[i]))
     return int(order[0]), int(order[min(1, len(order) - 1)])
 
 

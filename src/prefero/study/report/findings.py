@@ -5,14 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from prefero._pipelines import final_step
+from prefero.label_ranking import ConsensusLabelRanker
 from prefero.rankings import bucket_positions
+from prefero.study._data import DataSet
 from prefero.study._scores import of_rate
 from prefero.study.comparison import Comparison
-from prefero.study.experiment import Problem, summarize
+from prefero.study.experiment import summarize
 from prefero.study.table import Table
 
 _COLUMNS = {
     "tau": "tau",
+    "tau_x": "tau-x",
     "rho": "rho",
     "top1": "right first choice",
     "regret": "regret",
@@ -40,6 +44,9 @@ def leaderboard(found: Comparison, results: Table) -> Table:
     means = {row["ranker"]: row for row in summarize(results, by=("ranker",))}
     known = [name for name in _COLUMNS if name in results.columns]
     known = [name for name in known if not all(np.isnan(row[name]) for row in means.values())]
+    # Without ties it is tau.
+    if "tau_x" in known and all(row["tau_x"] == row["tau"] for row in means.values()):
+        known.remove("tau_x")
     behind = {row["ranker"]: row for row in found.over_folds}
     rows = []
     for i in found.order:
@@ -53,6 +60,12 @@ def leaderboard(found: Comparison, results: Table) -> Table:
             row["p-value"] = behind[name]["p_value"] if name in behind else float("nan")
         rows.append(row)
     return Table(rows)
+
+
+def constant_order(rankers: Mapping[str, Any]) -> list[str]:
+    """Return the names of the rankers that give every row the same order."""
+    kind = ConsensusLabelRanker
+    return [name for name, ranker in rankers.items() if isinstance(final_step(ranker), kind)]
 
 
 def scores_by_dataset(found: Comparison) -> Table:
@@ -74,12 +87,12 @@ def scores_by_dataset(found: Comparison) -> Table:
     )
 
 
-def data_summary(problems: Mapping[str, Problem]) -> Table:
+def data_summary(sets: Mapping[str, DataSet]) -> Table:
     """Return what is in each data set.
 
     Parameters
     ----------
-    problems : mapping of str to Problem
+    sets : mapping of str to DataSet
         The data sets by name.
 
     Returns
@@ -88,22 +101,22 @@ def data_summary(problems: Mapping[str, Problem]) -> Table:
         One row a data set: its size, and the shares of labels that are missing and of rows
         with ties.
     """
-    return Table(_data_row(name, problem) for name, problem in problems.items())
+    return Table(_data_row(name, data) for name, data in sets.items())
 
 
-def _data_row(name: str, problem: Problem) -> dict[str, Any]:
-    ranks = problem.ranks
+def _data_row(name: str, data: DataSet) -> dict[str, Any]:
+    ranks = data.ranks
     # A label that shares its place stands between the first and the last of its bucket.
     positions = np.sort(bucket_positions(ranks), axis=1)
     tied = (np.diff(positions, axis=1) == 0).any(axis=1)
     return {
         "data set": name,
         "rows": len(ranks),
-        "features": np.shape(problem.X)[1],
+        "features": np.shape(data.X)[1],
         "labels": ranks.shape[1],
         "labels not ranked": f"{np.isnan(ranks).mean():.1%}",
         "rows with ties": f"{tied.mean():.1%}",
-        "scores": "yes" if problem.scores is not None else "no",
+        "scores": "yes" if data.scores is not None else "no",
     }
 
 

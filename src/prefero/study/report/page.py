@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import scipy
 import sklearn
+from numpy.typing import ArrayLike
 
 import prefero
 from prefero._files import write_beside
 from prefero._optional import require
+from prefero.study._data import DataSet, Source, load_all
 from prefero.study.comparison import Comparison, Posthoc, compare
-from prefero.study.experiment import Problem, Source, load_problem
 from prefero.study.plotting import (
     CriticalDifferenceDisplay,
     MissingLabelsDisplay,
@@ -37,7 +38,7 @@ from prefero.study.report.close_look import (
     typical_and_worst,
 )
 from prefero.study.report.svg import Figures
-from prefero.study.table import Table
+from prefero.study.table import Table, number_text
 
 # A picture of more labels than this is neither readable nor small.
 _MOST_DRAWN_LABELS = 60
@@ -50,6 +51,7 @@ def write_report(
     data: Mapping[str, Source],
     rankers: Mapping[str, Any],
     *,
+    groups: Mapping[str, ArrayLike] | None = None,
     focus: str | None = None,
     measure: str = "tau",
     missing: float | None = None,
@@ -78,6 +80,8 @@ def write_report(
         The data sets that it was given.
     rankers : mapping of str to estimator
         The rankers that it was given.
+    groups : mapping of str to array-like of shape (n_samples,), optional
+        By data set, what each row belongs to, if `run_experiment` was given it.
     focus : str, optional
         The data set to look at closely; the first one by default.
     measure : str, default="tau"
@@ -112,19 +116,20 @@ def write_report(
     """
     at_rate, rates = findings.lowest_rate(results, missing)
     found = compare(at_rate, measure=measure, posthoc=posthoc, alpha=alpha)
-    problems = {name: load_problem(name, source) for name, source in data.items()}
-    chosen = _chosen(focus, problems)
-    best = _known(found.rankers[found.order[0]], rankers)
-    look = look_closely(problems[chosen], rankers[best], random_state)
+    sets = load_all(data, groups)
+    chosen = _chosen(focus, sets)
+    best = _known(found.best, rankers)
+    look = look_closely(sets[chosen], rankers[best], random_state)
     figures = Figures()
     page = _Page(
         title=title,
         verdict=found.verdict(),
         in_words=_in_words(look, chosen),
         protocol=findings.protocol(at_rate),
-        data=findings.data_summary(problems),
+        data=findings.data_summary(sets),
         found=found,
         leaderboard=findings.leaderboard(found, at_rate),
+        constant=findings.constant_order(rankers),
         scores=findings.scores_by_dataset(found),
         best=best,
         focus=chosen,
@@ -152,6 +157,7 @@ class _Page:
     data: Table
     found: Comparison
     leaderboard: Table
+    constant: list[str]
     scores: Table
     best: str
     focus: str
@@ -178,11 +184,11 @@ class _Page:
         return str(template.render(page=self, style=style)).lstrip()
 
 
-def _chosen(focus: str | None, problems: Mapping[str, Problem]) -> str:
+def _chosen(focus: str | None, sets: Mapping[str, DataSet]) -> str:
     if focus is None:
-        return next(iter(problems))
-    if focus not in problems:
-        raise ValueError(f"There is no data set {focus!r}, only {', '.join(problems)}.")
+        return next(iter(sets))
+    if focus not in sets:
+        raise ValueError(f"There is no data set {focus!r}, only {', '.join(sets)}.")
     return focus
 
 
@@ -344,4 +350,4 @@ def _cell(value: Any) -> str:
     number = float(value)
     if np.isnan(number):
         return "–"
-    return f"{number:.3f}" if abs(number) < 1000 else f"{number:.4g}"
+    return number_text(number) if abs(number) < 1000 else f"{number:.4g}"

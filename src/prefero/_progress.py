@@ -1,4 +1,4 @@
-"""How far an experiment is: a bar with the time left, on a terminal only."""
+"""How far a long run is: a bar with the time left, on a terminal only."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -9,10 +9,12 @@ Progress = Literal["auto"] | Callable[[int, int], None] | None
 
 
 @contextmanager
-def reporting(progress: Progress, total: int, done: int) -> Iterator[Callable[[], None]]:
+def reporting(
+    progress: Progress, total: int, done: int = 0, what: str = ""
+) -> Iterator[Callable[[], None]]:
     """Yield a function to call after each step; ``done`` of ``total`` steps are behind us."""
     if progress == "auto":
-        with _bar(total, done) as advance:
+        with _bar(total, done, what) as advance:
             yield advance
     elif callable(progress):
         yield _counter(progress, total, done)
@@ -32,7 +34,7 @@ def _counter(report: Callable[[int, int], None], total: int, done: int) -> Calla
 
 
 @contextmanager
-def _bar(total: int, done: int) -> Iterator[Callable[[], None]]:
+def _bar(total: int, done: int, what: str) -> Iterator[Callable[[], None]]:
     try:
         if not sys.stderr.isatty():
             raise ImportError
@@ -41,7 +43,7 @@ def _bar(total: int, done: int) -> Iterator[Callable[[], None]]:
     except ImportError:
         yield lambda: None
         return
-    columns = (BarColumn(), MofNCompleteColumn(), "cells, time left", TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    columns = (what, BarColumn(), MofNCompleteColumn(), "time left", TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=total, completed=done)
         yield lambda: bar.advance(task)
