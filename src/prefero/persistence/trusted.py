@@ -103,6 +103,7 @@ def trusted_name(of: Any) -> tuple[str, str] | None:
     True
     """
     for place in (*_LISTED, "prefero"):
-        if trusted_type(place, of.__name__) is of:
-            return place, of.__name__
+        name = of.__name__
+        if trusted_type(place, name) is of:
+            return place, name
     return None
