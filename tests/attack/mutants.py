@@ -324,6 +324,8 @@ def old_change_member(rng, parts, path):
 def old_share_array(rng, parts, path):
     """Let objects name each other's arrays."""
     holders = [content for _, content in _objects(parts.schema) if "file" in content]
+    if not holders:
+        return old_remove_anywhere(rng, parts, path)
     one, other = rng.choice(holders), rng.choice(holders)
     one["file"] = other["file"]
     parts.write(path)

@@ -112,8 +112,6 @@ def _verdict(error: Exception) -> tuple[int, str]:
         return UNEXPECTED, f"there is not enough memory for this ({error or 'no more is known'})."
     if isinstance(error, OSError | ImportError):
         return UNEXPECTED, str(error)
-    if isinstance(error, MemoryError):
-        return UNEXPECTED, f"the memory does not suffice, take fewer rows or labels: {error}"
     return UNEXPECTED, (
         f"unexpected {type(error).__name__}: {error} "
         "(set PREFERO_TRACEBACK=1 to see where, and please report it)"

@@ -115,7 +115,8 @@ class _Reader:
         state = self.value(node["content"])
         if node["__class__"] == "_RemainderColsList":  # a list of columns, in scikit-learn 1.6
             return state["data"]
-        return restored(node["__module__"], node["__class__"], state)
+        upgrade = _UPGRADES.get(node["__class__"], lambda state: state)
+        return restored(node["__module__"], node["__class__"], upgrade(state))
 
     def sparse(self, node: Node) -> Any:
         parts = self.file(node, _npz)
@@ -129,6 +130,26 @@ class _Reader:
             raise ModelFileError(f"the file names a type, {node['__class__']!r:.60}, that is odd.")
         return found
 
+
+# What estimators held then, as they hold it now
+
+
+def _trees(state: Node) -> Node:
+    arrays = state["trees_"]
+    return {**state, "trees_": {**arrays, "weight": arrays["weight"].astype(np.float64)}}
+
+
+def _boosting(state: Node) -> Node:
+    kept = {name: value for name, value in state.items() if name != "feature_importances_"}
+    nominal = np.zeros(len(state["bin_starts_"]) - 1, dtype=bool)
+    return {**_trees(kept), "nominal_features_": nominal}
+
+
+_UPGRADES: dict[str, Callable[[Node], Node]] = {
+    "BoostingOrderer": _boosting,
+    "ForestLabelRanker": _trees,
+    "TreeLabelRanker": _trees,
+}
 
 # Keys are texts in JSON; the types tell what they were.
 _KEYS: dict[Any, Callable[[str], Any]] = {

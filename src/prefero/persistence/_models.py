@@ -30,9 +30,10 @@ def restored(module: str, name: str, state: dict[str, Any]) -> Any:
         # itself has is not for a file to replace.
         if ours or hasattr(owner, key):
             raise StateError(f"{name} has an attribute {key!r:.40} that it should not have")
-    _check_parameters(owner, parameters)
-    if learned:
-        check_state(name, declared, parameters | learned)
+    constraints = getattr(owner, "_parameter_constraints", {})
+    validate_parameter_constraints(constraints, parameters, caller_name=name)
+    saved = getattr(owner, "_saved_parameters", None) or PARAMETERS.get(name, {})
+    check_state(name, {**declared, **saved} if learned else saved, parameters | learned)
     estimator: Any = object.__new__(owner)
     vars(estimator).update(parameters | learned)
     return estimator
@@ -98,10 +99,3 @@ def _parameters(owner: type, state: Mapping[str, Any]) -> dict[str, Any]:
         else:
             parameters[name] = default
     return parameters
-
-
-def _check_parameters(owner: type, parameters: Mapping[str, Any]) -> None:
-    constraints = getattr(owner, "_parameter_constraints", {})
-    validate_parameter_constraints(constraints, parameters, caller_name=owner.__name__)
-    saved = getattr(owner, "_saved_parameters", None) or PARAMETERS.get(owner.__name__, {})
-    check_state(owner.__name__, saved, parameters)
