@@ -126,25 +126,27 @@ class TakenApart:
 
     def __init__(self, path):
         self.header, payload = read_container(path)[1:]
+        payload = bytes(payload)
         (length,) = struct.unpack_from("<Q", payload)
         schema = json.loads(payload[8 : 8 + length])
         self.model, self.arrays, at = schema["model"], [], 8 + length
         for dtype, order, shape in schema["arrays"]:
             array = np.ndarray(shape, dtype, payload, at, order=order)
             self.arrays.append(array.copy(order=order))
-            at += array.nbytes
+            at += array.nbytes + -array.nbytes % 16
 
     def payload(self, about=None):
         """The payload; ``about`` replaces what it says of its arrays."""
         if about is None:
             about = [[a.dtype.str, "C", list(a.shape)] for a in self.arrays]
         text = json.dumps({"arrays": about, "model": self.model}).encode()
-        contents = [array.tobytes() for array in self.arrays]
+        text += b" " * (-(len(text) + 8) % 16)
+        contents = [array.tobytes() + bytes(-array.nbytes % 16) for array in self.arrays]
         return b"".join([struct.pack("<Q", len(text)), text, *contents])
 
     def write(self, path, **changes):
         """Write the file with a right checksum."""
-        write_container(path, self.header, self.payload(**changes))
+        write_container(path, self.header, [self.payload(**changes)])
 
     @property
     def state(self):
@@ -183,4 +185,4 @@ class FirstFormat:
         with zipfile.ZipFile(buffer, "w", compression) as archive:
             for name, content in members.items():
                 archive.writestr(name, content)
-        write_container(path, self.header, buffer.getvalue(), number=1)
+        write_container(path, self.header, [buffer.getvalue()], number=1)

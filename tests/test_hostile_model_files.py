@@ -186,7 +186,7 @@ def test_a_generator_of_the_first_format_is_left_out(path):
 def test_attributes_that_hide_methods_are_refused(models, path, name, attribute):
     parts = TakenApart(models[name])
     parts.state[attribute] = 1
-    refused(parts, path, "should not have")
+    refused(parts, path, "does not declare")
 
 
 # State

@@ -259,13 +259,13 @@ def change_payload(rng, parts, path):
     """Bytes of the payload, anywhere."""
     content = parts.payload()
     kind = rng.choice(BYTES)
-    write_container(path, parts.header, kind(rng, content, content))
+    write_container(path, parts.header, [kind(rng, content, content)])
 
 
 def change_length(rng, parts, path):
     content = parts.payload()
     length = rng.choice([0, 1, 2**32, 2**63, 2**64 - 1, len(content)])
-    write_container(path, parts.header, struct.pack("<Q", length) + content[8:])
+    write_container(path, parts.header, [struct.pack("<Q", length), content[8:]])
 
 
 def places(value):

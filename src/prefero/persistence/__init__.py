@@ -25,7 +25,7 @@ __all__ = ["ModelFileError", "load", "read_header", "save"]
 Path = str | os.PathLike[str]
 
 # By format number: files of every release stay readable.
-_READERS: dict[int, Callable[[bytes], Any]] = {1: _format_1.read, 2: _format_2.read}
+_READERS: dict[int, Callable[[memoryview], Any]] = {1: _format_1.read, 2: _format_2.read}
 
 
 def save(model: BaseEstimator, path: Path, *, key: bytes | None = None) -> None:
@@ -63,7 +63,7 @@ def save(model: BaseEstimator, path: Path, *, key: bytes | None = None) -> None:
     check_is_fitted(model)
     try:
         payload = _format_2.Writer().payload(model)
-        check_fitted(_format_2.read(payload))
+        check_fitted(model)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{type(model).__name__} cannot be saved safely: {error}") from None
     write_container(path, describe(model), payload, key=key)

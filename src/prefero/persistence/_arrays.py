@@ -35,13 +35,15 @@ def checked_shape(shape: Any, room: int) -> tuple[int, ...]:
 
 
 def dense(content: memoryview, dtype: np.dtype[Any], shape: tuple[int, ...], order: str) -> Any:
-    """Return an array of its own memory; its elements are legal values of its dtype."""
+    """Return an array in the memory of its content; its elements are legal values."""
     if math.prod(shape) * dtype.itemsize != len(content):
         raise ModelFileError("the file holds an array that is not as long as it claims.")
     letters: Any = "F" if order == "F" else "C"
     if not dtype.itemsize:
         return np.zeros(shape, dtype)
-    array = np.frombuffer(content, dtype).reshape(shape, order=letters).copy(order=letters)
+    array = np.frombuffer(content, dtype).reshape(shape, order=letters)
+    if not (array.flags.aligned and array.flags.writeable):
+        array = array.copy(order=letters)
     if dtype.kind == "b" and (array.view(np.uint8) > 1).any():
         raise ModelFileError("the file holds an array of truth values that are neither 0 nor 1.")
     if dtype.kind == "U":

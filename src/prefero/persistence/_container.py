@@ -14,13 +14,18 @@ import hmac
 import json
 import os
 import struct
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, BinaryIO, NamedTuple
 
-from prefero._files import write_beside
+import numpy as np
+
+from prefero._files import replacing
 from prefero.exceptions import ModelFileError
 
 MAGIC = b"\x93PREFERO"
 FORMAT = 2
+# Arrays start at multiples of this, as far as the payload goes.
+ALIGNMENT = 16
 _SIGNED_SINCE = 2
 _SHORTEST_KEY = 16
 _PREAMBLE = struct.Struct("<8sHI")
@@ -40,27 +45,34 @@ _FIELDS: dict[str, Any] = {
 
 
 class Container(NamedTuple):
-    """What a model file holds, its checksum being right."""
+    """What a model file holds, its checksum being right; the payload may be changed in place."""
 
     number: int
     header: dict[str, Any]
-    payload: bytes
+    payload: memoryview
 
 
 def write_container(
     path: str | os.PathLike[str],
     header: dict[str, Any],
-    payload: bytes,
+    payload: Sequence[Any],
     *,
     key: bytes | None = None,
     number: int = FORMAT,
 ) -> None:
-    """Write a model file."""
-    head = json.dumps(header, allow_nan=True).encode()
+    """Write a model file; the payload comes in parts, so that none is copied."""
+    head = padded(json.dumps(header, allow_nan=True).encode())
     start = _PREAMBLE.pack(MAGIC, number, len(head))
-    checksum = _checksum(start, head, payload)
+    checksum = _checksum(start, head, *payload)
     signature = _signature(start, checksum, key) if number >= _SIGNED_SINCE else b""
-    write_beside(path, b"".join([start, checksum, signature, head, payload]))
+    with replacing(path) as file:
+        for part in (start, checksum, signature, head, *payload):
+            file.write(part)
+
+
+def padded(content: bytes, before: int = 0) -> bytes:
+    """Return JSON with blanks behind it, so that what follows can be read where it lies."""
+    return content + b" " * (-(len(content) + before) % ALIGNMENT)
 
 
 def read_container(path: str | os.PathLike[str], *, key: bytes | None = None) -> Container:
@@ -70,7 +82,7 @@ def read_container(path: str | os.PathLike[str], *, key: bytes | None = None) ->
         # Told by its first bytes, so that a device or a film is not read to its end.
         if not start.startswith(MAGIC):
             raise ModelFileError(f"{path} is not a model file of Prefero.")
-        content = file.read()
+        content = _rest(file)
     if len(start) < _PREAMBLE.size:
         raise ModelFileError(f"{path} is cut short: copy it again.")
     _, number, length = _PREAMBLE.unpack(start)
@@ -80,8 +92,8 @@ def read_container(path: str | os.PathLike[str], *, key: bytes | None = None) ->
             f"{FORMAT}: upgrade Prefero, or save the model again."
         )
     at = _DIGEST * (2 if number >= _SIGNED_SINCE else 1)
-    checksum, signature = content[:_DIGEST], content[_DIGEST:at]
-    head, payload = content[at : at + length], content[at + length :]
+    checksum, signature = bytes(content[:_DIGEST]), bytes(content[_DIGEST:at])
+    head, payload = bytes(content[at : at + length]), content[at + length :]
     if _checksum(start, head, payload) != checksum:
         raise ModelFileError(f"{path} is damaged or cut short (its checksum is wrong).")
     if key is not None:
@@ -90,10 +102,19 @@ def read_container(path: str | os.PathLike[str], *, key: bytes | None = None) ->
     return Container(number, {**about, **_parse(path, head)}, payload)
 
 
-def _checksum(start: bytes, head: bytes, payload: bytes) -> bytes:
-    digest = hashlib.sha256(start)
-    digest.update(head)
-    digest.update(payload)
+def _rest(file: BinaryIO) -> memoryview:
+    """The rest of a file, in memory that arrays can lie in."""
+    size = max(0, os.fstat(file.fileno()).st_size - file.tell()) if file.seekable() else 0
+    content: Any = np.empty(size, dtype=np.uint8)
+    file.readinto(content)  # type: ignore[attr-defined]
+    more = file.read()
+    return memoryview(bytearray(content.tobytes() + more) if more else content)
+
+
+def _checksum(*parts: Any) -> bytes:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
     return digest.digest()
 
 

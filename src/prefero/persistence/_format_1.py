@@ -30,7 +30,7 @@ _NPY_HEADERS = {
 Node = dict[str, Any]
 
 
-def read(payload: bytes) -> Any:
+def read(payload: memoryview) -> Any:
     """Return the model of a payload, every part of it checked before it is built."""
     with zipfile.ZipFile(io.BytesIO(payload)) as archive:
         _check_members(archive, len(payload))

@@ -2,7 +2,7 @@
 
 8 bytes   length of the JSON, little-endian
 ...       JSON: {"arrays": [[dtype, order, shape], ...], "model": value}
-...       the arrays, one after the other
+...       the arrays, one after the other, each filled up to 16 bytes
 
 A value is what JSON knows: null, truth, number, text, list; or an object of one entry whose name
 says what it is, as ``_READ`` lists them.
@@ -20,6 +20,7 @@ import scipy.sparse
 
 from prefero.exceptions import ModelFileError
 from prefero.persistence._arrays import checked_dtype, checked_shape, dense, sparse
+from prefero.persistence._container import ALIGNMENT, padded
 from prefero.persistence._models import restored, state_of
 from prefero.persistence.trusted import trusted_name, trusted_type
 
@@ -35,13 +36,17 @@ class Writer:
         # By identity; the arrays are kept, so that no other gets the same.
         self._numbers: dict[int, tuple[int, Any]] = {}
 
-    def payload(self, model: Any) -> bytes:
-        """Return the payload of a model."""
+    def payload(self, model: Any) -> list[Any]:
+        """Return the payload of a model in parts."""
         value = self.value(model)
         about = [[a.dtype.str, _order(a), list(a.shape)] for a in self._arrays]
-        text = json.dumps({"arrays": about, "model": value}).encode()
-        contents = (array.tobytes(order=_order(array)) for array in self._arrays)
-        return b"".join([_LENGTH.pack(len(text)), text, *contents])
+        text = padded(json.dumps({"arrays": about, "model": value}).encode(), _LENGTH.size)
+        parts: list[Any] = [_LENGTH.pack(len(text)), text]
+        for array in self._arrays:
+            lines = array.T if _order(array) == "F" else np.ascontiguousarray(array)
+            content = lines.reshape(-1).view(np.uint8)
+            parts += [content, bytes(-len(content) % ALIGNMENT)]
+        return parts
 
     def value(self, value: Any) -> Any:
         """Return a value as JSON can write it."""
@@ -94,15 +99,15 @@ def _order(array: Any) -> Any:
     return "C" if array.flags.c_contiguous else "F" if array.flags.f_contiguous else "C"
 
 
-def read(payload: bytes) -> Any:
+def read(payload: memoryview) -> Any:
     """Return the model of a payload, every part of it checked before it is built."""
     if len(payload) < _LENGTH.size:
         raise ModelFileError("the file ends before its model.")
     end = _LENGTH.size + _LENGTH.unpack_from(payload)[0]
-    schema = json.loads(payload[_LENGTH.size : end])
+    schema = json.loads(bytes(payload[_LENGTH.size : end]))
     if not isinstance(schema, dict) or schema.keys() != {"arrays", "model"}:
         raise ModelFileError("the file holds no model.")
-    return _Reader(_arrays(schema["arrays"], memoryview(payload)[end:])).value(schema["model"])
+    return _Reader(_arrays(schema["arrays"], payload[end:])).value(schema["model"])
 
 
 def _arrays(about: Any, content: memoryview) -> list[Any]:
@@ -111,7 +116,7 @@ def _arrays(about: Any, content: memoryview) -> list[Any]:
         dtype, shape = checked_dtype(name), checked_shape(lengths, len(content))
         size = dtype.itemsize * math.prod(shape)
         arrays.append(dense(content[at : at + size], dtype, shape, order))
-        at += size
+        at += size + -size % ALIGNMENT
     if at != len(content):
         raise ModelFileError("the file holds arrays of another length than it claims.")
     return arrays

@@ -20,40 +20,42 @@ def restored(module: str, name: str, state: dict[str, Any]) -> Any:
     owner = trusted_type(module, name)
     if owner is None or not hasattr(owner, "get_params"):
         raise ModelFileError(f"{module}.{name} is not on the list of types that are safe to load.")
-    ours = _is_ours(owner)
-    state.pop("_sklearn_version", None)
-    parameters = _parameters(owner, state)
-    learned = {key: value for key, value in state.items() if key not in parameters}
-    declared = _declared(owner)
-    for key in learned.keys() - declared.keys():
-        # scikit-learn of another version may keep more than is known here; what the class
-        # itself has is not for a file to replace.
-        if ours or hasattr(owner, key):
-            raise StateError(f"{name} has an attribute {key!r:.40} that it should not have")
-    constraints = getattr(owner, "_parameter_constraints", {})
-    validate_parameter_constraints(constraints, parameters, caller_name=name)
-    saved = getattr(owner, "_saved_parameters", None) or PARAMETERS.get(name, {})
-    check_state(name, {**declared, **saved} if learned else saved, parameters | learned)
+    state = {**_parameters(owner, state), **_learned(owner, state)}
+    _check(owner, state)
     estimator: Any = object.__new__(owner)
-    vars(estimator).update(parameters | learned)
+    vars(estimator).update(state)
     return estimator
 
 
 def state_of(estimator: Any) -> dict[str, Any]:
-    """Return what a file holds of an estimator: parameters and fitted attributes.
+    """Return what a file holds of an estimator, and can be restored: parameters and fitted state.
 
     Private attributes that are not declared are made from the others at first use.
     """
+    owner = type(estimator)
     state = {
         name: value
         for name, value in vars(estimator).items()
-        if not name.startswith("_") or name in _declared(type(estimator))
+        if not name.startswith("_") or name in _declared(owner)
     }
-    if _is_ours(type(estimator)):
-        known = _defaults(type(estimator)).keys() | _declared(type(estimator)).keys()
-        for name in state.keys() - known:
-            raise TypeError(f"it has an attribute {name!r} that its class does not declare")
+    _check(owner, state)
     return state
+
+
+def _check(owner: type, state: Mapping[str, Any]) -> None:
+    """Check parameters and fitted attributes, and that there are no others."""
+    name, declared = owner.__name__, _declared(owner)
+    parameters = {key: state[key] for key in _defaults(owner)}
+    learned = state.keys() - parameters.keys()
+    for key in learned - declared.keys():
+        # scikit-learn of another version may keep more than is known here; what the class
+        # itself has is not for a file to replace.
+        if _is_ours(owner) or hasattr(owner, key):
+            raise StateError(f"{name} has an attribute {key!r:.40} that its class does not declare")
+    constraints = getattr(owner, "_parameter_constraints", {})
+    validate_parameter_constraints(constraints, parameters, caller_name=name)
+    saved = getattr(owner, "_saved_parameters", None) or PARAMETERS.get(name, {})
+    check_state(name, {**declared, **saved} if learned else saved, state)
 
 
 def check_fitted(model: Any) -> None:
@@ -99,3 +101,8 @@ def _parameters(owner: type, state: Mapping[str, Any]) -> dict[str, Any]:
         else:
             parameters[name] = default
     return parameters
+
+
+def _learned(owner: type, state: Mapping[str, Any]) -> dict[str, Any]:
+    others = {*_defaults(owner), "_sklearn_version"}
+    return {name: value for name, value in state.items() if name not in others}
