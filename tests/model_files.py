@@ -1,9 +1,35 @@
-"""What the tests of model files share."""
+"""What the tests of model files share: models of every kind, and files taken apart."""
+
+import io
+import json
+import struct
+import zipfile
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import (
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
 
 import prefero
-from prefero.rankings import strict_ranks
+from prefero.persistence._container import read_container, write_container
+from prefero.rankings import drop_labels, strict_ranks
+
+TABLE = ["rain", "sun", "wind"]
+# Files that the first release wrote, with what their models answered then.
+OLD_FILES = Path(__file__).parent / "data" / "format-1"
 
 
 def estimators_of(room):
@@ -22,3 +48,141 @@ def problem(n=40, c=4, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))
     return X, strict_ranks(X @ rng.normal(size=(3, c)))
+
+
+def table(X):
+    return pd.DataFrame(X, columns=TABLE).assign(soil=np.resize(["clay", "sand", "loam"], len(X)))
+
+
+def asked(name, answers):
+    """The instances that a model of the first release was asked about."""
+    new = np.array(answers["new"])
+    frame = pd.DataFrame(new, columns=TABLE).assign(soil=answers["soil"])
+    if name == "pipeline":
+        return frame
+    if name == "tree-categories":
+        return frame.astype({"soil": "category"})
+    return np.abs(new) if name in ("log-counts", "selector") else new
+
+
+def small(estimator):
+    """The estimator, with few trees: what a file holds is the same."""
+    few = {"n_estimators": 3, "random_state": 0}
+    known = estimator.get_params()
+    return estimator.set_params(**{name: few[name] for name in few if name in known})
+
+
+def fitted_models():
+    """Small fitted models of every kind that can be saved, each with instances to predict."""
+    X, Y = problem(24)
+    new = problem(5, seed=1)[0]
+    ranks, groups = np.tile([1, 2, 3, 4], 6), np.repeat(np.arange(6), 4)
+    Yn = pd.DataFrame(drop_labels(Y, 0.2, random_state=0), columns=["a", "b", "<c>", "ä ö"])
+    models = {}
+    for estimator in estimators_of("label_ranking"):
+        models[type(estimator).__name__] = small(estimator).fit(X, Yn), new
+    for estimator in estimators_of("multilabel"):
+        models[type(estimator).__name__] = small(estimator).fit(X, (Y < 3).astype(int)), new
+    for estimator in estimators_of("ordering"):
+        models[type(estimator).__name__] = small(estimator).fit(X, ranks, groups=groups), new
+    counts, asked = np.abs(X).round(), np.abs(new).round()
+    models["LogCountTransformer"] = prefero.LogCountTransformer().fit(counts), asked
+    models["BoostingFeatureSelector"] = prefero.BoostingFeatureSelector(2).fit(counts, Y), asked
+    models["mallows"] = prefero.ConsensusLabelRanker("mallows").fit(X, Yn), new
+    models["bayes"] = prefero.PairwiseLabelRanker(GaussianNB()).fit(X, Yn), new
+    models["kernel"] = (
+        prefero.RankSVMOrderer(kernel="rbf", n_components=4).fit(X, ranks, groups=groups),
+        new,
+    )
+    models["square"] = prefero.ExpectedRankOrderer(degree=2).fit(X, ranks, groups=groups), new
+    frame, asked = table(X), table(new)
+    columns = make_column_transformer(
+        (make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), TABLE),
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), ["soil"]),
+        (OrdinalEncoder(), ["soil"]),
+    )
+    pairs = prefero.PairwiseLabelRanker()
+    models["columns"] = make_pipeline(columns, PCA(3), pairs).fit(frame, Yn), asked
+    union = make_union(MinMaxScaler(), RobustScaler(), QuantileTransformer(n_quantiles=5))
+    scaled = make_pipeline(union, PowerTransformer(), prefero.LogLinearLabelRanker())
+    models["union"] = scaled.fit(X, Yn), new
+    words = frame.astype({"soil": "category"})
+    tree = prefero.TreeLabelRanker(random_state=0).fit(words, Yn)
+    models["categories"] = tree, asked.astype({"soil": "category"})
+    return models
+
+
+def answers(model, X):
+    """What a model says of instances, by the methods that it has."""
+    methods = (
+        *("predict", "predict_calibrated", "decision_function", "predict_pairwise"),
+        *("predict_reliability", "predict_buckets", "transform"),
+    )
+    return {name: np.asarray(getattr(model, name)(X)) for name in methods if hasattr(model, name)}
+
+
+class TakenApart:
+    """A model file of the second format, to be put together again with something changed."""
+
+    def __init__(self, path):
+        self.header, payload = read_container(path)[1:]
+        payload = bytes(payload)
+        (length,) = struct.unpack_from("<Q", payload)
+        schema = json.loads(payload[8 : 8 + length])
+        self.model, self.arrays, at = schema["model"], [], 8 + length
+        for dtype, order, shape in schema["arrays"]:
+            array = np.ndarray(shape, dtype, payload, at, order=order)
+            self.arrays.append(array.copy(order=order))
+            at += array.nbytes + -array.nbytes % 16
+
+    def payload(self, about=None):
+        """The payload; ``about`` replaces what it says of its arrays."""
+        if about is None:
+            about = [[a.dtype.str, "C", list(a.shape)] for a in self.arrays]
+        text = json.dumps({"arrays": about, "model": self.model}).encode()
+        text += b" " * (-(len(text) + 8) % 16)
+        contents = [array.tobytes() + bytes(-array.nbytes % 16) for array in self.arrays]
+        return b"".join([struct.pack("<Q", len(text)), text, *contents])
+
+    def write(self, path, **changes):
+        """Write the file with a right checksum."""
+        write_container(path, self.header, [self.payload(**changes)])
+
+    @property
+    def state(self):
+        """The state of the outermost estimator, as JSON."""
+        return self.model["estimator"][2]
+
+    def estimators(self):
+        """The states of all estimators, by their class."""
+        return [content for kind, content in nodes(self.model) if kind == "estimator"]
+
+
+def nodes(value):
+    """Every (kind, content) in a value of the second format."""
+    if isinstance(value, list):
+        for item in value:
+            yield from nodes(item)
+    elif isinstance(value, dict):
+        for kind, content in value.items():
+            yield kind, content
+            inside = list(content[2].values()) if kind == "estimator" else content
+            yield from nodes(inside)
+
+
+class FirstFormat:
+    """A file of the first format taken apart."""
+
+    def __init__(self, path):
+        self.header, payload = read_container(path)[1:]
+        with zipfile.ZipFile(io.BytesIO(payload)) as archive:
+            self.members = {name: archive.read(name) for name in archive.namelist()}
+        self.schema = json.loads(self.members["schema.json"])
+
+    def write(self, path, compression=zipfile.ZIP_STORED, **members):
+        members = {**self.members, "schema.json": json.dumps(self.schema).encode(), **members}
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", compression) as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+        write_container(path, self.header, [buffer.getvalue()], number=1)

@@ -231,14 +231,45 @@ def test_a_torn_last_line_costs_that_cell_only(tmp_path):
     store.add("b", {}, {"tau": 0.2})
     file = tmp_path / "cells.jsonl"
     file.write_bytes(file.read_bytes()[:-9])
-    torn = CellStore(tmp_path)
+    with pytest.warns(UserWarning, match="1 of 2 lines"):
+        torn = CellStore(tmp_path)
     assert torn["a"]["tau"] == 0.1
     assert np.isnan(torn["a"]["regret"])
     assert "b" not in torn
     torn.add("c", {}, {"tau": 0.3})
-    again = CellStore(tmp_path)
+    with pytest.warns(UserWarning, match="1 of 3 lines"):
+        again = CellStore(tmp_path)
     assert "a" in again
     assert again["c"] == {"tau": 0.3}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[" * 100_000,
+        b'{"key": 3, "values": {}}',
+        b'{"key": "k", "values": [1]}',
+        b'{"key": "k", "values": {"tau": "high"}}',
+        b"null",
+        b"\xff\xfe",
+        b"1" * 5000,
+    ],
+    ids=lambda line: repr(line[:20]),
+)
+def test_damaged_and_foreign_lines_are_skipped_and_counted(tmp_path, line):
+    store = CellStore(tmp_path)
+    store.add("a", {}, {"tau": 0.1})
+    with open(tmp_path / "cells.jsonl", "ab") as file:
+        file.write(line + b"\n")
+    with pytest.warns(UserWarning, match="1 of 2 lines are no finished cells"):
+        again = CellStore(tmp_path, ["tau"])
+    assert "a" in again
+    assert "k" not in again
+
+
+def test_a_cell_that_measured_something_else_is_computed_again(tmp_path):
+    CellStore(tmp_path).add("a", {}, {"tau": 0.1})
+    assert "a" not in CellStore(tmp_path, ["tau", "rho"])
 
 
 SLOW_RUN = """

@@ -1,7 +1,13 @@
 """The private names of scikit-learn that Prefero uses, so that one file follows its changes."""
 
 from sklearn.utils import _safe_indexing as safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    RealNotInt,
+    StrOptions,
+    validate_parameter_constraints,
+)
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
@@ -13,4 +19,5 @@ __all__ = [
     "check_feature_names_in",
     "check_sample_weight",
     "safe_indexing",
+    "validate_parameter_constraints",
 ]

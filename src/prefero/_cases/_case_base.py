@@ -10,10 +10,10 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from prefero._cases._index import build_index, index_recall, spread
+from prefero._cases._index import INDEX_PARAMETERS, build_index, index_recall, spread
 from prefero._cases._neighborhoods import Neighbors, place_sizes
 from prefero._sklearn import HasMethods, Interval, StrOptions
-from prefero._state import Array, Count, FittedState, Word
+from prefero._state import Array, Count, FittedState, State
 from prefero._typing import Indices, Values
 
 EXACT_ALGORITHMS = {"auto", "brute", "kd_tree", "ball_tree"}
@@ -126,6 +126,10 @@ def _require(array: Any, *, ndim: int, name: str) -> None:
         raise ValueError(f"{name} must be a {ndim}-dimensional array of finite floats: fit again.")
 
 
+def _are_filled(n_places: int, state: State) -> bool:
+    return bool(n_places <= place_sizes(state.values["case_weight_"]).sum())
+
+
 class CaseRankerMixin:
     """What rankers that keep their cases share: ``points_``, ``case_weight_``, and their index."""
 
@@ -133,11 +137,10 @@ class CaseRankerMixin:
     case_weight_: Values
 
     _fitted_state: ClassVar[FittedState] = {
-        "case_weight_": Array("f8", "n_cases", low=0),
-        "n_neighbors_": Count(1),
+        "case_weight_": Array("f8", "n_cases", low=np.finfo(float).tiny),
+        "n_neighbors_": Count(1, rule=("no more places than cases fill", _are_filled)),
     }
-    # An index object, or a metric that is a function, cannot be restored safely from a file.
-    _saved_parameters: ClassVar[FittedState] = {"algorithm": Word(), "metric": Word()}
+    _saved_parameters: ClassVar[FittedState] = INDEX_PARAMETERS
 
     _case_constraints: ClassVar[dict[str, list[Any]]] = {
         "algorithm": [

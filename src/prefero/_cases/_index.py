@@ -4,10 +4,11 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 from sklearn.utils import gen_batches
 
 from prefero._optional import require
+from prefero._state import Array, Attribute, FittedState, Number, State, Word
 from prefero._typing import Indices, Mask, Values
 
 # scikit-learn's own rule: in more dimensions a tree has to look at nearly everything.
@@ -23,6 +24,32 @@ class Index(Protocol):
 
     def kneighbors(self, queries: Values, n_neighbors: int, /) -> tuple[Values, Indices]:
         """Return distances and row numbers, nearest first."""
+
+
+_METRICS = sorted(
+    {name for name in VALID_METRICS["brute"] if isinstance(name, str)}
+    - {"haversine", "precomputed", "pyfunc"}
+)
+
+
+def _are_metric_params(params: Any, state: State) -> bool:
+    """Whether the parameters of a metric are arrays for as many coordinates as cases have."""
+    width = state.size("n_coordinates")
+    for name, value in params.items():
+        shape = (width,) if np.ndim(value) == 1 else (width, width)
+        if name not in ("V", "VI", "w") or np.shape(value) != shape:
+            return False
+        Array("f8", *shape, low=0 if len(shape) == 1 else -np.inf).check(value, state)
+    return True
+
+
+# What a file may give for the parameters of an index: no object, no function.
+INDEX_PARAMETERS: FittedState = {
+    "algorithm": Word("auto", "brute", "kd_tree", "ball_tree", "approximate"),
+    "metric": Word(*_METRICS),
+    "p": Number(0, 100),
+    "metric_params": Attribute(none=True, rule=("an array a coordinate", _are_metric_params)),
+}
 
 
 def build_index(

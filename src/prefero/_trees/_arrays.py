@@ -164,10 +164,13 @@ class Trees:
 
     def refuse_tangles(self) -> None:
         """Refuse arrays in which nodes share a child or leaves a row of scores."""
-        inner = self.children[~self.is_leaf]
-        below = np.sort(np.concatenate([self.roots, inner, inner + 1]))
-        rows = np.sort(self.children[self.is_leaf])
-        if not all(np.array_equal(part, np.arange(len(part))) for part in (below, rows)):
+        inner, rows = self.children[~self.is_leaf], self.children[self.is_leaf]
+        # As many as there are, and all of them: then each once.
+        below = np.zeros(len(self.nodes), dtype=bool)
+        below[self.roots] = below[inner] = below[inner + 1] = True
+        scored = np.zeros(len(rows), dtype=bool)
+        scored[rows] = True
+        if len(self.roots) + 2 * len(inner) != len(below) or not (below.all() and scored.all()):
             raise ValueError("The trees share nodes or leaves: the model is damaged.")
 
     # Rows

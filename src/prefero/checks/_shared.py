@@ -11,6 +11,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
+from prefero._state import StateError, check_state, fitted_state, made_on_use
 from prefero.checks._running import (
     Axiom,
     Problem,
@@ -146,6 +147,18 @@ def _table_libraries() -> list[Any]:
     return found
 
 
+def check_fitted_state(estimator: Any, problem: Problem) -> None:
+    """The fitted attributes are as the class declares them, and pickles hold no others."""
+    ranker = fitted(estimator, problem)
+    ranker.predict(problem.X_new)
+    try:
+        check_state(type(ranker).__name__, fitted_state(type(ranker)), vars(ranker))
+    except StateError as error:
+        raise AssertionError(f"the fitted state is not as declared: {error}") from error
+    kept = ranker.__getstate__().keys() & made_on_use(type(ranker))
+    assert not kept, f"{min(kept, default='')} is made at first use, but pickled"
+
+
 def check_copies(estimator: Any, problem: Problem) -> None:
     """Pickled and refitted clones predict the same."""
     ranker = fitted(estimator, problem)
@@ -175,6 +188,7 @@ _AXIOMS: list[SharedAxiom] = [
     check_empty_rows_are_ignored,
     check_unseen_labels_come_last,
     check_names,
+    check_fitted_state,
     check_copies,
     check_parallelism,
 ]

@@ -120,6 +120,9 @@ def compare(
 
     All are cross-validated on the same folds; tests say which of them differ.
     """
+    from prefero.study._cells import CellStore
+
+    CellStore(resume)  # warns of lines that cannot be read, where nobody mutes it
     choices = _chosen(rankers)
     reading = Reading(format, labels, higher_is_better, unranked, instance)
     size = (_QUICK_FOLDS, 1, _QUICK_ROWS) if quick else (folds, repeats, rows)

@@ -22,6 +22,18 @@ def say(sentence: str) -> None:
     print(sentence, file=sys.stderr)
 
 
+# What a terminal obeys instead of showing it, and halves of characters that cannot be written.
+_SHOWN = (9, 10)
+_CONTROLS = {code: f"\\x{code:02x}" for code in {*range(32), *range(127, 160)}.difference(_SHOWN)}
+_CONTROLS |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+_HALVES = {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
+
+
+def printable(text: str) -> str:
+    """Return a text whose control characters, those that turn text around too, are written out."""
+    return text.translate(_CONTROLS | _HALVES)
+
+
 def count(n: int, noun: str) -> str:
     """Return a number of things in words: '1 row', '2 rows'."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
@@ -56,10 +68,14 @@ def plain_table(*columns: str, numeric: bool = True, tight: bool = False) -> "Ta
     return table
 
 
+_JSON_CONTROLS = {code: f"\\u{code:04x}" for code in _CONTROLS | _HALVES if code > 32}
+
+
 def print_json(value: Any) -> None:
     """Print a value as JSON to stdout; what is no number becomes null."""
-    json.dump(_without_nan(value), sys.stdout, ensure_ascii=False, indent=2, allow_nan=False)
-    print()
+    text = json.dumps(_without_nan(value), ensure_ascii=False, indent=2, allow_nan=False)
+    # Control characters below 32 are escaped by JSON itself; of the others JSON has its own way.
+    print(text.translate(_JSON_CONTROLS))
 
 
 def _without_nan(value: Any) -> Any:

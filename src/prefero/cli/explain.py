@@ -7,7 +7,14 @@ import typer
 
 from prefero.cli.console import print_json, say
 from prefero.cli.models import load_ranker
-from prefero.cli.options import JsonOption, ModelFile, NewDataFile, writable
+from prefero.cli.options import (
+    JsonOption,
+    KeyFileOption,
+    ModelFile,
+    NewDataFile,
+    read_key,
+    writable,
+)
 from prefero.cli.predict import new_features
 from prefero.cli.tables import read
 
@@ -37,12 +44,13 @@ def explain(
             callback=writable, metavar="FILE", help="Draw the effects too: .svg, .png or .pdf."
         ),
     ] = None,
+    key_file: KeyFileOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say why a model puts one label before another for one instance."""
     from prefero.study import explain as explain_row
 
-    ranker = load_ranker(model)
+    ranker = load_ranker(model, read_key(key_file))
     table = read(data)
     X = new_features(ranker, table)
     _refuse_row(table, row)

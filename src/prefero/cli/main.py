@@ -11,6 +11,7 @@ from typing import Any
 
 import prefero
 from prefero._optional import require
+from prefero.cli.console import printable
 from prefero.exceptions import DataError, ModelFileError
 
 # Each is a module of this package that holds a function, or a group of commands, of the same
@@ -43,7 +44,7 @@ def main() -> None:
             if os.environ.get("PREFERO_TRACEBACK"):
                 raise
             code, sentence = _verdict(error)
-            print(f"prefero: {sentence}", file=sys.stderr)
+            print(printable(f"prefero: {sentence}"), file=sys.stderr)
             sys.exit(code)
 
 
@@ -124,7 +125,7 @@ def _plain_warnings() -> Iterator[set[str]]:
 
     def show(message: Warning | str, category: type[Warning], *_: Any) -> None:
         categories.add(category.__name__)
-        print(f"prefero: warning: {message}", file=sys.stderr)
+        print(printable(f"prefero: warning: {message}"), file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.showwarning = show  # type: ignore[assignment]

@@ -81,13 +81,13 @@ def fit(model: Any, features: "pd.DataFrame", ranks: "pd.DataFrame", weight: Any
     return model.fit(as_input(model, features), ranks, **extra)
 
 
-def load_ranker(path: Path) -> Any:
+def load_ranker(path: Path, key: bytes | None = None) -> Any:
     """Load a label ranker, or say what else the file holds."""
     from sklearn.utils import get_tags
 
     from prefero.persistence import load
 
-    model = load(path)
+    model = load(path, key=key)
     ranker = final_step(model)
     if get_tags(ranker).estimator_type != "label_ranker":
         raise ModelFileError(f"{path} holds a {type(ranker).__name__}, which is no label ranker.")

@@ -78,6 +78,11 @@ def table_out(path: Path | None) -> Path | None:
     return writable(path)
 
 
+def read_key(path: Path | None) -> bytes | None:
+    """Return the secret in a file, if one is named."""
+    return None if path is None else path.read_bytes()
+
+
 def _known_ranker(name: str) -> str:
     if name != AUTO and name not in RANKER_NAMES:
         raise typer.BadParameter(f"{name!r} is none of {', '.join((AUTO, *RANKER_NAMES))}.")
@@ -136,6 +141,15 @@ InstanceOption = Annotated[
 ]
 ModelFile = Annotated[
     Path, typer.Argument(callback=_existing, metavar="MODEL", help="What prefero train wrote.")
+]
+KeyFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file",
+        callback=lambda path: path if path is None else _existing(path),
+        metavar="FILE",
+        help="A file of secret bytes; models are signed by it, and refused if signed by another.",
+    ),
 ]
 NewDataFile = Annotated[
     Path,

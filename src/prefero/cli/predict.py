@@ -16,7 +16,14 @@ from prefero.cli.models import (
     takes_missing,
     text_features,
 )
-from prefero.cli.options import JsonOption, ModelFile, NewDataFile, OutOption
+from prefero.cli.options import (
+    JsonOption,
+    KeyFileOption,
+    ModelFile,
+    NewDataFile,
+    OutOption,
+    read_key,
+)
 from prefero.cli.rankers import RANKERS
 from prefero.cli.tables import read_in_parts, writing
 
@@ -69,10 +76,11 @@ def predict(
         typer.Option(metavar="COLUMNS", help="Columns of NEW to copy into the output, as an id."),
     ] = None,
     out: OutOption = None,
+    key_file: KeyFileOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Predict the order of the labels for new instances."""
-    trained = load_ranker(model)
+    trained = load_ranker(model, read_key(key_file))
     ranker = final_step(trained)
     if reliability and not hasattr(ranker, "predict_reliability"):
         able = [choice.name for choice in RANKERS if hasattr(choice.make(), "predict_reliability")]

@@ -19,6 +19,7 @@ from prefero.cli.options import (
     InstanceOption,
     JobsOption,
     JsonOption,
+    KeyFileOption,
     LabelsOption,
     Measure,
     MeasureOption,
@@ -31,6 +32,7 @@ from prefero.cli.options import (
     TextOption,
     Unranked,
     UnrankedOption,
+    read_key,
 )
 from prefero.cli.rankers import AUTO, BASELINE, RANKERS, RankerChoice, ranker_choice
 from prefero.cli.tables import rankings_of, read
@@ -88,6 +90,7 @@ def train(
     instance: InstanceOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
+    key_file: KeyFileOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Train a ranker on a table and write it to a file."""
@@ -113,7 +116,7 @@ def train(
     if not takes_missing(ranker):
         refuse_missing(rankings.table, features, rankings.rows, choice.name)
     ranks = DataFrame(rankings.ranks, columns=rankings.labels)
-    save(fit(ranker, features, ranks, training.weights), out)
+    save(fit(ranker, features, ranks, training.weights), out, key=read_key(key_file))
     done = Trained(
         *(choice.name, str(out), len(ranks), rankings.labels, list(features), measure),
         {} if found is None else dict(zip(found.rankers, found.scores[0].tolist(), strict=True)),

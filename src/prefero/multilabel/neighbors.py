@@ -60,6 +60,12 @@ class MultilabelNeighborExplanation(NamedTuple):
     zero_point: Values
 
 
+_COORDINATES = (
+    "the features of each case",
+    lambda points, state: points.shape[1] == state.size("n_features"),
+)
+
+
 class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
     """Case-based multilabel ranking (k-NN of Brinker & Hüllermeier).
 
@@ -141,8 +147,8 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
     """
 
     _fitted_state: ClassVar[FittedState] = {
-        "points_": Array("f8", "n_cases", "n_features"),
-        "calibrated_": Array("f8", "n_cases", "n_labels + 1", nan=True),
+        "points_": Array("f8", "n_cases", "n_coordinates", rule=_COORDINATES),
+        "calibrated_": Array("f8", "n_cases", "n_labels + 1", low=1, high="n_labels + 1", nan=True),
         "gap_": Number(0),
         "leave_one_out_": Attribute(),
     }

@@ -1,29 +1,34 @@
 """Model files that are safe to open: loading one runs no code from it.
 
-A file is a short preamble, a header that says what is inside, and the model itself, written by
-skops: arrays, numbers and names of types, no code. Before anything is built, a checksum over
-the whole file is compared and every type named in it looked up in a fixed list
-(`prefero.persistence.trusted`); a file that fails is refused with a `ModelFileError`.
+A file is a short preamble, a header that says what is inside, and the model itself: arrays,
+numbers and names of types, no code. Before anything is built a checksum over the whole file is
+compared; every type named in it is looked up in a fixed list (`prefero.persistence.trusted`); and
+the state of every estimator is checked against what its class declares. A file that fails is
+refused with a `ModelFileError`.
 """
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from prefero._optional import require
 from prefero.exceptions import ModelFileError
+from prefero.persistence import _format_1, _format_2
 from prefero.persistence._container import read_container, write_container
 from prefero.persistence._header import describe, describes
-from prefero.persistence._payload import check_arrays, check_payload
+from prefero.persistence._models import check_fitted
 
 __all__ = ["ModelFileError", "load", "read_header", "save"]
 
 Path = str | os.PathLike[str]
 
+# By format number: files of every release stay readable.
+_READERS: dict[int, Callable[[memoryview], Any]] = {1: _format_1.read, 2: _format_2.read}
 
-def save(model: BaseEstimator, path: Path) -> None:
+
+def save(model: BaseEstimator, path: Path, *, key: bytes | None = None) -> None:
     """Write a fitted model to a file that is safe to share.
 
     The file is written beside ``path`` and renamed, so that an interrupted write leaves an
@@ -33,14 +38,17 @@ def save(model: BaseEstimator, path: Path) -> None:
     ----------
     model : estimator
         A fitted estimator of Prefero, or a pipeline of scikit-learn's transformers that ends
-        in one.
+        in one. Its ``n_jobs`` and the state of its random generators are not kept.
     path : path
         The file.
+    key : bytes, optional
+        A secret of at least 16 bytes to sign the file with, so that who has it can tell by
+        ``load(path, key=key)`` that nobody else wrote or changed the file.
 
     Raises
     ------
     TypeError
-        If the model holds an object of a type that could not be loaded safely.
+        If the model holds anything that could not be loaded safely.
 
     Examples
     --------
@@ -53,22 +61,23 @@ def save(model: BaseEstimator, path: Path) -> None:
     array([[1, 2]])
     """
     check_is_fitted(model)
-    skops = require("skops.io", extra="files", purpose="Saving a model")
-    payload = skops.dumps(model)
     try:
-        check_payload(payload)
-    except ModelFileError as error:
+        payload = _format_2.Writer().payload(model)
+        check_fitted(model)
+    except (TypeError, ValueError) as error:
         raise TypeError(f"{type(model).__name__} cannot be saved safely: {error}") from None
-    write_container(path, describe(model), payload)
+    write_container(path, describe(model), payload, key=key)
 
 
-def load(path: Path) -> Any:
+def load(path: Path, *, key: bytes | None = None) -> Any:
     """Load a model that `save` wrote. Nothing in the file is run.
 
     Parameters
     ----------
     path : path
         The file.
+    key : bytes, optional
+        The secret that the file must be signed with.
 
     Returns
     -------
@@ -78,44 +87,44 @@ def load(path: Path) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is damaged, is no model file, was written by a newer format, or holds
-        anything but the arrays and types of a model.
+        If the file is damaged, is no model file, was written by a newer format, is not signed
+        with the key, or holds anything but a fitted model.
     """
-    header, payload = read_container(path)
-    skops = require("skops.io", extra="files", purpose="Loading a model")
+    number, header, payload = read_container(path, key=key)
     try:
-        trusted = check_payload(payload)
-        model = skops.loads(payload, trusted=trusted)
-        check_arrays(model)
+        model = _READERS[number](payload)
+        check_fitted(model)
         matches = describes(header, model)
-    except ModelFileError as error:
-        raise ModelFileError(f"{path}: {error}") from None
     except Exception as error:
         # Whatever a hostile file makes the reader stumble over, the answer is the same.
-        raise ModelFileError(f"{path}: the model in this file is malformed: {error}") from error
+        problem = " ".join(str(error).split()) or type(error).__name__
+        raise ModelFileError(f"{path}: this model is refused: {problem:.300}") from error
     if not matches:
         raise ModelFileError(f"{path}: the header describes another model than the file holds.")
     return model
 
 
-def read_header(path: Path) -> dict[str, Any]:
+def read_header(path: Path, *, key: bytes | None = None) -> dict[str, Any]:
     """Return what a model file says about itself, without building the model.
 
     Parameters
     ----------
     path : path
         The file.
+    key : bytes, optional
+        The secret that the file must be signed with.
 
     Returns
     -------
     dict
-        ``format``, ``prefero`` and ``scikit-learn`` (versions), ``sha256``, ``model`` (the
-        name of its class), ``parameters``, ``labels``, ``features`` (names, or None) and
-        ``n_features``.
+        ``format``, ``sha256``, ``signed``, ``prefero`` and ``scikit-learn`` (versions),
+        ``model`` (the name of its class), ``parameters``, ``labels``, ``features`` (names, or
+        None) and ``n_features``.
 
     Raises
     ------
     ModelFileError
-        If the file is damaged, is no model file or was written by a newer format.
+        If the file is damaged, is no model file, was written by a newer format or is not signed
+        with the key.
     """
-    return read_container(path)[0]
+    return read_container(path, key=key).header

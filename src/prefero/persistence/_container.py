@@ -1,68 +1,155 @@
-"""The bytes of a model file: preamble, header, payload, and a checksum over them all.
+"""The bytes of a model file: preamble, header, payload, a checksum over them all, a signature.
 
 8 bytes   magic
 2 bytes   format number, little-endian
 4 bytes   length of the header, little-endian
-32 bytes  SHA-256 of everything else in the file
+32 bytes  SHA-256 of everything before and after it, but for the signature
+32 bytes  HMAC-SHA256 of what stands before, or zeros; not in format 1
 ...       header: JSON
-...       payload: what skops wrote
+...       payload: as the format says
 """
 
 import hashlib
+import hmac
 import json
 import os
 import struct
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, BinaryIO, NamedTuple
 
-from prefero._files import write_beside
+import numpy as np
+
+from prefero._files import replacing
 from prefero.exceptions import ModelFileError
 
 MAGIC = b"\x93PREFERO"
-FORMAT = 1
-_PREAMBLE = struct.Struct("<8sHI32s")
+FORMAT = 2
+# Arrays start at multiples of this, as far as the payload goes.
+ALIGNMENT = 16
+_SIGNED_SINCE = 2
+_SHORTEST_KEY = 16
+_PREAMBLE = struct.Struct("<8sHI")
+_DIGEST = 32
+
+_PLAIN = str | int | float | None
+# What a header says, and what kind of value that must be.
+_FIELDS: dict[str, Any] = {
+    "prefero": str,
+    "scikit-learn": str,
+    "model": str,
+    "parameters": dict,
+    "labels": list | None,
+    "features": list | None,
+    "n_features": int | None,
+}
 
 
-def _checksum(header_length: int, header: bytes, payload: bytes) -> bytes:
-    digest = hashlib.sha256(struct.pack("<8sHI", MAGIC, FORMAT, header_length))
-    digest.update(header)
-    digest.update(payload)
+class Container(NamedTuple):
+    """What a model file holds, its checksum being right; the payload may be changed in place."""
+
+    number: int
+    header: dict[str, Any]
+    payload: memoryview
+
+
+def write_container(
+    path: str | os.PathLike[str],
+    header: dict[str, Any],
+    payload: Sequence[Any],
+    *,
+    key: bytes | None = None,
+    number: int = FORMAT,
+) -> None:
+    """Write a model file; the payload comes in parts, so that none is copied."""
+    head = padded(json.dumps(header, allow_nan=True).encode())
+    start = _PREAMBLE.pack(MAGIC, number, len(head))
+    checksum = _checksum(start, head, *payload)
+    signature = _signature(start, checksum, key) if number >= _SIGNED_SINCE else b""
+    with replacing(path) as file:
+        for part in (start, checksum, signature, head, *payload):
+            file.write(part)
+
+
+def padded(content: bytes, before: int = 0) -> bytes:
+    """Return JSON with blanks behind it, so that what follows can be read where it lies."""
+    return content + b" " * (-(len(content) + before) % ALIGNMENT)
+
+
+def read_container(path: str | os.PathLike[str], *, key: bytes | None = None) -> Container:
+    """Return what is in a model file whose checksum is right, and signature if a key is given."""
+    with open(path, "rb") as file:
+        start = file.read(_PREAMBLE.size)
+        # Told by its first bytes, so that a device or a film is not read to its end.
+        if not start.startswith(MAGIC):
+            raise ModelFileError(f"{path} is not a model file of Prefero.")
+        content = _rest(file)
+    if len(start) < _PREAMBLE.size:
+        raise ModelFileError(f"{path} is cut short: copy it again.")
+    _, number, length = _PREAMBLE.unpack(start)
+    if not 1 <= number <= FORMAT:
+        raise ModelFileError(
+            f"{path} has format {number}, but this version of Prefero reads formats 1 to "
+            f"{FORMAT}: upgrade Prefero, or save the model again."
+        )
+    at = _DIGEST * (2 if number >= _SIGNED_SINCE else 1)
+    checksum, signature = bytes(content[:_DIGEST]), bytes(content[_DIGEST:at])
+    head, payload = bytes(content[at : at + length]), content[at + length :]
+    if _checksum(start, head, payload) != checksum:
+        raise ModelFileError(f"{path} is damaged or cut short (its checksum is wrong).")
+    if key is not None:
+        _check_signature(path, signature, _signature(start, checksum, key))
+    about = {"format": number, "sha256": checksum.hex(), "signed": any(signature)}
+    return Container(number, {**about, **_parse(path, head)}, payload)
+
+
+def _rest(file: BinaryIO) -> memoryview:
+    """The rest of a file, in memory that arrays can lie in."""
+    size = max(0, os.fstat(file.fileno()).st_size - file.tell()) if file.seekable() else 0
+    content: Any = np.empty(size, dtype=np.uint8)
+    file.readinto(content)  # type: ignore[attr-defined]
+    more = file.read()
+    return memoryview(bytearray(content.tobytes() + more) if more else content)
+
+
+def _checksum(*parts: Any) -> bytes:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
     return digest.digest()
 
 
-def write_container(path: str | os.PathLike[str], header: dict[str, Any], payload: bytes) -> None:
-    """Write a model file."""
-    head = json.dumps(header, allow_nan=True).encode()
-    checksum = _checksum(len(head), head, payload)
-    write_beside(path, _PREAMBLE.pack(MAGIC, FORMAT, len(head), checksum) + head + payload)
-
-
-def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes]:
-    """Return the header and the payload of a model file whose checksum is right."""
-    with open(path, "rb") as file:
-        preamble = file.read(_PREAMBLE.size)
-        # Told by its first bytes, so that a device or a film is not read to its end.
-        if not preamble.startswith(MAGIC):
-            raise ModelFileError(f"{path} is not a model file of Prefero.")
-        content = file.read()
-    if len(preamble) < _PREAMBLE.size:
-        raise ModelFileError(f"{path} is cut short: copy it again.")
-    _, number, length, checksum = _PREAMBLE.unpack(preamble)
-    if number != FORMAT:
-        raise ModelFileError(
-            f"{path} has format {number}, but this version of Prefero reads format {FORMAT}: "
-            "upgrade Prefero, or save the model again."
+def _signature(start: bytes, checksum: bytes, key: bytes | None) -> bytes:
+    if key is None:
+        return bytes(_DIGEST)
+    if not isinstance(key, bytes) or len(key) < _SHORTEST_KEY:
+        raise ValueError(
+            f"key must be at least {_SHORTEST_KEY} bytes that nobody can guess, such as "
+            "secrets.token_bytes(32)."
         )
-    head, payload = content[:length], content[length:]
-    if _checksum(length, head, payload) != checksum:
-        raise ModelFileError(f"{path} is damaged or cut short (its checksum is wrong).")
-    return {"format": number, "sha256": checksum.hex(), **_parse(path, head)}, payload
+    return hmac.digest(key, start + checksum, "sha256")
+
+
+def _check_signature(path: str | os.PathLike[str], found: bytes, expected: bytes) -> None:
+    if not any(found):
+        raise ModelFileError(f"{path} is not signed, but a key was given: sign it by save.")
+    if not hmac.compare_digest(found, expected):
+        raise ModelFileError(f"{path} was signed with another key, or changed since.")
 
 
 def _parse(path: str | os.PathLike[str], head: bytes) -> dict[str, Any]:
+    """Return the fields of a header; whatever else it holds is left out."""
     try:
         header = json.loads(head)
-        if isinstance(header, dict) and isinstance(header["model"], str):
-            return header
-    except (ValueError, KeyError, RecursionError):
-        pass
-    raise ModelFileError(f"{path} has a header that says nothing about a model.")
+        fields = {name: header[name] for name in _FIELDS}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        fields = {}
+    right = all(isinstance(fields.get(name, ...), kind) for name, kind in _FIELDS.items())
+    if not right or not all(map(_is_plain, fields.values())):
+        raise ModelFileError(f"{path} has a header that says nothing about a model.")
+    return fields
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())
+    return all(isinstance(item, _PLAIN) for item in (value if isinstance(value, list) else [value]))

@@ -4,8 +4,11 @@ import hashlib
 import json
 import math
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
+
+from prefero._warnings import warn_user
 
 Values = dict[str, float]
 
@@ -20,15 +23,41 @@ def derived_seed(*parts: Any) -> int:
     return int(digest(*parts)[:8], 16)
 
 
+def _finished_cell(line: bytes) -> tuple[str, Values] | None:
+    """The key and the measures of a line, or None if it is damaged or someone else's."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict):
+        return None
+    key, values = record.get("key"), record.get("values")
+    if not isinstance(key, str) or not isinstance(values, dict):
+        return None
+    if not all(value is None or type(value) in (int, float) for value in values.values()):
+        return None
+    return key, {name: math.nan if value is None else value for name, value in values.items()}
+
+
 class CellStore:
     """The measures of finished cells by key: in memory, and in a folder if one is given.
 
     Each cell is one line of JSON, appended in one write and flushed to the disk before the
     next, so that killing the process spoils at most a last line that was not finished;
-    reading skips it.
+    reading skips it, and whatever else is no finished cell, with one warning.
+
+    Parameters
+    ----------
+    folder : path or None
+        Where to keep the cells.
+    measures : collection of str, optional
+        What every cell must have measured; anything by default.
     """
 
-    def __init__(self, folder: str | os.PathLike[str] | None) -> None:
+    def __init__(
+        self, folder: str | os.PathLike[str] | None, measures: Collection[str] | None = None
+    ) -> None:
+        self._measures = measures
         self._cells: dict[str, Values] = {}
         self._path: Path | None = None
         if folder is not None:
@@ -40,15 +69,13 @@ class CellStore:
         if not path.exists():
             return
         text = path.read_bytes()
-        for line in text.splitlines():
-            try:
-                record = json.loads(line)
-                values = record["values"]
-                self._cells[record["key"]] = {
-                    name: math.nan if value is None else value for name, value in values.items()
-                }
-            except (ValueError, KeyError, TypeError, AttributeError):
-                continue
+        cells = [_finished_cell(line) for line in text.splitlines()]
+        self._cells.update(cell for cell in cells if cell is not None)
+        if damaged := cells.count(None):
+            warn_user(
+                f"{path}: {damaged} of {len(cells)} lines are no finished cells and are left out; "
+                "what they held is computed again.",
+            )
         if text and not text.endswith(b"\n"):
             self._append(path, b"\n")
 
@@ -62,7 +89,8 @@ class CellStore:
             os.close(handle)
 
     def __contains__(self, key: str) -> bool:
-        return key in self._cells
+        cell = self._cells.get(key)
+        return cell is not None and (self._measures is None or cell.keys() == set(self._measures))
 
     def __getitem__(self, key: str) -> Values:
         return self._cells[key]

@@ -45,6 +45,12 @@ class _Cell:
         return derived_seed(purpose, random_state, *place)
 
 
+_MEASURES = (
+    *("tau", "tau_x", "rho", "top1", "regret", "train_rows", "test_rows"),
+    *("fit_seconds", "predict_seconds"),
+)
+
+
 class RefusedDataError(ValueError):
     """What a ranker does not like about its data, and in which cell it met it."""
 
@@ -147,7 +153,7 @@ def run_experiment(
         for place in splits[name]
     ]
     keys = _keys(cells, random_state, sets, splits, rankers, details)
-    store = CellStore(folder)
+    store = CellStore(folder, [*_MEASURES, *details])
     pending = [cell for cell in cells if keys[cell] not in store]
     jobs = (
         joblib.delayed(_run_cell)(

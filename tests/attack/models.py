@@ -1,0 +1,173 @@
+"""Hostile model files opened in child processes that may not run, crash, hang or be surprised."""
+
+import json
+import os
+import resource
+import select
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from pathlib import Path
+
+LONGEST = 20  # seconds a file may take
+_MEMORY = 3 << 30
+# What no model file has any business to cause, once everything is imported.
+_ALARMING = (
+    *("exec", "import", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.mkdir"),
+    *("os.remove", "os.rename", "subprocess.Popen", "pickle.find_class", "marshal.loads"),
+    *("socket.connect", "shutil.rmtree", "ctypes.dlopen", "code.__new__"),
+)
+# Each verdict; those of the second line must not happen.
+GOOD = ("refused", "answered the same", "answered otherwise", "refused the data")
+BAD = ("executed", "crashed", "hung", "unexpected error", "no sentence")
+
+
+class Watch:
+    """Notes what is done that a model must not do, while it is on."""
+
+    def __init__(self, own):
+        self.on, self.seen, self._own = False, [], str(own)
+        sys.addaudithook(self._note)
+
+    def _note(self, event, arguments):
+        if not self.on:
+            return
+        mode = str(arguments[1]) if event == "open" else ""
+        writes = set(mode) & set("wax+") and str(arguments[0]) != self._own
+        if event in _ALARMING or writes:
+            self.seen.append(f"{event} {arguments!r:.200}")
+
+
+def judge(path, X, honest, watch):
+    """Return the verdict on one file and what was said."""
+    from model_files import answers
+    from prefero.cli.info import _lines
+    from prefero.cli.main import BAD_DATA, BAD_MODEL_FILE, _verdict
+    from prefero.exceptions import ModelFileError
+    from prefero.persistence import load, read_header
+
+    loaded = False
+    watch.seen, watch.on = [], True
+    try:
+        try:
+            _lines(read_header(path), 1)
+        except ModelFileError:
+            pass
+        model = load(path)
+        loaded = True
+        found = answers(model, X)
+    except Exception as error:
+        code, sentence = _verdict(error)
+        if watch.seen:
+            return "executed", watch.seen[0]
+        if code not in (BAD_DATA, BAD_MODEL_FILE):
+            return "unexpected error", f"{sentence} {'predict' if loaded else 'load'}"
+        if code == BAD_MODEL_FILE and (str(path) not in sentence or "\n" in sentence):
+            return "no sentence", sentence
+        return ("refused" if code == BAD_MODEL_FILE else "refused the data"), sentence
+    finally:
+        watch.on = False
+    if watch.seen:
+        return "executed", watch.seen[0]
+    return ("answered the same" if same(found, honest) else "answered otherwise"), ""
+
+
+def same(found, honest):
+    import numpy as np
+
+    return found.keys() == honest.keys() and all(
+        np.array_equal(found[name], honest[name], equal_nan=found[name].dtype.kind == "f")
+        for name in found
+    )
+
+
+def work(first, last, seed):
+    """Open files from the first to the last, telling before and after each what is going on."""
+    from attack.mutants import Mutants
+    from model_files import answers
+    from prefero import load
+
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        mutants = Mutants(folder, seed)
+        # Opens everything once, so that nothing is imported later.
+        sources = [*mutants.sources, *mutants.old]
+        honest = {name: answers(load(path), mutants.new[name]) for name, path in sources}
+        path = Path(folder) / "hostile.prefero"
+        watch = Watch(path)
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        for number in range(first, last):
+            print(json.dumps({"begins": number}), flush=True)
+            name, kind, X = mutants(number, path)
+            verdict, words = judge(path, X, honest[name], watch)
+            done = {"number": number, "of": name, "kind": kind, "verdict": verdict, "words": words}
+            print(json.dumps(done), flush=True)
+
+
+class Worker:
+    """A child process that works through a stretch of numbers."""
+
+    def __init__(self, first, last, seed):
+        self.first, self.last, self.seed = first, last, seed
+        self._start()
+
+    def _start(self):
+        code = f"from attack.models import work; work({self.first}, {self.last}, {self.seed})"
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            bufsize=0,
+        )
+        self.rest, self.open = b"", None
+
+    def results(self):
+        """Yield a result a file; a child that dies or hangs is replaced after that file."""
+        while self.first < self.last:
+            patience = 120 if self.open is None else LONGEST
+            ready, _, _ = select.select([self.process.stdout], [], [], patience)
+            chunk = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
+            if not chunk:
+                yield from self._replace("hung" if not ready else "crashed")
+                continue
+            *lines, self.rest = (self.rest + chunk).split(b"\n")
+            for line in map(json.loads, lines):
+                self.open = line.get("begins")
+                if "verdict" in line:
+                    self.first = line["number"] + 1
+                    yield line
+        self.process.wait()
+        self._close()
+
+    def _replace(self, verdict):
+        self.process.kill()
+        code = self.process.wait()
+        self.errors.seek(0)
+        words = self.errors.read().decode()
+        if self.open is None or "Traceback" in words:
+            raise RuntimeError(f"The attack itself failed at {self.open} ({code}): {words}")
+        died = {"verdict": verdict, "words": f"exit {code}"}
+        yield {"number": self.open, "of": "", "kind": "", **died}
+        self.first = self.open + 1
+        self._close()
+        if self.first < self.last:
+            self._start()
+
+    def _close(self):
+        self.process.stdout.close()
+        self.errors.close()
+
+
+def attack(numbers, seed=0):
+    """Yield the result of each hostile file of a range of numbers."""
+    yield from Worker(numbers.start, numbers.stop, seed).results()
+
+
+def tally(results):
+    """Count the verdicts."""
+    return Counter(result["verdict"] for result in results)
