@@ -10,6 +10,7 @@ from sklearn.model_selection import PredefinedSplit
 
 from prefero.exceptions import DataError
 from prefero.tables import (
+    in_form,
     read_letor,
     read_parts,
     read_rankings,
@@ -386,7 +387,12 @@ def test_parts_of_any_format_are_the_whole(tmp_path, write):
         parts = list(read_parts(path, 2))
         assert [part.first_row for part in parts] == list(range(0, len(whole), 2))
         together = pd.concat([part.frame for part in parts], ignore_index=True)
-        pd.testing.assert_frame_equal(together, whole.frame)
+        pd.testing.assert_frame_equal(together, whole.frame, check_dtype=False)
+
+
+def test_the_rank_of_an_only_label_may_be_any_number():
+    rankings = read_rankings(pd.DataFrame({"a": [1e300, 1.0]}))
+    assert in_form(rankings, "ranks")["a"].tolist() == [1e300, 1.0]
 
 
 def test_a_frame_is_a_table():

@@ -27,16 +27,20 @@ def decode(content: bytes) -> str:
         return content.decode("latin-1")
 
 
-def encoding_of(file: BinaryIO) -> str:
-    """Return the encoding that `decode` takes a file for, reading it piece by piece."""
+def encoding_of(file: BinaryIO) -> str | None:
+    """Return the encoding that `decode` takes a file for, read piece by piece; None if no text."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
-    try:
-        while block := file.read(_BLOCK):
-            decoder.decode(block)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8-sig"
+    encoding = "utf-8-sig"
+    block = b" "
+    while block:
+        block = file.read(_BLOCK)
+        if b"\0" in block:
+            return None
+        try:
+            decoder.decode(block, final=not block)
+        except UnicodeDecodeError:
+            encoding = "latin-1"
+    return encoding
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

@@ -196,4 +196,7 @@ def _show_columns(table: "Table", as_json: bool) -> None:
     for name, kind in kinds.items():
         shown.add_row(name, kind, str(table.frame[name].iloc[0]))
     page().print(shown)
+    if table.declared.grade is not None:
+        say(f"These are graded objects: prefero order train {table.source} -o model.prefero")
+        return
     say(f"Which columns hold the rankings? prefero check {table.source} --labels 'y_*'")

@@ -60,10 +60,12 @@ def names_of(cells: "pd.Series[Any]") -> list[Any]:
 
 def _texts(cells: "pd.Series[Any]") -> list[str]:
     """The cells as texts; '' for what has no value in pandas, Python or Excel."""
-    plain = cells.astype(object)
+    plain = cells.tolist()
+    if set(map(type, plain)) <= {str}:
+        return plain
     return [
-        cell if type(cell) is str else "" if absent else str(cell)
-        for cell, absent in zip(plain.tolist(), plain.isna().tolist(), strict=True)
+        cell if isinstance(cell, str) else "" if absent else str(cell)
+        for cell, absent in zip(plain, cells.isna().tolist(), strict=True)
     ]
 
 

@@ -67,7 +67,9 @@ def tables_of(
     """Yield tables of some rows each, or of all, from records under some names."""
     first_row = 0
     while True:
-        lines, frame = _frame(islice(records, n_rows), names, given)
+        # A part is soon gone: a compact form of its texts would cost more than it saves.
+        dtype = str if n_rows is None else object
+        lines, frame = _frame(islice(records, n_rows), names, given, dtype)
         if not len(frame):
             break
         yield Table(frame, given.source, lines, declared, note, first_row)
@@ -77,7 +79,7 @@ def tables_of(
 
 
 def _frame(
-    records: Iterable[Record], names: list[str], given: Given
+    records: Iterable[Record], names: list[str], given: Given, dtype: type
 ) -> tuple["np.ndarray", "pd.DataFrame"]:
     """The lines and the cells of records, of which each has a cell a name."""
     pandas = need("pandas")
@@ -86,11 +88,13 @@ def _frame(
     frames = []
     rest = iter(records)
     while block := list(islice(rest, _BLOCK)):
-        ragged += (record for record in block if len(record[1]) != len(names))
+        begins, cells = zip(*block, strict=True)
+        if set(map(len, cells)) != {len(names)}:
+            ragged += (record for record in block if len(record[1]) != len(names))
         if not ragged:
-            cells = zip(*(record for _, record in block), strict=True)
-            frames.append(pandas.DataFrame(dict(enumerate(cells)), dtype=str))
-            lines += (line for line, _ in block)
+            columns = dict(enumerate(zip(*cells, strict=True)))
+            frames.append(pandas.DataFrame(columns, dtype=dtype))
+            lines += begins
     if ragged:
         problem = f"{len(names)} cells were expected, got {len(ragged[0][1])}."
         others = [line for line, _ in ragged[1:]]

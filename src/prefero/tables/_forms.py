@@ -50,7 +50,8 @@ def in_form(rankings: Rankings, form: str) -> "pd.DataFrame":
 
 
 def _ranks(rankings: Rankings) -> "pd.DataFrame":
-    whole = not (rankings.ranks % 1 > 0).any()
+    odd = (rankings.ranks % 1 > 0) | (abs(rankings.ranks) > 2**53)  # as an only label may have
+    whole = not odd.any()
     return rankings.y.astype("Int64") if whole else rankings.y
 
 
