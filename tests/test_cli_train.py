@@ -274,7 +274,12 @@ def test_a_leaked_label_is_warned_of(write, tmp_path):
     options = ("--labels", "a,b", "--model", "tree")
     done = prefero("train", data, "-o", tmp_path / "m.prefero", *options)
     assert done.returncode == 0
-    assert "warning: 'old rank' says the rank of 'a' (rank correlation 1.00)" in done.stderr
+    sentence = "'old rank' says the rank of 'a' (+1.00 correlated)"
+    assert f"warning: {sentence}" in done.stderr
+    assert sentence in prefero("check", data, "--labels", "a,b").stderr
+    assert (
+        sentence in json.loads(prefero("check", data, "--labels", "a,b", "--json").stdout)["leaks"]
+    )
     done = prefero("train", data, "-o", tmp_path / "m", *options, "--ignore", "old rank")
     assert "warning" not in done.stderr
 

@@ -161,6 +161,13 @@ class TyingRanker(SpyRanker):
         return np.tile([1, 2, 2, 2], (len(X), 1))
 
 
+def test_further_measures_see_the_unseen_rows():
+    X, Y = toy()
+    measures = {"rows": lambda model, X, ranks: len(X) + 100 * len(ranks)}
+    table = run_experiment({"a": SpyRanker()}, {"toy": (X, Y)}, n_splits=3, measures=measures)
+    assert table["rows"].tolist() == [1010.0] * 3
+
+
 def test_tau_x_asks_for_ties_where_there_are_some():
     X, Y = toy()
     rankers = {"strict": SpyRanker(), "tying": TyingRanker()}

@@ -67,7 +67,7 @@ def leaks(X: Any, ranks: Values, labels: Any) -> list[Leak]:
     >>> ranks = np.array([np.random.default_rng(i).permutation(4) + 1.0 for i in range(40)])
     >>> X = np.column_stack([np.arange(40) % 7, 100 - ranks[:, 2]])
     >>> [str(leak) for leak in leaks(X, ranks, ["a", "b", "c", "d"])]
-    ["'x1' says the rank of 'c' (rank correlation -1.00)"]
+    ["'x1' says the rank of 'c' (-1.00 correlated)"]
     """
     if issparse(X) or len(ranks) < _FEWEST_ROWS:
         return []
@@ -77,10 +77,13 @@ def leaks(X: Any, ranks: Values, labels: Any) -> list[Leak]:
     names = [name for name, column in columns.items() if column.dtype.kind == "f"]
     numbers = np.array([columns.pop(name) for name in names]).reshape(len(names), len(rows)).T
     table = _correlations(numbers, ranks)
-    found = [
-        Leak((names[i],), f"the rank of {str(labels[j])!r} (rank correlation {table[i, j]:.2f})")
-        for i, j in np.argwhere(np.abs(table) > _TELLING)
-    ]
+    found = []
+    for name, row in zip(names, table, strict=True):
+        j = int(np.argmax(np.abs(row)))
+        if abs(row[j]) > _TELLING:
+            found.append(
+                Leak((name,), f"the rank of {str(labels[j])!r} ({row[j]:+.2f} correlated)")
+            )
     found += _of_texts(columns, ranks, labels)
     return found or _of_scores(names, numbers, table, ranks)
 

@@ -60,6 +60,7 @@ class Report:
     labels: list[LabelReport]
     features: dict[str, str]
     bad_cells: list[str]
+    leaks: list[str]
 
 
 def check(
@@ -104,7 +105,14 @@ def examine(table: "Table", reading: Reading) -> Report:
         labels=_label_reports(rankings, oriented=direction != "not given"),
         features={name: table.kind(name) for name in rankings.features},
         bad_cells=errors,
+        leaks=_leaks(rankings),
     )
+
+
+def _leaks(rankings: "Rankings") -> list[str]:
+    from prefero._doubts import leaks
+
+    return [str(leak) for leak in leaks(rankings.X, rankings.ranks, rankings.labels)]
 
 
 def _bad_cells(table: "Table", reading: Reading) -> "list[BadCell]":
@@ -182,6 +190,8 @@ def _show(report: Report) -> None:
     console.print(features if report.features else "No feature: every column holds labels.")
     for cell in report.bad_cells:
         say(cell)
+    for leak in report.leaks:
+        say(f"Too good to be true? {leak}: leave it out by --ignore when you train.")
     if report.direction == "not given":
         say("Which scores are better? Add --higher-is-better or --lower-is-better.")
 

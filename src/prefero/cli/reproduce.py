@@ -14,22 +14,27 @@ from prefero.cli.options import writable
 EXAMPLES = (
     "prefero reproduce cheng2009 --quick --jobs 2",
     "prefero reproduce dekel2003 --data benchmarks --output dekel2003.md",
+    "prefero reproduce real --folder cells",
 )
 RESULTS = Path("reproduction-results")
 
 
 class Paper(StrEnum):
-    """A paper that Prefero implements."""
+    """A paper that Prefero implements; or real, the benchmark of real preferences."""
 
     CHENG2009 = "cheng2009"
     DESA2017 = "desa2017"
     BRINKER2007 = "brinker2007"
     DEKEL2003 = "dekel2003"
     KAMISHIMA2006 = "kamishima2006"
+    REAL = "real"
 
 
 def reproduce(
-    paper: Annotated[Paper, typer.Argument(help="The paper.")],
+    paper: Annotated[
+        Paper,
+        typer.Argument(help="The paper; or real: rankings that people, fields and solvers gave."),
+    ],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions, small sets.")] = False,
     data: Annotated[
         Path | None,

@@ -27,6 +27,7 @@ from prefero.study.table import Table
 __all__ = ["run_experiment", "summarize"]
 
 Details = Mapping[str, Callable[[Any], float]]
+Measures = Mapping[str, Callable[[Any, Any, ArrayLike], float]]
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,21 @@ _MEASURES = (
     *("tau", "tau_x", "rho", "top1", "regret", "train_rows", "test_rows"),
     *("fit_seconds", "predict_seconds"),
 )
+
+
+@dataclass(frozen=True)
+class _Extra:
+    """The columns that the caller adds."""
+
+    details: Details
+    measures: Measures
+
+    def values(self, model: Any, X: Any, ranks: ArrayLike) -> Values:
+        """Return them for a fitted ranker and the rows that it has not seen."""
+        return {
+            **{name: float(function(model)) for name, function in self.details.items()},
+            **{name: float(measure(model, X, ranks)) for name, measure in self.measures.items()},
+        }
 
 
 class RefusedDataError(ValueError):
@@ -75,6 +91,7 @@ def run_experiment(
     n_jobs: int | None = None,
     folder: str | os.PathLike[str] | None = None,
     details: Details | None = None,
+    measures: Measures | None = None,
     progress: Progress = "auto",
 ) -> Table:
     """Cross-validate rankers on data sets, with labels missing from the training rankings.
@@ -118,6 +135,9 @@ def run_experiment(
     details : mapping of str to callable, optional
         More columns: what each function returns for the fitted ranker, such as its number
         of leaves. A function is known by its column's name.
+    measures : mapping of str to callable, optional
+        Further measures: what each function returns for the fitted ranker, the instances that
+        it has not seen and their ranks. A function is known by its column's name.
     progress : {"auto"}, callable or None, default="auto"
         ``"auto"`` draws a bar with the time left when standard error is a terminal; a
         function is called with the numbers of finished and of all cells.
@@ -141,7 +161,7 @@ def run_experiment(
     array([1., 1.])
     """
     folds = Folds(n_splits, n_repeats, cv if cv is None else check_cv(cv), random_state)
-    details = dict(details or {})
+    extra = _Extra(dict(details or {}), dict(measures or {}))
     rates = [_checked_rate(rate) for rate in missing]
     if not (rankers and data and rates):
         raise ValueError("There is nothing to run: give a ranker, a data set and a rate.")
@@ -152,8 +172,8 @@ def run_experiment(
         for name, ranker, rate in product(data, rankers, rates)
         for place in splits[name]
     ]
-    keys = _keys(cells, random_state, sets, splits, rankers, details)
-    store = CellStore(folder, [*_MEASURES, *details])
+    keys = _keys(cells, random_state, sets, splits, rankers, extra)
+    store = CellStore(folder, [*_MEASURES, *extra.details, *extra.measures])
     pending = [cell for cell in cells if keys[cell] not in store]
     jobs = (
         joblib.delayed(_run_cell)(
@@ -162,7 +182,7 @@ def run_experiment(
             sets[cell.dataset],
             splits[cell.dataset][cell.repetition, cell.fold],
             rankers[cell.ranker],
-            details,
+            extra,
         )
         for cell in pending
     )
@@ -179,7 +199,7 @@ def _keys(
     sets: Mapping[str, DataSet],
     splits: Mapping[str, Splits],
     rankers: Mapping[str, BaseEstimator],
-    details: Details,
+    extra: _Extra,
 ) -> dict[_Cell, str]:
     """Name every cell by all that determines it."""
     fingerprints = {name: _fingerprint(ranker) for name, ranker in rankers.items()}
@@ -188,7 +208,13 @@ def _keys(
         for name, found in splits.items()
         for place, split in found.items()
     }
-    shared = [random_state, sorted(details), prefero.__version__, sklearn.__version__]
+    shared = [
+        random_state,
+        sorted(extra.details),
+        sorted(extra.measures),
+        prefero.__version__,
+        sklearn.__version__,
+    ]
     return {
         cell: digest(
             [cell.dataset, cell.missing, cell.repetition, cell.fold],
@@ -219,10 +245,10 @@ def _run_cell(
     data: DataSet,
     split: Split,
     ranker: BaseEstimator,
-    details: Details,
+    extra: _Extra,
 ) -> tuple[_Cell, Values]:
     try:
-        return cell, _measure(cell, random_state, data, split, ranker, details)
+        return cell, _measure(cell, random_state, data, split, ranker, extra)
     except Exception as error:
         where = (
             f"{cell.ranker} failed on {cell.dataset} (missing {cell.missing:g}, repetition "
@@ -239,7 +265,7 @@ def _measure(
     data: DataSet,
     split: Split,
     ranker: BaseEstimator,
-    details: Details,
+    extra: _Extra,
 ) -> Values:
     train, test = split
     train, ranks = _training(data.ranks, train, cell.missing, cell.seed("labels", random_state))
@@ -263,7 +289,7 @@ def _measure(
         "test_rows": float(len(test)),
         "fit_seconds": fitted - start,
         "predict_seconds": done - fitted,
-        **{name: float(function(model)) for name, function in details.items()},
+        **extra.values(model, unseen, truth),
     }
 
 
