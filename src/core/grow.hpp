@@ -68,6 +68,8 @@ class Grower {
         Choice choice;
     };
 
+    using Says = const float* (TrainingData::*)(std::size_t) const;
+
     // A node while the tree grows: arrays are written when their length is known.
     struct Grown {
         Node node;
@@ -96,8 +98,7 @@ class Grower {
     PREFERO_CLONES void open(const Span& span) {
         const std::uint32_t* rows = rows_.data() + span.begin;
         const std::size_t count = span.end - span.begin;
-        criterion_.enter(rows, count);
-        grown_[span.node].weight = criterion_.weight();
+        grown_[span.node].weight = enter({rows, rows + count});
         const NodeRows node{rows, count, examples(rows, count)};
         if (span.depth >= stopping_.max_depth || node.examples < stopping_.min_split ||
             node.examples < 2 * stopping_.min_leaf || criterion_.pure())
@@ -106,6 +107,17 @@ class Grower {
         if (!choice.found) return make_leaf(span);
         frontier_.push_back({span, choice});
         if (stopping_.max_leaves) std::push_heap(frontier_.begin(), frontier_.end(), worse);
+    }
+
+    // Shows the node to the criterion and returns its weight.
+    PREFERO_INLINE double enter(RowSpan rows) {
+        if (sample_.counts_in_floats) {
+            criterion_.enter(rows, false);
+            return criterion_.weight();
+        }
+        const double weight = sample_.weight(rows);
+        criterion_.enter(rows, weight > sample_.most_in_floats);
+        return weight;
     }
 
     std::size_t examples(const std::uint32_t* rows, std::size_t count) const {
@@ -152,7 +164,9 @@ class Grower {
         return best;
     }
 
-    bool criterion_finds_cuts() const { return stopping_.min_leaf <= 1 && !search_.random_cuts; }
+    bool criterion_finds_cuts() const {
+        return stopping_.min_leaf <= 1 && !search_.random_cuts && criterion_.finds_cuts();
+    }
 
     // The best test on the choice's feature; false if all rows lie in one bin.
     PREFERO_INLINE bool find_cut(NodeRows node, Choice& choice) {
@@ -286,28 +300,37 @@ class Grower {
     }
 
     // The mean of what the rows say; returns their weight.
-    float mean(const Leaf& leaf, const float* (TrainingData::*says)(std::size_t) const,
-               float* mean) const {
+    double mean(const Leaf& leaf, Says says, float* mean) const {
         const std::size_t c = sample_.data.labels();
-        const auto said = [&](std::uint32_t i) {
-            return (sample_.data.*says)(sample_.origin[rows_[i]]);
+        const RowSpan rows{rows_.data() + leaf.begin, rows_.data() + leaf.end};
+        const auto said = [&](std::uint32_t row) {
+            return (sample_.data.*says)(sample_.origin[row]);
         };
-        float total = sample_.weight(rows_[leaf.begin]);
-        const float* first = said(leaf.begin);
         if (leaf.end - leaf.begin == 1) {
-            std::copy_n(first, c, mean);
-            return total;
+            std::copy_n(said(*rows.first), c, mean);
+            return sample_.weights[*rows.first];
         }
-        for (std::size_t k = 0; k < c; ++k) mean[k] = total * first[k];
-        for (std::uint32_t i = leaf.begin + 1; i < leaf.end; ++i) {
-            const float weight = sample_.weight(rows_[i]);
-            const float* own = said(i);
+        std::fill_n(mean, c, 0.0f);
+        double total = 0;
+        for (std::uint32_t row : rows) {
+            const float weight = sample_.weight(row);
+            const float* own = said(row);
             for (std::size_t k = 0; k < c; ++k) mean[k] += weight * own[k];
-            total += weight;
+            total += sample_.weights[row];
         }
-        const float scale = 1 / total;
+        const float scale = 1 / static_cast<float>(total);
         for (std::size_t k = 0; k < c; ++k) mean[k] *= scale;
+        if (total > sample_.most_in_floats) large_mean(rows, said, total, mean);
         return total;
+    }
+
+    template <class Said>
+    void large_mean(RowSpan rows, Said said, double total, float* mean) const {
+        std::vector<double> sums(sample_.data.labels());
+        for (std::uint32_t row : rows)
+            for (std::size_t k = 0; k < sums.size(); ++k)
+                sums[k] += sample_.weights[row] * said(row)[k];
+        for (std::size_t k = 0; k < sums.size(); ++k) mean[k] = static_cast<float>(sums[k] / total);
     }
 
     // Votes are shares of the comparisons seen, and their number is kept beside them.

@@ -30,6 +30,15 @@ class Random {
     std::uint64_t state_;
 };
 
+// Rows of a sample.
+struct RowSpan {
+    const std::uint32_t* first;
+    const std::uint32_t* last;
+
+    const std::uint32_t* begin() const { return first; }
+    const std::uint32_t* end() const { return last; }
+};
+
 // How often each row occurs in the bootstrap sample of this seed.
 void bootstrap_counts(std::uint64_t seed, std::vector<std::uint16_t>& counts);
 
@@ -48,10 +57,14 @@ class Sample {
     std::vector<std::uint8_t> bins;     // rows x features
     std::vector<Block> lanes;           // rows x width
     std::vector<std::uint32_t> counts;  // examples that a row stands for
-    std::vector<float> weights;
+    std::vector<double> weights;
+    // Beyond this weight a row could be lost in a sum of floats: such nodes are summed in doubles.
+    double most_in_floats = 0;
+    bool counts_in_floats = false;  // no node is beyond, and floats add up the weights exactly
 
     const Block* lane(std::uint32_t row) const { return lanes.data() + row * data.width(); }
-    float weight(std::uint32_t row) const { return weights[row]; }
+    float weight(std::uint32_t row) const { return static_cast<float>(weights[row]); }
+    double weight(RowSpan span) const;
 
   private:
     std::vector<std::uint16_t> drawn_;
