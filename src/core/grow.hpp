@@ -14,9 +14,11 @@ template <class Criterion>
 class Grower {
   public:
     // Grows from what the sample holds at the time.
-    Grower(const Sample& sample, Criterion& criterion, const GrowOptions& options)
+    Grower(const Sample& sample, Criterion& criterion, const GrowOptions& options,
+           Interruption& interruption)
         : sample_(sample),
           criterion_(criterion),
+          interruption_(interruption),
           search_(options.search),
           stopping_(options.stopping),
           bins_(sample),
@@ -92,6 +94,7 @@ class Grower {
     void open_node(const Span& span) {
         if (span.end - span.begin == 1) return make_leaf(span);
         open(span);
+        if (interrupted_) throw Interrupted{};
     }
 
     // Decides whether and how a new node will be split: nearly all the time is spent here.
@@ -155,6 +158,8 @@ class Grower {
             Choice choice;
             choice.feature = features_[k];
             choice.categories = sample_.data.categorical(choice.feature);
+            interrupted_ = interruption_.stops(node.count * kLanes * sample_.data.width());
+            if (interrupted_) break;
             if (!find_cut(node, choice)) continue;
             ++tried;
             consider(choice, best);
@@ -293,6 +298,7 @@ class Grower {
         if (data.any_unknown()) tree_.evidence.resize(tree_.scores.size());
         float* scores = tree_.scores.data();
         for (const Leaf& leaf : leaves_) {
+            interruption_.spend((leaf.end - leaf.begin) * data.labels());
             tree_.weight[leaf.node] = mean(leaf, &TrainingData::votes, scores);
             if (data.any_unknown()) write_evidence(leaf, scores);
             scores += data.labels();
@@ -343,6 +349,8 @@ class Grower {
 
     const Sample& sample_;
     Criterion& criterion_;
+    Interruption& interruption_;
+    bool interrupted_ = false;
     const Search& search_;
     const Stopping& stopping_;
     Random random_{0};

@@ -18,7 +18,7 @@ double Sample::weight(RowSpan span) const {
     return total;
 }
 
-void Sample::draw(bool bootstrap, std::uint64_t seed) {
+void Sample::draw(bool bootstrap, std::uint64_t seed, Interruption& interruption) {
     drawn_.assign(data.rows(), 1);
     if (bootstrap) bootstrap_counts(seed, drawn_);
     origin.resize(data.rows());
@@ -36,6 +36,7 @@ void Sample::draw(bool bootstrap, std::uint64_t seed) {
     Block* lane = lanes.data();
     for (std::size_t i = 0; i < rows; ++i) {
         const std::size_t r = origin[i];
+        interruption.spend(data.features() + kLanes * data.width());
         bin = std::copy_n(data.bins(r), data.features(), bin);
         weights[i] = drawn_[r] * data.weight(r);
         counts[i] = data.whole_weights() ? static_cast<std::uint32_t>(weights[i]) : drawn_[r];

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/interruption.hpp"
 #include "core/training_data.hpp"
 
 namespace prefero {
@@ -49,7 +50,7 @@ class Sample {
 
     // Takes all rows, or a bootstrap sample, without those of no weight. Trees grown one after
     // the other share the memory.
-    void draw(bool bootstrap, std::uint64_t seed);
+    void draw(bool bootstrap, std::uint64_t seed, Interruption& interruption);
 
     const TrainingData& data;
     std::size_t rows = 0;
