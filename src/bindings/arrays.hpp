@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <memory>
 
+#include "bindings/unlocked.hpp"
 #include "core/aggregate.hpp"
 #include "core/indices.hpp"
 #include "core/rank_row.hpp"

@@ -16,8 +16,8 @@ std::pair<Out<double, 2>, Out<double, 2>> mean_offsets(In<double, 2> offsets, St
     auto offset = make_array<double, 2>({sets.count, offsets.shape(1)});
     auto side = make_array<double, 2>({sets.count, offsets.shape(1)});
     {
-        nb::gil_scoped_release unlocked;
-        prefero::mean_offsets(rank_matrix(offsets), sets, offset.data(), side.data());
+        Unlocked unlocked;
+        prefero::mean_offsets(rank_matrix(offsets), sets, offset.data(), side.data(), unlocked);
     }
     return {offset, side};
 }

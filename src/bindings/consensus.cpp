@@ -24,16 +24,16 @@ Out<double, 2> borda_votes(In<double, 2> ranks) {
 Out<double, 2> borda_batch(In<double, 2> ranks, Starts starts, Rows rows, Weights weights) {
     const Neighborhoods sets = neighborhoods(starts, rows, weights, ranks.shape(0));
     auto votes = make_array<double, 2>({sets.count, ranks.shape(1)});
-    nb::gil_scoped_release unlocked;
-    prefero::borda_batch(rank_matrix(ranks), sets, votes.data());
+    Unlocked unlocked;
+    prefero::borda_batch(rank_matrix(ranks), sets, votes.data(), unlocked);
     return votes;
 }
 
 Out<double, 2> pair_sums(In<double, 2> ranks, Weights weights) {
     require(ranks.shape(0) == weights.shape(0), "ranks and weights must have the same length");
     auto sums = make_array<double, 2>({ranks.shape(1), ranks.shape(1)});
-    nb::gil_scoped_release unlocked;
-    prefero::pair_sums(rank_matrix(ranks), weights.data(), sums.data());
+    Unlocked unlocked;
+    prefero::pair_sums(rank_matrix(ranks), weights.data(), sums.data(), unlocked);
     return sums;
 }
 
@@ -54,9 +54,9 @@ std::pair<Out<double, 2>, Out<double, 1>> fit_mallows_batch(In<double, 2> ranks,
     auto votes = make_array<double, 2>({sets.count, ranks.shape(1)});
     auto theta = make_array<double, 1>({sets.count});
     {
-        nb::gil_scoped_release unlocked;
-        prefero::fit_mallows_batch(rank_matrix(ranks), sets, max_rounds, votes.data(),
-                                   theta.data());
+        Unlocked unlocked;
+        prefero::fit_mallows_batch(rank_matrix(ranks), sets, max_rounds, votes.data(), theta.data(),
+                                   unlocked);
     }
     return {votes, theta};
 }
@@ -93,8 +93,9 @@ std::pair<Out<double, 2>, Out<double, 1>> pair_votes_batch(In<double, 2> ranks, 
     auto votes = make_array<double, 2>({sets.count, ranks.shape(1)});
     auto theta = make_array<double, 1>({sets.count});
     {
-        nb::gil_scoped_release unlocked;
-        prefero::pair_votes_batch(rank_matrix(ranks), sets, prior, votes.data(), theta.data());
+        Unlocked unlocked;
+        prefero::pair_votes_batch(rank_matrix(ranks), sets, prior, votes.data(), theta.data(),
+                                  unlocked);
     }
     return {votes, theta};
 }
@@ -103,8 +104,8 @@ Out<double, 2> kemeny_batch(In<double, 2> ranks, Starts starts, Rows rows, Weigh
                             double prior) {
     const Neighborhoods sets = neighborhoods(starts, rows, weights, ranks.shape(0));
     auto votes = make_array<double, 2>({sets.count, ranks.shape(1)});
-    nb::gil_scoped_release unlocked;
-    prefero::kemeny_batch(rank_matrix(ranks), sets, prior, votes.data());
+    Unlocked unlocked;
+    prefero::kemeny_batch(rank_matrix(ranks), sets, prior, votes.data(), unlocked);
     return votes;
 }
 
@@ -120,9 +121,9 @@ std::pair<Out<double, 2>, Out<std::int64_t, 1>> fit_plackett_luce_batch(
     auto log_worth = make_array<double, 2>({sets.count, ranks.shape(1)});
     auto rounds = make_array<std::int64_t, 1>({sets.count});
     {
-        nb::gil_scoped_release unlocked;
+        Unlocked unlocked;
         prefero::fit_plackett_luce_batch(rank_matrix(ranks), sets, {prior, tolerance, max_rounds},
-                                         log_worth.data(), rounds.data());
+                                         log_worth.data(), rounds.data(), unlocked);
     }
     return {log_worth, rounds};
 }

@@ -1,6 +1,21 @@
+#include <exception>
+
 #include "bindings/arrays.hpp"
 
+namespace {
+
+// Whoever wants a kernel to end has set the Python exception already.
+void keep_exception(const std::exception_ptr& thrown, void*) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const prefero::Interrupted&) {
+    }
+}
+
+}  // namespace
+
 NB_MODULE(_core, module) {
+    nb::register_exception_translator(keep_exception);
     module.doc() = "Compiled kernels of Prefero on plain arrays.";
     prefero::bindings::bind_calibrated(module);
     prefero::bindings::bind_rankings(module);

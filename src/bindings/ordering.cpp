@@ -40,9 +40,9 @@ Out<double, 1> concordance(In<double, 2> values, In<double, 1> positions, Starts
     const Groups groups = check_groups(starts, values.shape(0));
     const Correlation kind = correlation_kind(correlation);
     auto sums = make_array<double, 1>({values.shape(1)});
-    nb::gil_scoped_release unlocked;
+    Unlocked unlocked;
     add_concordance(values.data(), values.shape(1), positions.data(), groups, tolerance.data(),
-                    kind, sums.data());
+                    kind, sums.data(), unlocked);
     return sums;
 }
 
@@ -69,8 +69,8 @@ nb::tuple pair_hinge(In<double, 1> scores, In<std::int64_t, 1> levels, In<std::i
     auto active = make_array<double, 1>({scores.shape(0)});
     double loss = 0;
     {
-        nb::gil_scoped_release unlocked;
-        loss = prefero::pair_hinge(orders, gradient.data(), active.data());
+        Unlocked unlocked;
+        loss = prefero::pair_hinge(orders, gradient.data(), active.data(), unlocked);
     }
     return nb::make_tuple(loss, gradient, active);
 }
@@ -82,8 +82,8 @@ Out<double, 1> pair_hinge_hessian(In<double, 1> scores, In<std::int64_t, 1> leve
     require(active.shape(0) == scores.shape(0) && vector.shape(0) == scores.shape(0),
             "active and vector must have one entry a row");
     auto product = make_array<double, 1>({scores.shape(0)});
-    nb::gil_scoped_release unlocked;
-    prefero::pair_hinge_hessian(orders, active.data(), vector.data(), product.data());
+    Unlocked unlocked;
+    prefero::pair_hinge_hessian(orders, active.data(), vector.data(), product.data(), unlocked);
     return product;
 }
 
@@ -110,8 +110,8 @@ nb::tuple rank_boost(In<Code, 2> codes, In<std::int64_t, 1> bins, In<double, 1> 
         boosting_set<Code>(held_codes, bins, held_positions, held_starts);
     std::vector<WeakRanker> found;
     {
-        nb::gil_scoped_release unlocked;
-        found = prefero::rank_boost(train, held, {rounds, learning_rate, patience});
+        Unlocked unlocked;
+        found = prefero::rank_boost(train, held, {rounds, learning_rate, patience}, unlocked);
     }
     auto attributes = make_array<std::int64_t, 1>({found.size()});
     auto bin = make_array<std::int64_t, 1>({found.size()});
@@ -160,9 +160,10 @@ nb::tuple boost_pairs(Bins bins, In<std::int64_t, 1> levels, Starts starts,
     std::vector<Tree> trees;
     auto gains = make_array<double, 1>({features});
     {
-        nb::gil_scoped_release unlocked;
-        trees = prefero::boost_pairs(bin_matrix(bins), levels.data(), groups, all,
-                                     {learning_rate, {max_features, false, false}, stopping});
+        Unlocked unlocked;
+        trees =
+            prefero::boost_pairs(bin_matrix(bins), levels.data(), groups, all,
+                                 {learning_rate, {max_features, false, false}, stopping}, unlocked);
         add_gains(trees, gains.data());
     }
     return nb::make_tuple(tree_arrays(trees, 1), gains);
@@ -172,8 +173,9 @@ Out<std::int64_t, 1> greedy_order(In<double, 2> values, In<double, 1> weights, S
     require(weights.shape(0) == values.shape(1), "weights must have one entry a column");
     const Groups groups = check_groups(starts, values.shape(0));
     auto places = make_array<std::int64_t, 1>({values.shape(0)});
-    nb::gil_scoped_release unlocked;
-    prefero::greedy_order(values.data(), values.shape(1), weights.data(), groups, places.data());
+    Unlocked unlocked;
+    prefero::greedy_order(values.data(), values.shape(1), weights.data(), groups, places.data(),
+                          unlocked);
     return places;
 }
 

@@ -58,9 +58,9 @@ nb::tuple layered_loss(In<double, 2> scores, LabelRows order, LabelRows layer, i
     auto incoming = make_array<double, 2>({graphs.rows, graphs.labels});
     auto outgoing = make_array<double, 2>({graphs.rows, graphs.labels});
     {
-        nb::gil_scoped_release unlocked;
+        Unlocked unlocked;
         prefero::layered_loss(scores.data(), graphs, kind,
-                              {loss.data(), incoming.data(), outgoing.data()});
+                              {loss.data(), incoming.data(), outgoing.data()}, unlocked);
     }
     return nb::make_tuple(loss, incoming, outgoing);
 }
@@ -70,8 +70,8 @@ double layered_gradient(Change<double, 2> scores, LabelRows order, LabelRows lay
     const LayeredGraphs graphs = layered_graphs(scores, order, layer);
     require(row_weight.shape(0) == scores.shape(0), "one weight a row is needed");
     const Decomposition kind = decomposition_of(decomposition);
-    nb::gil_scoped_release unlocked;
-    return prefero::layered_gradient(scores.data(), graphs, kind, row_weight.data());
+    Unlocked unlocked;
+    return prefero::layered_gradient(scores.data(), graphs, kind, row_weight.data(), unlocked);
 }
 
 template <typename Value>
@@ -80,8 +80,8 @@ void sparse_product(Offsets X_begin, Labels X_column, In<Value, 1> X_value, In<V
     const CompressedRows<Value> X = compressed_rows(X_begin, X_column, X_value, dense.shape(0));
     require(result.shape(0) == X.rows && result.shape(1) == dense.shape(1),
             "result must have the rows of X and the columns of dense");
-    nb::gil_scoped_release unlocked;
-    prefero::sparse_product(X, dense.data(), dense.shape(1), result.data());
+    Unlocked unlocked;
+    prefero::sparse_product(X, dense.data(), dense.shape(1), result.data(), unlocked);
 }
 
 nb::tuple subgraph_loss(In<double, 2> scores, Offsets row_begin, Offsets subgraph_begin,
@@ -93,9 +93,10 @@ nb::tuple subgraph_loss(In<double, 2> scores, Offsets row_begin, Offsets subgrap
     auto outgoing = make_array<double, 2>({graphs.rows, graphs.labels});
     auto edge_weight = make_array<double, 1>({other.shape(0)});
     {
-        nb::gil_scoped_release unlocked;
+        Unlocked unlocked;
         prefero::subgraph_loss(scores.data(), graphs,
-                               {loss.data(), incoming.data(), outgoing.data()}, edge_weight.data());
+                               {loss.data(), incoming.data(), outgoing.data()}, edge_weight.data(),
+                               unlocked);
     }
     return nb::make_tuple(loss, incoming, outgoing, edge_weight);
 }
@@ -105,8 +106,8 @@ Out<std::int64_t, 2> layered_violations(In<double, 2> scores, LabelRows order, L
     const LayeredGraphs graphs = layered_graphs(scores, order, layer);
     const Decomposition kind = decomposition_of(decomposition);
     auto counts = make_array<std::int64_t, 2>({graphs.rows, 2});
-    nb::gil_scoped_release unlocked;
-    prefero::layered_violations(scores.data(), graphs, kind, counts.data());
+    Unlocked unlocked;
+    prefero::layered_violations(scores.data(), graphs, kind, counts.data(), unlocked);
     return counts;
 }
 
@@ -115,8 +116,8 @@ Out<std::int64_t, 2> subgraph_violations(In<double, 2> scores, Offsets row_begin
     const Subgraphs graphs =
         subgraphs(scores.shape(0), scores.shape(1), row_begin, subgraph_begin, preferred, other);
     auto counts = make_array<std::int64_t, 2>({graphs.rows, 2});
-    nb::gil_scoped_release unlocked;
-    prefero::subgraph_violations(scores.data(), graphs, counts.data());
+    Unlocked unlocked;
+    prefero::subgraph_violations(scores.data(), graphs, counts.data(), unlocked);
     return counts;
 }
 
@@ -129,9 +130,9 @@ nb::tuple boosting_sums(In<double, 3> values, Offsets row_begin, Offsets subgrap
     auto plus = make_array<double, 1>({functions});
     auto minus = make_array<double, 1>({functions});
     {
-        nb::gil_scoped_release unlocked;
+        Unlocked unlocked;
         prefero::boosting_sums(values.data(), functions, graphs, edge_weight.data(), plus.data(),
-                               minus.data());
+                               minus.data(), unlocked);
     }
     return nb::make_tuple(plus, minus);
 }
@@ -155,10 +156,10 @@ nb::tuple perceptron_epoch(Offsets X_begin, Labels X_column, In<double, 1> X_val
     PerceptronState state{weights.data(), drift.data(), updates.data(), steps};
     std::int64_t violated = 0;
     {
-        nb::gil_scoped_release unlocked;
+        Unlocked unlocked;
         violated = prefero::perceptron_epoch(X, {edge_begin.data(), preferred.data(), other.data()},
                                              row_weight.data(), order.data(), weights.shape(1),
-                                             {margin, alpha, alpha_per_edge}, state);
+                                             {margin, alpha, alpha_per_edge}, state, unlocked);
     }
     return nb::make_tuple(violated, state.steps);
 }

@@ -9,8 +9,8 @@ namespace {
 Out<std::int64_t, 2> count_pairs(In<double, 2> first, In<double, 2> second) {
     require_same_shape(first, second);
     auto counts = make_array<std::int64_t, 2>({first.shape(0), 5});
-    nb::gil_scoped_release unlocked;
-    prefero::count_pairs(rank_matrix(first), rank_matrix(second), counts.data());
+    Unlocked unlocked;
+    prefero::count_pairs(rank_matrix(first), rank_matrix(second), counts.data(), unlocked);
     return counts;
 }
 

@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,11 +56,13 @@ class TreeGrower {
                                            gamma, description_length}};
         std::vector<Tree> trees;
         {
-            nb::gil_scoped_release unlocked;
-            trees = grow_trees(data_, options, seeds.data(), seeds.shape(0));
+            Unlocked unlocked(&stopped_);
+            trees = grow_trees(data_, options, seeds.data(), seeds.shape(0), unlocked);
         }
         return tree_arrays(trees, data_.labels());
     }
+
+    void stop() { stopped_ = true; }
 
   private:
     static TrainingData training_data(const Bins& bins, const In<bool, 1>& categorical,
@@ -78,6 +81,7 @@ class TreeGrower {
     }
 
     TrainingData data_;
+    std::atomic<bool> stopped_{false};
 };
 
 // Grown trees. Keeps the arrays it is made of alive, and refuses them if a walk through them
@@ -127,17 +131,17 @@ class TreeWalker {
     Out<std::int32_t, 2> apply(Bins bins) const {
         check(bins);
         auto leaves = make_array<std::int32_t, 2>({bins.shape(0), forest_.trees});
-        nb::gil_scoped_release unlocked;
-        prefero::apply(forest_, bin_matrix(bins), leaves.data());
+        Unlocked unlocked;
+        prefero::apply(forest_, bin_matrix(bins), leaves.data(), unlocked);
         return leaves;
     }
 
     Out<double, 2> scores(Bins bins) const {
         check(bins);
         auto sums = make_array<double, 2>({bins.shape(0), forest_.labels});
-        nb::gil_scoped_release unlocked;
+        Unlocked unlocked;
         std::fill_n(sums.data(), sums.size(), 0.0);
-        predict_scores(forest_, bin_matrix(bins), sums.data());
+        predict_scores(forest_, bin_matrix(bins), sums.data(), unlocked);
         return sums;
     }
 
@@ -147,9 +151,10 @@ class TreeWalker {
         auto sums = make_array<double, 2>({bins.shape(0), forest_.labels});
         auto trees = make_array<std::int64_t, 1>({bins.shape(0)});
         {
-            nb::gil_scoped_release unlocked;
+            Unlocked unlocked;
             std::fill_n(sums.data(), sums.size(), 0.0);
-            predict_out_of_bag(forest_, bin_matrix(bins), seeds.data(), sums.data(), trees.data());
+            predict_out_of_bag(forest_, bin_matrix(bins), seeds.data(), sums.data(), trees.data(),
+                               unlocked);
         }
         return nb::make_tuple(sums, trees);
     }
@@ -157,9 +162,9 @@ class TreeWalker {
     Out<double, 3> pair_shares(Bins bins) const {
         check(bins);
         auto shares = make_array<double, 3>({bins.shape(0), forest_.labels, forest_.labels});
-        nb::gil_scoped_release unlocked;
+        Unlocked unlocked;
         std::fill_n(shares.data(), shares.size(), 0.0);
-        predict_pair_shares(forest_, bin_matrix(bins), shares.data());
+        predict_pair_shares(forest_, bin_matrix(bins), shares.data(), unlocked);
         return shares;
     }
 
@@ -188,7 +193,8 @@ void bind_trees(nb::module_& module) {
              nb::arg("random_cuts"), nb::arg("category_sets"), nb::arg("max_features"),
              nb::arg("max_depth"), nb::arg("min_split"), nb::arg("min_leaf"), nb::arg("max_leaves"),
              nb::arg("min_decrease"), nb::arg("gamma"), nb::arg("description_length"),
-             "One tree a seed, as arrays that stand one after the other.");
+             "One tree a seed, as arrays that stand one after the other.")
+        .def("stop", &TreeGrower::stop, "End growing in whatever thread, by KeyboardInterrupt.");
     nb::class_<TreeWalker>(module, "TreeWalker", "Grown trees, to send new rows through.")
         .def(nb::init<std::size_t, std::size_t, In<std::int64_t, 1>, In<std::int64_t, 1>,
                       In<std::int64_t, 1>, In<std::int64_t, 1>, In<std::int32_t, 1>,

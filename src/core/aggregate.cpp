@@ -21,12 +21,13 @@ void borda_votes(const OrderedRows& rows, std::size_t n_rows, double* votes) {
     }
 }
 
-void borda_batch(RankMatrix ranks, Neighborhoods sets, double* votes) {
+void borda_batch(RankMatrix ranks, Neighborhoods sets, double* votes, Interruption& interruption) {
     const std::size_t labels = ranks.labels;
     std::vector<double> row_votes(ranks.rows * labels);
     borda_votes(OrderedRows(ranks), ranks.rows, row_votes.data());
     for (std::size_t q = 0; q < sets.count; ++q, votes += labels) {
         double total = 0;
+        interruption.spend(sets.size(q) * labels);
         std::fill(votes, votes + labels, 0.0);
         for (std::int64_t member = sets.starts[q]; member < sets.starts[q + 1]; ++member) {
             const double weight = sets.weights[member];
@@ -39,10 +40,11 @@ void borda_batch(RankMatrix ranks, Neighborhoods sets, double* votes) {
     }
 }
 
-void pair_sums(RankMatrix ranks, const double* weights, double* sums) {
+void pair_sums(RankMatrix ranks, const double* weights, double* sums, Interruption& interruption) {
     const std::size_t labels = ranks.labels;
     std::fill(sums, sums + labels * labels, 0.0);
     for (std::size_t r = 0; r < ranks.rows; ++r) {
+        interruption.spend(labels * labels);
         const double* row = ranks.row(r);
         const double weight = weights[r];
         for (std::size_t i = 0; i < labels; ++i) {

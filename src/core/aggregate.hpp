@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/extend.hpp"
+#include "core/interruption.hpp"
 #include "core/rank_row.hpp"
 
 namespace prefero {
@@ -15,6 +16,10 @@ struct Neighborhoods {
     const std::int64_t* rows;
     const double* weights;
     std::size_t count;
+
+    std::size_t size(std::size_t set) const {
+        return static_cast<std::size_t>(starts[set + 1] - starts[set]);
+    }
 };
 
 // Rounds to a grid of 2^-26. Labels with equal votes so stay equal whatever the order of
@@ -34,10 +39,10 @@ inline double mean_votes(double sum, double weight, std::size_t labels) {
 void borda_votes(const OrderedRows& rows, std::size_t n_rows, double* votes);
 
 // Mean votes of each neighbourhood.
-void borda_batch(RankMatrix ranks, Neighborhoods sets, double* votes);
+void borda_batch(RankMatrix ranks, Neighborhoods sets, double* votes, Interruption& interruption);
 
 // sums[i * c + j] is the weight of the rows that put label i strictly before label j.
-void pair_sums(RankMatrix ranks, const double* weights, double* sums);
+void pair_sums(RankMatrix ranks, const double* weights, double* sums, Interruption& interruption);
 
 // Improves an order of labels by moving one label at a time to the place where the fewest
 // preferences are broken, until no move helps. Labels stand best first.

@@ -22,10 +22,12 @@ void add_row(const double* offsets, std::size_t labels, double weight, double* s
 
 }  // namespace
 
-void mean_offsets(RankMatrix offsets, Neighborhoods sets, double* mean_offset, double* mean_side) {
+void mean_offsets(RankMatrix offsets, Neighborhoods sets, double* mean_offset, double* mean_side,
+                  Interruption& interruption) {
     const std::size_t labels = offsets.labels;
     std::vector<double> total(labels);
     for (std::size_t q = 0; q < sets.count; ++q, mean_offset += labels, mean_side += labels) {
+        interruption.spend(sets.size(q) * labels);
         std::fill_n(mean_offset, labels, 0.0);
         std::fill_n(mean_side, labels, 0.0);
         std::fill(total.begin(), total.end(), 0.0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/aggregate.hpp"
+#include "core/interruption.hpp"
 #include "core/rank_row.hpp"
 
 namespace prefero {
@@ -11,6 +12,7 @@ namespace prefero {
 // A zero point of width p moves a label p / 2 further out on its side, so the mean for any p
 // is mean_offset + p / 2 * mean_side: the virtual labels are never written out.
 // Both means are NaN where no row with a weight knows the label.
-void mean_offsets(RankMatrix offsets, Neighborhoods sets, double* mean_offset, double* mean_side);
+void mean_offsets(RankMatrix offsets, Neighborhoods sets, double* mean_offset, double* mean_side,
+                  Interruption& interruption);
 
 }  // namespace prefero

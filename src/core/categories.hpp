@@ -16,6 +16,18 @@ struct CategoryCut {
     BinSet left;
 };
 
+// The sums of rows, gathered in doubles where floats may lose some of them.
+inline void sum_rows(const Sample& sample, RowSpan rows, Block* sums) {
+    const std::size_t width = sample.data.width();
+    if (sample.counts_in_floats) {
+        for (std::uint32_t row : rows) add_all(sums, sample.lane(row), width);
+    } else {
+        LargeSums exact(width);
+        exact.add(sample, rows);
+        exact.round(sums);
+    }
+}
+
 // Places of the node's categories on the line along which their mean vectors differ most, the
 // first principal axis (by power iteration). Sets of categories that are neighbours there are
 // the only ones worth trying: exact for two labels, close for more.
@@ -25,8 +37,7 @@ inline std::vector<std::size_t> order_categories(const Sample& sample, const Fea
     std::iota(order.begin(), order.end(), std::size_t{0});
     Blocks sums(count * width), mean(width);
     for (std::size_t k = 0; k < count; ++k) {
-        bins.for_each_row(
-            k, [&](std::uint32_t row) { add_all(&sums[k * width], sample.lane(row), width); });
+        sum_rows(sample, bins.rows(k), &sums[k * width]);
         add_all(mean.data(), &sums[k * width], width);
     }
     const float* all = mean.data()->lane;
@@ -75,7 +86,7 @@ CategoryCut best_categories(Criterion& criterion, const FeatureBins& bins, const
             size = 0;
             chosen = BinSet{};
         }
-        bins.for_each_row(order[k], [&](std::uint32_t row) { criterion.push(left, row); });
+        criterion.push(left, bins.rows(order[k]));
         chosen.insert(bins[order[k]]);
         size += bins.examples(order[k]);
         if (min_leaf > 1 && (size < min_leaf || node.examples < size + min_leaf)) continue;

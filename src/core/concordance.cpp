@@ -176,8 +176,8 @@ class SortedColumn {
 }  // namespace
 
 void add_concordance(const double* values, std::size_t columns, const double* positions,
-                     Groups groups, const double* tolerance, Correlation correlation,
-                     double* sums) {
+                     Groups groups, const double* tolerance, Correlation correlation, double* sums,
+                     Interruption& interruption) {
     AllPairs all_pairs;
     SortedColumn spearman;
     for (std::size_t g = 0; g < groups.count; ++g) {
@@ -186,13 +186,16 @@ void add_concordance(const double* values, std::size_t columns, const double* po
         const double* block = values + groups.begin(g) * columns;
         const double* order = positions + groups.begin(g);
         if (correlation != Correlation::kSpearman || size <= kPairLimit) {
+            interruption.spend(size * size * columns / 8);
             all_pairs(block, columns, order, size, tolerance, correlation, sums);
             continue;
         }
         const double spread = squared_deviations(order, size);
         if (!(spread > 0)) continue;
-        for (std::size_t k = 0; k < columns; ++k)
+        for (std::size_t k = 0; k < columns; ++k) {
+            interruption.spend(64 * size);
             sums[k] += spearman(block + k, columns, order, size, tolerance[k], spread);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/groups.hpp"
+#include "core/interruption.hpp"
 
 namespace prefero {
 
@@ -13,6 +14,7 @@ enum class Correlation { kTauA, kTauB, kSpearman };
 // and their order by descending value in column k. A difference of at most tolerance[k] is a
 // tie; a column or an order that ties all objects of a group counts nothing there.
 void add_concordance(const double* values, std::size_t columns, const double* positions,
-                     Groups groups, const double* tolerance, Correlation correlation, double* sums);
+                     Groups groups, const double* tolerance, Correlation correlation, double* sums,
+                     Interruption& interruption);
 
 }  // namespace prefero

@@ -107,9 +107,11 @@ PairCounts PairCounter::operator()(const double* first, const double* second, st
                   pairs - tied_first - tied_second, pairs - tied_first, pairs - tied_second);
 }
 
-void count_pairs(RankMatrix first, RankMatrix second, std::int64_t* counts) {
+void count_pairs(RankMatrix first, RankMatrix second, std::int64_t* counts,
+                 Interruption& interruption) {
     PairCounter counter(first.labels);
     for (std::size_t i = 0; i < first.rows; ++i) {
+        interruption.spend(first.labels * first.labels);
         const PairCounts row = counter(first.row(i), second.row(i), first.labels);
         *counts++ = row.concordant;
         *counts++ = row.discordant;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/interruption.hpp"
 #include "core/rank_row.hpp"
 
 namespace prefero {
@@ -36,6 +37,7 @@ class PairCounter {
 };
 
 // One PairCounts a row, written as five integers in the order of the struct's members.
-void count_pairs(RankMatrix first, RankMatrix second, std::int64_t* counts);
+void count_pairs(RankMatrix first, RankMatrix second, std::int64_t* counts,
+                 Interruption& interruption);
 
 }  // namespace prefero

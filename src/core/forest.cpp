@@ -16,17 +16,18 @@ struct Task {
     const GrowOptions& options;
     const std::uint64_t* seeds;
     std::size_t trees;
+    Interruption& interruption;
 };
 
 template <class Criterion>
 std::vector<Tree> grow_with(const Task& task) {
     Sample sample(task.data);
     Criterion criterion(sample, task.options.stopping);
-    Grower<Criterion> grower(sample, criterion, task.options);
+    Grower<Criterion> grower(sample, criterion, task.options, task.interruption);
     std::vector<Tree> trees;
     trees.reserve(task.trees);
     for (std::size_t t = 0; t < task.trees; ++t) {
-        sample.draw(task.options.bootstrap, task.seeds[t]);
+        sample.draw(task.options.bootstrap, task.seeds[t], task.interruption);
         // Another stream than the one that drew the sample.
         trees.push_back(grower.grow(~task.seeds[t]));
     }
@@ -45,8 +46,9 @@ std::vector<Tree> grow_spread(const Task& task) {
 }  // namespace
 
 std::vector<Tree> grow_trees(const TrainingData& data, const GrowOptions& options,
-                             const std::uint64_t* seeds, std::size_t count) {
-    const Task task{data, options, seeds, count};
+                             const std::uint64_t* seeds, std::size_t count,
+                             Interruption& interruption) {
+    const Task task{data, options, seeds, count, interruption};
     switch (data.criterion()) {
         case CriterionKind::kMallows:
             return grow_with<MallowsCriterion>(task);

@@ -1,6 +1,7 @@
 // From training data to trees, with the criterion chosen at run time.
 #pragma once
 
+#include "core/interruption.hpp"
 #include "core/stopping.hpp"
 #include "core/training_data.hpp"
 #include "core/tree.hpp"
@@ -21,6 +22,7 @@ struct GrowOptions {
 
 // A tree a seed, by the criterion that the data are made for.
 std::vector<Tree> grow_trees(const TrainingData& data, const GrowOptions& options,
-                             const std::uint64_t* seeds, std::size_t count);
+                             const std::uint64_t* seeds, std::size_t count,
+                             Interruption& interruption);
 
 }  // namespace prefero

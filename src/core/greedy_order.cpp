@@ -19,7 +19,7 @@ double net_preference(const double* u, const double* v, const double* weights,
 }  // namespace
 
 void greedy_order(const double* values, std::size_t columns, const double* weights, Groups groups,
-                  std::int64_t* places) {
+                  std::int64_t* places, Interruption& interruption) {
     std::vector<double> potential;
     std::vector<std::size_t> left;
     for (std::size_t g = 0; g < groups.count; ++g) {
@@ -32,6 +32,7 @@ void greedy_order(const double* values, std::size_t columns, const double* weigh
         left.resize(size);
         for (std::size_t u = 0; u < size; ++u) {
             left[u] = u;
+            interruption.spend(u * columns);
             for (std::size_t v = 0; v < u; ++v) {
                 const double net = between(u, v);
                 potential[u] += net;
@@ -43,6 +44,7 @@ void greedy_order(const double* values, std::size_t columns, const double* weigh
                 left.begin(), left.end(),
                 [&](std::size_t a, std::size_t b) { return potential[a] < potential[b]; });
             const std::size_t chosen = *best;
+            interruption.spend(left.size() * columns);
             left.erase(best);
             places[groups.begin(g) + chosen] = static_cast<std::int64_t>(place);
             for (std::size_t v : left) potential[v] -= between(v, chosen);

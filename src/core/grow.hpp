@@ -14,9 +14,11 @@ template <class Criterion>
 class Grower {
   public:
     // Grows from what the sample holds at the time.
-    Grower(const Sample& sample, Criterion& criterion, const GrowOptions& options)
+    Grower(const Sample& sample, Criterion& criterion, const GrowOptions& options,
+           Interruption& interruption)
         : sample_(sample),
           criterion_(criterion),
+          interruption_(interruption),
           search_(options.search),
           stopping_(options.stopping),
           bins_(sample),
@@ -68,6 +70,8 @@ class Grower {
         Choice choice;
     };
 
+    using Says = const float* (TrainingData::*)(std::size_t) const;
+
     // A node while the tree grows: arrays are written when their length is known.
     struct Grown {
         Node node;
@@ -90,14 +94,14 @@ class Grower {
     void open_node(const Span& span) {
         if (span.end - span.begin == 1) return make_leaf(span);
         open(span);
+        if (interrupted_) throw Interrupted{};
     }
 
     // Decides whether and how a new node will be split: nearly all the time is spent here.
     PREFERO_CLONES void open(const Span& span) {
         const std::uint32_t* rows = rows_.data() + span.begin;
         const std::size_t count = span.end - span.begin;
-        criterion_.enter(rows, count);
-        grown_[span.node].weight = criterion_.weight();
+        grown_[span.node].weight = enter({rows, rows + count});
         const NodeRows node{rows, count, examples(rows, count)};
         if (span.depth >= stopping_.max_depth || node.examples < stopping_.min_split ||
             node.examples < 2 * stopping_.min_leaf || criterion_.pure())
@@ -106,6 +110,17 @@ class Grower {
         if (!choice.found) return make_leaf(span);
         frontier_.push_back({span, choice});
         if (stopping_.max_leaves) std::push_heap(frontier_.begin(), frontier_.end(), worse);
+    }
+
+    // Shows the node to the criterion and returns its weight.
+    PREFERO_INLINE double enter(RowSpan rows) {
+        if (sample_.counts_in_floats) {
+            criterion_.enter(rows, false);
+            return criterion_.weight();
+        }
+        const double weight = sample_.weight(rows);
+        criterion_.enter(rows, weight > sample_.most_in_floats);
+        return weight;
     }
 
     std::size_t examples(const std::uint32_t* rows, std::size_t count) const {
@@ -143,6 +158,8 @@ class Grower {
             Choice choice;
             choice.feature = features_[k];
             choice.categories = sample_.data.categorical(choice.feature);
+            interrupted_ = interruption_.stops(node.count * kLanes * sample_.data.width());
+            if (interrupted_) break;
             if (!find_cut(node, choice)) continue;
             ++tried;
             consider(choice, best);
@@ -152,7 +169,9 @@ class Grower {
         return best;
     }
 
-    bool criterion_finds_cuts() const { return stopping_.min_leaf <= 1 && !search_.random_cuts; }
+    bool criterion_finds_cuts() const {
+        return stopping_.min_leaf <= 1 && !search_.random_cuts && criterion_.finds_cuts();
+    }
 
     // The best test on the choice's feature; false if all rows lie in one bin.
     PREFERO_INLINE bool find_cut(NodeRows node, Choice& choice) {
@@ -279,6 +298,7 @@ class Grower {
         if (data.any_unknown()) tree_.evidence.resize(tree_.scores.size());
         float* scores = tree_.scores.data();
         for (const Leaf& leaf : leaves_) {
+            interruption_.spend((leaf.end - leaf.begin) * data.labels());
             tree_.weight[leaf.node] = mean(leaf, &TrainingData::votes, scores);
             if (data.any_unknown()) write_evidence(leaf, scores);
             scores += data.labels();
@@ -286,28 +306,37 @@ class Grower {
     }
 
     // The mean of what the rows say; returns their weight.
-    float mean(const Leaf& leaf, const float* (TrainingData::*says)(std::size_t) const,
-               float* mean) const {
+    double mean(const Leaf& leaf, Says says, float* mean) const {
         const std::size_t c = sample_.data.labels();
-        const auto said = [&](std::uint32_t i) {
-            return (sample_.data.*says)(sample_.origin[rows_[i]]);
+        const RowSpan rows{rows_.data() + leaf.begin, rows_.data() + leaf.end};
+        const auto said = [&](std::uint32_t row) {
+            return (sample_.data.*says)(sample_.origin[row]);
         };
-        float total = sample_.weight(rows_[leaf.begin]);
-        const float* first = said(leaf.begin);
         if (leaf.end - leaf.begin == 1) {
-            std::copy_n(first, c, mean);
-            return total;
+            std::copy_n(said(*rows.first), c, mean);
+            return sample_.weights[*rows.first];
         }
-        for (std::size_t k = 0; k < c; ++k) mean[k] = total * first[k];
-        for (std::uint32_t i = leaf.begin + 1; i < leaf.end; ++i) {
-            const float weight = sample_.weight(rows_[i]);
-            const float* own = said(i);
+        std::fill_n(mean, c, 0.0f);
+        double total = 0;
+        for (std::uint32_t row : rows) {
+            const float weight = sample_.weight(row);
+            const float* own = said(row);
             for (std::size_t k = 0; k < c; ++k) mean[k] += weight * own[k];
-            total += weight;
+            total += sample_.weights[row];
         }
-        const float scale = 1 / total;
+        const float scale = 1 / static_cast<float>(total);
         for (std::size_t k = 0; k < c; ++k) mean[k] *= scale;
+        if (total > sample_.most_in_floats) large_mean(rows, said, total, mean);
         return total;
+    }
+
+    template <class Said>
+    void large_mean(RowSpan rows, Said said, double total, float* mean) const {
+        std::vector<double> sums(sample_.data.labels());
+        for (std::uint32_t row : rows)
+            for (std::size_t k = 0; k < sums.size(); ++k)
+                sums[k] += sample_.weights[row] * said(row)[k];
+        for (std::size_t k = 0; k < sums.size(); ++k) mean[k] = static_cast<float>(sums[k] / total);
     }
 
     // Votes are shares of the comparisons seen, and their number is kept beside them.
@@ -320,6 +349,8 @@ class Grower {
 
     const Sample& sample_;
     Criterion& criterion_;
+    Interruption& interruption_;
+    bool interrupted_ = false;
     const Search& search_;
     const Stopping& stopping_;
     Random random_{0};

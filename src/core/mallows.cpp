@@ -140,13 +140,17 @@ class MallowsFitter {
     }
 
     // Writes the mean votes that the center follows; returns theta.
-    double operator()(Neighborhoods sets, std::size_t q, std::size_t max_rounds, double* votes) {
+    double operator()(Neighborhoods sets, std::size_t q, std::size_t max_rounds, double* votes,
+                      Interruption& interruption) {
+        const std::size_t steps = (1 + sets.size(q)) * labels() * labels();
+        interruption.spend(steps);
         collect(sets, q);
         first_votes(votes);
         center_.sort_by(votes);
         if (!(total_ > 0)) return 0;
         if (!incomplete_.empty())
             for (std::size_t round = 0; round < max_rounds; ++round) {
+                interruption.spend(steps);
                 extension_votes(votes);
                 if (!center_.sort_by(votes)) break;
             }
@@ -233,10 +237,10 @@ class MallowsFitter {
 }  // namespace
 
 void fit_mallows_batch(RankMatrix ranks, Neighborhoods sets, std::size_t max_rounds, double* votes,
-                       double* theta) {
+                       double* theta, Interruption& interruption) {
     MallowsFitter fit(ranks);
     for (std::size_t q = 0; q < sets.count; ++q)
-        theta[q] = fit(sets, q, max_rounds, votes + q * ranks.labels);
+        theta[q] = fit(sets, q, max_rounds, votes + q * ranks.labels, interruption);
 }
 
 }  // namespace prefero

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/aggregate.hpp"
+#include "core/interruption.hpp"
 
 namespace prefero {
 
@@ -70,6 +71,6 @@ class ThetaTable {
 // descending order is the center) and theta, 0 where no weight is. Complete rankings need no
 // round.
 void fit_mallows_batch(RankMatrix ranks, Neighborhoods sets, std::size_t max_rounds, double* votes,
-                       double* theta);
+                       double* theta, Interruption& interruption);
 
 }  // namespace prefero

@@ -24,7 +24,8 @@ bool newton_steps(const std::vector<double>& gradient, const std::vector<double>
 }
 
 // Writes the value of the leaf that each row reaches.
-void tree_values(const Tree& tree, BinMatrix bins, std::vector<double>& values) {
+void tree_values(const Tree& tree, BinMatrix bins, std::vector<double>& values,
+                 Interruption& interruption) {
     const std::int64_t nodes[] = {0, static_cast<std::int64_t>(tree.nodes.size())};
     const std::int64_t leaves[] = {0, static_cast<std::int64_t>(tree.scores.size())};
     const std::int64_t sets[] = {0, 0};
@@ -37,14 +38,14 @@ void tree_values(const Tree& tree, BinMatrix bins, std::vector<double>& values) 
     const std::vector<Node> paths = self_looping(forest);
     forest.paths = paths.data();
     std::fill(values.begin(), values.end(), 0.0);
-    predict_scores(forest, bins, values.data());
+    predict_scores(forest, bins, values.data(), interruption);
 }
 
 }  // namespace
 
 std::vector<Tree> boost_pairs(BinMatrix bins, const std::int64_t* levels, Groups groups,
-                              const std::vector<std::uint64_t>& seeds,
-                              const PairBoosting& options) {
+                              const std::vector<std::uint64_t>& seeds, const PairBoosting& options,
+                              Interruption& interruption) {
     std::vector<double> scores(bins.rows), gradient(bins.rows), active(bins.rows),
         values(bins.rows);
     std::vector<float> steps(bins.rows);
@@ -55,12 +56,12 @@ std::vector<Tree> boost_pairs(BinMatrix bins, const std::int64_t* levels, Groups
     std::vector<Tree> trees;
     for (std::uint64_t seed : seeds) {
         sort_by_score(scores.data(), groups, by_score.data());
-        pair_hinge({scores.data(), levels, by_score.data(), groups}, gradient.data(),
-                   active.data());
+        pair_hinge({scores.data(), levels, by_score.data(), groups}, gradient.data(), active.data(),
+                   interruption);
         if (!newton_steps(gradient, active, steps)) break;
         data.set_numbers(steps.data(), active.data());
-        trees.push_back(std::move(grow_trees(data, grow, &seed, 1).front()));
-        tree_values(trees.back(), bins, values);
+        trees.push_back(std::move(grow_trees(data, grow, &seed, 1, interruption).front()));
+        tree_values(trees.back(), bins, values, interruption);
         for (std::size_t row = 0; row < bins.rows; ++row)
             scores[row] += options.learning_rate * values[row];
     }

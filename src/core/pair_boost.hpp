@@ -3,6 +3,7 @@
 
 #include "core/forest.hpp"
 #include "core/groups.hpp"
+#include "core/interruption.hpp"
 
 namespace prefero {
 
@@ -16,6 +17,7 @@ struct PairBoosting {
 // Newton steps of the objects, weighted by their active pairs, and learning_rate times its leaf
 // is added to an object's score. Level 0 is the best place of a group; equal levels are tied.
 std::vector<Tree> boost_pairs(BinMatrix bins, const std::int64_t* levels, Groups groups,
-                              const std::vector<std::uint64_t>& seeds, const PairBoosting& options);
+                              const std::vector<std::uint64_t>& seeds, const PairBoosting& options,
+                              Interruption& interruption);
 
 }  // namespace prefero

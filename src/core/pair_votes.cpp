@@ -106,14 +106,14 @@ double expected_distance(const double* share, const double* votes, std::size_t l
 }
 
 template <typename Use>
-void for_each_set(RankMatrix ranks, Neighborhoods sets, Use use) {
+void for_each_set(RankMatrix ranks, Neighborhoods sets, Interruption& interruption, Use use) {
     PairWeights pairs(ranks.labels);
     SignRows signs(ranks);
     for (std::size_t q = 0; q < sets.count; ++q) {
         pairs.clear();
+        interruption.spend((1 + sets.size(q)) * ranks.labels * ranks.labels);
         for (std::int64_t member = sets.starts[q]; member < sets.starts[q + 1]; ++member)
-            pairs.add(signs.row(static_cast<std::size_t>(sets.rows[member])),
-                      sets.weights[member]);
+            pairs.add(signs.row(static_cast<std::size_t>(sets.rows[member])), sets.weights[member]);
         use(q, pairs);
     }
 }
@@ -121,10 +121,10 @@ void for_each_set(RankMatrix ranks, Neighborhoods sets, Use use) {
 }  // namespace
 
 void pair_votes_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes,
-                      double* theta) {
+                      double* theta, Interruption& interruption) {
     const std::size_t labels = ranks.labels;
     const ThetaTable theta_of(labels);
-    for_each_set(ranks, sets, [&](std::size_t q, PairWeights& pairs) {
+    for_each_set(ranks, sets, interruption, [&](std::size_t q, PairWeights& pairs) {
         double* own = votes + q * labels;
         const double* share = pairs.shares(prior);
         sum_shares(share, labels, own);
@@ -132,11 +132,12 @@ void pair_votes_batch(RankMatrix ranks, Neighborhoods sets, double prior, double
     });
 }
 
-void kemeny_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes) {
+void kemeny_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes,
+                  Interruption& interruption) {
     const std::size_t labels = ranks.labels;
     std::vector<double> margins(labels * labels);
     std::vector<std::int64_t> order(labels);
-    for_each_set(ranks, sets, [&](std::size_t q, PairWeights& pairs) {
+    for_each_set(ranks, sets, interruption, [&](std::size_t q, PairWeights& pairs) {
         double* own = votes + q * labels;
         sum_shares(pairs.shares(prior), labels, own);
         pairs.write_margins(labels, margins.data());

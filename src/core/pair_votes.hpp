@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/aggregate.hpp"
+#include "core/interruption.hpp"
 
 namespace prefero {
 
@@ -11,11 +12,12 @@ namespace prefero {
 // complete rankings and no prior its mean Borda vote. Theta is that of the Mallows distribution
 // whose mean distance to the order of the votes is the one the shares state.
 void pair_votes_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes,
-                      double* theta);
+                      double* theta, Interruption& interruption);
 
 // The order of the votes of `pair_votes_batch`, improved as long as moving one label elsewhere
 // adds to the shares that agree with it: with complete rankings, until it is a local minimum of
 // Kendall's distance. Writes positions from the end, so that larger is better.
-void kemeny_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes);
+void kemeny_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes,
+                  Interruption& interruption);
 
 }  // namespace prefero

@@ -42,12 +42,14 @@ std::int64_t judge(EdgeLists edges, std::size_t row, const std::vector<double>& 
 
 std::int64_t perceptron_epoch(SparseRows X, EdgeLists edges, const double* row_weight,
                               const std::int64_t* order, std::size_t labels,
-                              PerceptronOptions options, PerceptronState& state) {
+                              PerceptronOptions options, PerceptronState& state,
+                              Interruption& interruption) {
     std::vector<double> scores(labels), change(labels);
     std::int64_t total = 0;
     for (std::size_t visit = 0; visit < X.rows; ++visit, ++state.steps) {
         const auto row = static_cast<std::size_t>(order[visit]);
         if (!options.alpha_per_edge && state.updates[row] >= options.alpha) continue;
+        interruption.spend(static_cast<std::size_t>(X.begin[row + 1] - X.begin[row] + 1) * labels);
         score_row(X, row, state.weights, scores);
         const std::int64_t violated = judge(edges, row, scores, options, state.updates, change);
         if (violated == 0) continue;

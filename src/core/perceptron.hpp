@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/interruption.hpp"
 #include "core/sparse_rows.hpp"
 
 namespace prefero {
@@ -35,6 +36,7 @@ struct PerceptronState {
 // weights before the visit and then moved together. Returns how many were violated.
 std::int64_t perceptron_epoch(SparseRows X, EdgeLists edges, const double* row_weight,
                               const std::int64_t* order, std::size_t labels,
-                              PerceptronOptions options, PerceptronState& state);
+                              PerceptronOptions options, PerceptronState& state,
+                              Interruption& interruption);
 
 }  // namespace prefero

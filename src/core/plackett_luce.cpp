@@ -19,13 +19,15 @@ class PlackettLuceFitter {
           losses_(ranks.labels),
           left_(ranks.labels) {}
 
-    std::size_t operator()(Neighborhoods sets, std::size_t q, double* log_worth) {
+    std::size_t operator()(Neighborhoods sets, std::size_t q, double* log_worth,
+                           Interruption& interruption) {
         const std::size_t labels = rows_.labels();
         collect(sets, q);
         std::fill(worth_.begin(), worth_.end(), 1 / static_cast<double>(labels));
         std::size_t round = 0;
         while (round < options_.max_rounds) {
             ++round;
+            interruption.spend((1 + members_.size()) * labels);
             if (step() <= options_.tolerance) break;
         }
         for (std::size_t j = 0; j < labels; ++j) log_worth[j] = on_vote_grid(std::log(worth_[j]));
@@ -99,10 +101,11 @@ class PlackettLuceFitter {
 }  // namespace
 
 void fit_plackett_luce_batch(RankMatrix ranks, Neighborhoods sets, PlackettLuceOptions options,
-                             double* log_worth, std::int64_t* rounds) {
+                             double* log_worth, std::int64_t* rounds, Interruption& interruption) {
     PlackettLuceFitter fit(ranks, options);
     for (std::size_t q = 0; q < sets.count; ++q)
-        rounds[q] = static_cast<std::int64_t>(fit(sets, q, log_worth + q * ranks.labels));
+        rounds[q] =
+            static_cast<std::int64_t>(fit(sets, q, log_worth + q * ranks.labels, interruption));
 }
 
 }  // namespace prefero

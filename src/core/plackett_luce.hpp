@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/aggregate.hpp"
+#include "core/interruption.hpp"
 
 namespace prefero {
 
@@ -19,6 +20,6 @@ struct PlackettLuceOptions {
 // last bucket not at all. Writes them rounded like mean votes, with worths that sum to 1, and
 // the rounds that each set took.
 void fit_plackett_luce_batch(RankMatrix ranks, Neighborhoods sets, PlackettLuceOptions options,
-                             double* log_worth, std::int64_t* rounds);
+                             double* log_worth, std::int64_t* rounds, Interruption& interruption);
 
 }  // namespace prefero

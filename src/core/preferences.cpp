@@ -15,6 +15,7 @@ namespace {
 // overflow; such rows go edge by edge in log space.
 constexpr double kSafeSpread = 160;
 constexpr std::size_t kLanes = 8;
+constexpr std::size_t kStepsALabel = 16;  // of a loss, in nanoseconds or so
 
 PREFERO_WIDE double sum(const double* values, std::size_t count) {
     double total[kLanes] = {}, rest = 0;
@@ -280,6 +281,11 @@ double wide_loss(LayeredRow& row, Decomposition decomposition) {
     return loss;
 }
 
+std::size_t edges_of(Subgraphs graphs, std::size_t row) {
+    return static_cast<std::size_t>(graphs.subgraph_begin[graphs.row_begin[row + 1]] -
+                                    graphs.subgraph_begin[graphs.row_begin[row]]);
+}
+
 // Loads row i and computes its mean loss; the edge weights left in the row are still to be
 // multiplied by the share of a subgraph, which is returned: 0 if there is none.
 double judge(LayeredRow& row, const double* scores, LayeredGraphs graphs, std::size_t i,
@@ -298,12 +304,13 @@ double judge(LayeredRow& row, const double* scores, LayeredGraphs graphs, std::s
 }  // namespace
 
 void layered_loss(const double* scores, LayeredGraphs graphs, Decomposition decomposition,
-                  RankingLoss result) {
+                  RankingLoss result, Interruption& interruption) {
     const std::size_t labels = graphs.labels;
     LayeredRow row(labels);
     std::fill_n(result.incoming, graphs.rows * labels, 0.0);
     std::fill_n(result.outgoing, graphs.rows * labels, 0.0);
     for (std::size_t i = 0; i < graphs.rows; ++i) {
+        interruption.spend(kStepsALabel * labels);
         const double share = judge(row, scores, graphs, i, decomposition, &result.loss[i]);
         const std::int32_t* order = graphs.order + i * labels;
         for (std::size_t k = 0; k < row.size() && share > 0; ++k) {
@@ -314,11 +321,12 @@ void layered_loss(const double* scores, LayeredGraphs graphs, Decomposition deco
 }
 
 double layered_gradient(double* scores, LayeredGraphs graphs, Decomposition decomposition,
-                        const double* row_weight) {
+                        const double* row_weight, Interruption& interruption) {
     const std::size_t labels = graphs.labels;
     LayeredRow row(labels);
     double total = 0, loss = 0;
     for (std::size_t i = 0; i < graphs.rows; ++i) {
+        interruption.spend(kStepsALabel * labels);
         const double share = judge(row, scores, graphs, i, decomposition, &loss) * row_weight[i];
         total += loss * row_weight[i];
         double* slope = scores + i * labels;
@@ -330,13 +338,14 @@ double layered_gradient(double* scores, LayeredGraphs graphs, Decomposition deco
     return total;
 }
 
-void subgraph_loss(const double* scores, Subgraphs graphs, RankingLoss result,
-                   double* edge_weight) {
+void subgraph_loss(const double* scores, Subgraphs graphs, RankingLoss result, double* edge_weight,
+                   Interruption& interruption) {
     std::vector<double> margin;
     std::fill_n(result.incoming, graphs.rows * graphs.labels, 0.0);
     std::fill_n(result.outgoing, graphs.rows * graphs.labels, 0.0);
     for (std::size_t i = 0; i < graphs.rows; ++i) {
         const double* f = scores + i * graphs.labels;
+        interruption.spend(kStepsALabel * edges_of(graphs, i));
         double* incoming = result.incoming + i * graphs.labels;
         double* outgoing = result.outgoing + i * graphs.labels;
         const std::int64_t first = graphs.row_begin[i], last = graphs.row_begin[i + 1];
@@ -360,10 +369,11 @@ void subgraph_loss(const double* scores, Subgraphs graphs, RankingLoss result,
 }
 
 void layered_violations(const double* scores, LayeredGraphs graphs, Decomposition decomposition,
-                        std::int64_t* counts) {
+                        std::int64_t* counts, Interruption& interruption) {
     LayeredRow row(graphs.labels);
     const bool by_other = decomposition == Decomposition::kDominated;
     for (std::size_t i = 0; i < graphs.rows; ++i) {
+        interruption.spend(graphs.labels * graphs.labels);
         row.load(scores + i * graphs.labels, graphs.order + i * graphs.labels,
                  graphs.layer + i * graphs.labels, graphs.labels);
         std::int64_t edges = 0, vertices = 0;
@@ -384,10 +394,12 @@ void layered_violations(const double* scores, LayeredGraphs graphs, Decompositio
     }
 }
 
-void subgraph_violations(const double* scores, Subgraphs graphs, std::int64_t* counts) {
+void subgraph_violations(const double* scores, Subgraphs graphs, std::int64_t* counts,
+                         Interruption& interruption) {
     for (std::size_t i = 0; i < graphs.rows; ++i) {
         const double* f = scores + i * graphs.labels;
         std::int64_t violated = 0;
+        interruption.spend(edges_of(graphs, i));
         for (std::int64_t s = graphs.row_begin[i]; s < graphs.row_begin[i + 1]; ++s) {
             bool wrong = false;
             for (std::int64_t e = graphs.subgraph_begin[s]; e < graphs.subgraph_begin[s + 1]; ++e)
@@ -400,10 +412,12 @@ void subgraph_violations(const double* scores, Subgraphs graphs, std::int64_t* c
 }
 
 void boosting_sums(const double* values, std::size_t functions, Subgraphs graphs,
-                   const double* edge_weight, double* plus, double* minus) {
+                   const double* edge_weight, double* plus, double* minus,
+                   Interruption& interruption) {
     std::fill_n(plus, functions, 0.0);
     std::fill_n(minus, functions, 0.0);
     for (std::size_t i = 0; i < graphs.rows; ++i) {
+        interruption.spend(edges_of(graphs, i) * functions);
         const double* h = values + i * graphs.labels * functions;
         const std::int64_t begin = graphs.subgraph_begin[graphs.row_begin[i]];
         const std::int64_t end = graphs.subgraph_begin[graphs.row_begin[i + 1]];

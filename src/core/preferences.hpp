@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/interruption.hpp"
+
 namespace prefero {
 
 // The whole graph; every edge; the out-edges of every vertex; its in-edges.
@@ -43,23 +45,26 @@ struct RankingLoss {
 };
 
 void layered_loss(const double* scores, LayeredGraphs graphs, Decomposition decomposition,
-                  RankingLoss result);
+                  RankingLoss result, Interruption& interruption);
 
 // The weighted sum of the rows' losses; the scores become its derivatives.
 double layered_gradient(double* scores, LayeredGraphs graphs, Decomposition decomposition,
-                        const double* row_weight);
+                        const double* row_weight, Interruption& interruption);
 
 // `edge_weight` receives the weight of every edge, or is null.
-void subgraph_loss(const double* scores, Subgraphs graphs, RankingLoss result, double* edge_weight);
+void subgraph_loss(const double* scores, Subgraphs graphs, RankingLoss result, double* edge_weight,
+                   Interruption& interruption);
 
 // Two counts a row: subgraphs violated, subgraphs in all.
 void layered_violations(const double* scores, LayeredGraphs graphs, Decomposition decomposition,
-                        std::int64_t* counts);
-void subgraph_violations(const double* scores, Subgraphs graphs, std::int64_t* counts);
+                        std::int64_t* counts, Interruption& interruption);
+void subgraph_violations(const double* scores, Subgraphs graphs, std::int64_t* counts,
+                         Interruption& interruption);
 
 // W+ and W- of every base function: the weighted sums over the edges of the positive and the
 // negative parts of h(x, other) - h(x, preferred). `values` holds h as rows x labels x functions.
 void boosting_sums(const double* values, std::size_t functions, Subgraphs graphs,
-                   const double* edge_weight, double* plus, double* minus);
+                   const double* edge_weight, double* plus, double* minus,
+                   Interruption& interruption);
 
 }  // namespace prefero

@@ -107,9 +107,10 @@ class Histograms {
     }
 
     // The weak ranker whose objects have the largest absolute sum of potentials, and that sum.
-    std::pair<WeakRanker, double> best(const double* potential) {
+    std::pair<WeakRanker, double> best(const double* potential, Interruption& interruption) {
         std::pair<WeakRanker, double> found{{}, 0.0};
         for (std::size_t tile = 0; tile < tiles(); ++tile) {
+            interruption.spend(kTile * (table_.objects + stride_));
             fill(tile, potential);
             for (std::size_t j = 0; j < kTile && tile * kTile + j < table_.attributes; ++j)
                 scan(tile * kTile + j, sums_.data() + j * stride_, found);
@@ -200,7 +201,7 @@ bool codes_inside(const CodedObjects<Code>& table) {
 
 template <typename Code>
 std::vector<WeakRanker> rank_boost(const BoostingSet<Code>& train, const BoostingSet<Code>& held,
-                                   const BoostingRounds& rounds) {
+                                   const BoostingRounds& rounds, Interruption& interruption) {
     PairWeights weights(train.orders), held_weights(held.orders);
     Histograms<Code> histograms(train.table);
     const Histograms<Code> held_codes(held.table);
@@ -211,7 +212,7 @@ std::vector<WeakRanker> rank_boost(const BoostingSet<Code>& train, const Boostin
     std::size_t kept = 0;
     while (found.size() < rounds.most && found.size() - kept < rounds.patience) {
         const double total = weights.potential(potential.data());
-        auto [weak, gain] = histograms.best(potential.data());
+        auto [weak, gain] = histograms.best(potential.data(), interruption);
         if (weak.attribute < 0 || !(total > 0)) break;
         weak.weight = rounds.learning_rate * weak_weight(gain / total);
         found.push_back(weak);
@@ -235,10 +236,10 @@ std::vector<WeakRanker> rank_boost(const BoostingSet<Code>& train, const Boostin
 template bool codes_inside(const CodedObjects<std::uint8_t>&);
 template bool codes_inside(const CodedObjects<std::uint32_t>&);
 template std::vector<WeakRanker> rank_boost(const BoostingSet<std::uint8_t>&,
-                                            const BoostingSet<std::uint8_t>&,
-                                            const BoostingRounds&);
+                                            const BoostingSet<std::uint8_t>&, const BoostingRounds&,
+                                            Interruption&);
 template std::vector<WeakRanker> rank_boost(const BoostingSet<std::uint32_t>&,
                                             const BoostingSet<std::uint32_t>&,
-                                            const BoostingRounds&);
+                                            const BoostingRounds&, Interruption&);
 
 }  // namespace prefero

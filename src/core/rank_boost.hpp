@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/groups.hpp"
+#include "core/interruption.hpp"
 
 namespace prefero {
 
@@ -54,6 +55,6 @@ bool codes_inside(const CodedObjects<Code>& table);
 // Without held-out groups all rounds are kept, else those up to the smallest held-out loss.
 template <typename Code>
 std::vector<WeakRanker> rank_boost(const BoostingSet<Code>& train, const BoostingSet<Code>& held,
-                                   const BoostingRounds& rounds);
+                                   const BoostingRounds& rounds, Interruption& interruption);
 
 }  // namespace prefero

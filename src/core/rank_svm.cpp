@@ -32,7 +32,8 @@ class FenwickTree {
 // plus one, and over the worse objects whose score is greater than its own minus one.
 class ActiveSums {
   public:
-    explicit ActiveSums(ScoredOrders orders) : orders_(orders) {}
+    ActiveSums(ScoredOrders orders, Interruption& interruption)
+        : orders_(orders), interruption_(interruption) {}
 
     template <typename Term>
     void operator()(Term term, double* better, double* worse) {
@@ -40,6 +41,7 @@ class ActiveSums {
             const std::int64_t* row = orders_.by_score + orders_.groups.begin(g);
             const std::size_t size = orders_.groups.size(g);
             const std::size_t levels = level_count(row, size);
+            interruption_.spend(64 * size);
             tree_.reset(levels);
             for (std::size_t k = 0, next = 0; k < size; ++k) {
                 const double limit = orders_.scores[row[k]] + 1;
@@ -69,6 +71,7 @@ class ActiveSums {
     }
 
     ScoredOrders orders_;
+    Interruption& interruption_;
     FenwickTree tree_;
 };
 
@@ -83,10 +86,11 @@ void sort_by_score(const double* scores, Groups groups, std::int64_t* by_score) 
                   [scores](std::int64_t a, std::int64_t b) { return scores[a] < scores[b]; });
 }
 
-double pair_hinge(ScoredOrders orders, double* gradient, double* active) {
+double pair_hinge(ScoredOrders orders, double* gradient, double* active,
+                  Interruption& interruption) {
     const std::size_t rows = row_count(orders.groups);
     std::vector<double> better_count(rows), worse_count(rows), better_sum(rows), worse_sum(rows);
-    ActiveSums sums(orders);
+    ActiveSums sums(orders, interruption);
     sums([](std::int64_t) { return 1.0; }, better_count.data(), worse_count.data());
     sums([&](std::int64_t row) { return orders.scores[row]; }, better_sum.data(), worse_sum.data());
     // With m = 1 - s_i + s_j for a pair, i better: the loss is the sum of m plus the sum of
@@ -105,10 +109,10 @@ double pair_hinge(ScoredOrders orders, double* gradient, double* active) {
 }
 
 void pair_hinge_hessian(ScoredOrders orders, const double* active, const double* vector,
-                        double* product) {
+                        double* product, Interruption& interruption) {
     const std::size_t rows = row_count(orders.groups);
     std::vector<double> worse(rows);
-    ActiveSums sums(orders);
+    ActiveSums sums(orders, interruption);
     sums([vector](std::int64_t row) { return vector[row]; }, product, worse.data());
     for (std::size_t n = 0; n < rows; ++n)
         product[n] = 2 * (active[n] * vector[n] - product[n] - worse[n]);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/groups.hpp"
+#include "core/interruption.hpp"
 
 namespace prefero {
 
@@ -20,10 +21,11 @@ void sort_by_score(const double* scores, Groups groups, std::int64_t* by_score);
 
 // The sum over pairs of max(0, 1 - (s_better - s_worse))^2. Writes its gradient by score, and
 // for each object the number of its active pairs: half the diagonal of the Hessian.
-double pair_hinge(ScoredOrders orders, double* gradient, double* active);
+double pair_hinge(ScoredOrders orders, double* gradient, double* active,
+                  Interruption& interruption);
 
 // Writes the product of the (generalized) Hessian by score with a vector; `active` as above.
 void pair_hinge_hessian(ScoredOrders orders, const double* active, const double* vector,
-                        double* product);
+                        double* product, Interruption& interruption);
 
 }  // namespace prefero

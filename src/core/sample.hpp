@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/interruption.hpp"
 #include "core/training_data.hpp"
 
 namespace prefero {
@@ -30,6 +31,15 @@ class Random {
     std::uint64_t state_;
 };
 
+// Rows of a sample.
+struct RowSpan {
+    const std::uint32_t* first;
+    const std::uint32_t* last;
+
+    const std::uint32_t* begin() const { return first; }
+    const std::uint32_t* end() const { return last; }
+};
+
 // How often each row occurs in the bootstrap sample of this seed.
 void bootstrap_counts(std::uint64_t seed, std::vector<std::uint16_t>& counts);
 
@@ -40,7 +50,7 @@ class Sample {
 
     // Takes all rows, or a bootstrap sample, without those of no weight. Trees grown one after
     // the other share the memory.
-    void draw(bool bootstrap, std::uint64_t seed);
+    void draw(bool bootstrap, std::uint64_t seed, Interruption& interruption);
 
     const TrainingData& data;
     std::size_t rows = 0;
@@ -48,10 +58,14 @@ class Sample {
     std::vector<std::uint8_t> bins;     // rows x features
     std::vector<Block> lanes;           // rows x width
     std::vector<std::uint32_t> counts;  // examples that a row stands for
-    std::vector<float> weights;
+    std::vector<double> weights;
+    // Beyond this weight a row could be lost in a sum of floats: such nodes are summed in doubles.
+    double most_in_floats = 0;
+    bool counts_in_floats = false;  // no node is beyond, and floats add up the weights exactly
 
     const Block* lane(std::uint32_t row) const { return lanes.data() + row * data.width(); }
-    float weight(std::uint32_t row) const { return weights[row]; }
+    float weight(std::uint32_t row) const { return static_cast<float>(weights[row]); }
+    double weight(RowSpan span) const;
 
   private:
     std::vector<std::uint16_t> drawn_;

@@ -28,15 +28,14 @@ class FeatureBins {
         return node.count <= kMostRows ? sort_few(node, feature) : sort_many(node, feature);
     }
 
-    // Calls visit(row) for the rows of the k-th bin.
-    template <class Visit>
-    PREFERO_INLINE void for_each_row(std::size_t k, Visit visit) const {
-        for (std::uint32_t i = begin(k); i < ends_[k]; ++i) visit(sorted_[i]);
+    // The rows of the k-th bin.
+    PREFERO_INLINE RowSpan rows(std::size_t k) const {
+        return {sorted_.data() + (k ? ends_[k - 1] : 0), sorted_.data() + ends_[k]};
     }
 
     std::size_t examples(std::size_t k) const {
         std::size_t total = 0;
-        for_each_row(k, [&](std::uint32_t row) { total += sample_.counts[row]; });
+        for (std::uint32_t row : rows(k)) total += sample_.counts[row];
         return total;
     }
 
@@ -45,8 +44,6 @@ class FeatureBins {
     bool missing() const { return order_[count_ - 1] == kMissingBin; }
 
   private:
-    std::uint32_t begin(std::size_t k) const { return k ? ends_[k - 1] : 0; }
-
     PREFERO_INLINE bool sort_few(NodeRows node, std::size_t feature) {
         if (!keys_.read(sample_, node, feature)) return false;
         std::size_t last = 0;
@@ -103,17 +100,14 @@ template <class Criterion>
 PREFERO_INLINE void try_cuts(Criterion& criterion, const FeatureBins& bins, NodeRows node,
                              Range range, std::size_t min_leaf, Cut& best) {
     auto left = criterion.start();
-    const auto take = [&](std::size_t k) {
-        bins.for_each_row(k, [&](std::uint32_t row) { criterion.push(left, row); });
-    };
     constexpr std::size_t kNone = kBins;
     std::size_t size = 0, found = kNone;
     if (range.missing_left) {
-        take(bins.count() - 1);
+        criterion.push(left, bins.rows(bins.count() - 1));
         if (min_leaf > 1) size += bins.examples(bins.count() - 1);
     }
     for (std::size_t k = 0; k < range.last; ++k) {
-        take(k);
+        criterion.push(left, bins.rows(k));
         if (min_leaf > 1) {
             size += bins.examples(k);
             if (size < min_leaf) continue;

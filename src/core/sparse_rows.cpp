@@ -103,23 +103,34 @@ PREFERO_CLONES void vector_product(CompressedRows<float> X, const float* dense, 
 #endif
 
 template <typename Value>
-void product(CompressedRows<Value> X, const Value* dense, std::size_t width, double* result) {
+void product(CompressedRows<Value> X, const Value* dense, std::size_t width, double* result,
+             Interruption& interruption) {
+    constexpr std::size_t kRows = 4096;  // between two looks whether to go on
+    for (std::size_t row = 0; row < X.rows; row += kRows) {
+        const CompressedRows<Value> part{X.begin + row, X.column, X.value,
+                                         std::min(kRows, X.rows - row)};
+        interruption.spend(static_cast<std::size_t>(part.begin[part.rows] - part.begin[0]) * width);
+        double* out = result + row * width;
 #if defined(__GNUC__)
-    if (width * sizeof(Value) >= kBytes) return vector_product(X, dense, width, result);
+        if (width * sizeof(Value) >= kBytes) {
+            vector_product(part, dense, width, out);
+            continue;
+        }
 #endif
-    plain_product(X, dense, width, result);
+        plain_product(part, dense, width, out);
+    }
 }
 
 }  // namespace
 
 void sparse_product(CompressedRows<double> X, const double* dense, std::size_t width,
-                    double* result) {
-    product(X, dense, width, result);
+                    double* result, Interruption& interruption) {
+    product(X, dense, width, result, interruption);
 }
 
-void sparse_product(CompressedRows<float> X, const float* dense, std::size_t width,
-                    double* result) {
-    product(X, dense, width, result);
+void sparse_product(CompressedRows<float> X, const float* dense, std::size_t width, double* result,
+                    Interruption& interruption) {
+    product(X, dense, width, result, interruption);
 }
 
 }  // namespace prefero

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/interruption.hpp"
+
 namespace prefero {
 
 template <typename Value>
@@ -19,7 +21,8 @@ using SparseRows = CompressedRows<double>;
 // result = X dense: `dense` holds `width` values a column of X, `result` as many a row. In single
 // precision the entries of a sum are added as floats, which takes half the time.
 void sparse_product(CompressedRows<double> X, const double* dense, std::size_t width,
-                    double* result);
-void sparse_product(CompressedRows<float> X, const float* dense, std::size_t width, double* result);
+                    double* result, Interruption& interruption);
+void sparse_product(CompressedRows<float> X, const float* dense, std::size_t width, double* result,
+                    Interruption& interruption);
 
 }  // namespace prefero

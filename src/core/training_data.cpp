@@ -26,10 +26,11 @@ double unit_length(CriterionKind criterion, std::size_t labels) {
     return static_cast<double>(sign_pairs(labels).size());
 }
 
-// The finest grid of powers of two on which the votes of all rows add up exactly in a float, so
-// that the sums of a set do not depend on the order of its rows.
+// The finest grid of powers of two on which the votes of all rows that are summed in floats add up
+// exactly, so that the sums of a set do not depend on the order of its rows.
 float vote_grid(RankMatrix ranks) {
-    const double most = static_cast<double>(ranks.rows) * static_cast<double>(ranks.labels);
+    const double rows = std::min(static_cast<double>(ranks.rows), kMostInFloats);
+    const double most = rows * static_cast<double>(ranks.labels);
     return static_cast<float>(std::exp2(std::floor(24 - std::log2(most))));
 }
 
@@ -111,6 +112,7 @@ TrainingData TrainingData::numbers(BinMatrix bins, const float* numbers, const d
 
 void TrainingData::set_numbers(const float* numbers, const double* weights) {
     weights_.assign(weights, weights + rows_);
+    whole_weights_ = false;
     std::copy_n(numbers, rows_, votes_.begin());
     for (std::size_t r = 0; r < rows_; ++r) {
         float* row = lanes_[r].lane;

@@ -21,6 +21,10 @@ constexpr std::size_t kWeightLane = 0;
 constexpr std::size_t kLengthLane = 1;  // weight times the squared length, 1 if complete
 constexpr std::size_t kVectorLane = 2;
 
+// So many rows of equal weight are summed in floats: whole numbers up to 16 times as large, and
+// fractions that lose a few bits. More of them are summed in doubles.
+constexpr double kMostInFloats = 1 << 20;
+
 class TrainingData {
   public:
     // Rankings, for any criterion but the variance. `categorical` tells for each feature whether
@@ -64,7 +68,7 @@ class TrainingData {
     CriterionKind criterion_;
     std::size_t rows_, features_, labels_, width_;
     double unit_;
-    bool whole_weights_ = false;
+    bool whole_weights_ = true;
     std::size_t distinct_ = 0;
     std::vector<std::uint8_t> bins_, categorical_;
     std::vector<Block> lanes_;

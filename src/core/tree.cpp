@@ -10,10 +10,11 @@ namespace prefero {
 
 namespace {
 
-constexpr std::size_t kChunk = 65536;  // rows that pass through all trees before the next ones
-constexpr std::size_t kFlock = 1024;   // rows that walk down a tree together
-constexpr std::size_t kTogether = 16;  // of them step by step
-constexpr std::size_t kSteps = 3;      // before those that have arrived leave
+constexpr std::size_t kChunk = 65536;   // rows that pass through all trees before the next ones
+constexpr std::size_t kFlock = 1024;    // rows that walk down a tree together
+constexpr std::size_t kTogether = 16;   // of them step by step
+constexpr std::size_t kStepsARow = 64;  // what walking down a tree takes, in nanoseconds or so
+constexpr std::size_t kSteps = 3;       // before those that have arrived leave
 
 struct TreeView {
     std::size_t count;  // nodes
@@ -118,13 +119,14 @@ struct Arrived {
 };
 
 template <class Visit>
-void for_each_tree(const Forest& forest, BinMatrix bins, Visit visit) {
+void for_each_tree(const Forest& forest, BinMatrix bins, Interruption& interruption, Visit visit) {
     std::vector<std::int32_t> leaves(std::min(kChunk, bins.rows));
     for (std::size_t first = 0; first < bins.rows; first += kChunk) {
         const BinMatrix chunk{bins.data + first * bins.features,
                               std::min(kChunk, bins.rows - first), bins.features};
         const bool plain = !forest.sets && !any_missing(chunk);
         for (std::size_t tree = 0; tree < forest.trees; ++tree) {
+            interruption.spend(chunk.rows * (kStepsARow + forest.labels));
             leaves_of(view(forest, tree), chunk, plain, leaves.data());
             visit(tree, Arrived{first, chunk.rows, leaves.data()});
         }
@@ -231,28 +233,30 @@ bool valid(const Forest& forest, std::size_t features, std::size_t set_count) {
     return true;
 }
 
-void apply(const Forest& forest, BinMatrix bins, std::int32_t* leaves) {
-    for_each_tree(forest, bins, [&](std::size_t tree, const Arrived& rows) {
+void apply(const Forest& forest, BinMatrix bins, std::int32_t* leaves, Interruption& interruption) {
+    for_each_tree(forest, bins, interruption, [&](std::size_t tree, const Arrived& rows) {
         for (std::size_t i = 0; i < rows.count; ++i)
             leaves[(rows.first + i) * forest.trees + tree] = rows.leaves[i];
     });
 }
 
-void predict_scores(const Forest& forest, BinMatrix bins, double* scores) {
+void predict_scores(const Forest& forest, BinMatrix bins, double* scores,
+                    Interruption& interruption) {
     ScoreSums sums(forest, bins.rows, scores);
-    for_each_tree(forest, bins,
+    for_each_tree(forest, bins, interruption,
                   [&](std::size_t tree, const Arrived& rows) { sums.add(tree, rows); });
     for (std::size_t row = 0; row < bins.rows; ++row) sums.finish(row, forest.trees);
 }
 
 void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
-                        double* scores, std::int64_t* trees) {
+                        double* scores, std::int64_t* trees, Interruption& interruption) {
     ScoreSums sums(forest, bins.rows, scores);
     std::vector<std::int32_t> leaves(bins.rows);
     std::vector<std::uint16_t> counts(bins.rows);
     std::fill_n(trees, bins.rows, std::int64_t{0});
     const bool plain = !forest.sets && !any_missing(bins);
     for (std::size_t tree = 0; tree < forest.trees; ++tree) {
+        interruption.spend(bins.rows * (kStepsARow + forest.labels));
         bootstrap_counts(seeds[tree], counts);
         leaves_of(view(forest, tree), bins, plain, leaves.data());
         for (std::size_t row = 0; row < bins.rows; ++row) {
@@ -265,7 +269,8 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_
         sums.finish(row, static_cast<std::size_t>(trees[row]));
 }
 
-void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares) {
+void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares,
+                         Interruption& interruption) {
     const std::size_t c = forest.labels;
     const auto knows = [&](std::size_t value, std::size_t label) {
         return !forest.evidence || forest.evidence[value + label] > 0;
@@ -279,7 +284,7 @@ void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares) {
                 out[j * c + i] += difference > 0 ? 0 : difference < 0 ? 1 : 0.5;
             }
     };
-    for_each_tree(forest, bins, [&](std::size_t tree, const Arrived& rows) {
+    for_each_tree(forest, bins, interruption, [&](std::size_t tree, const Arrived& rows) {
         for (std::size_t i = 0; i < rows.count; ++i)
             add(static_cast<std::size_t>(forest.value_starts[tree] + rows.leaves[i]) * c,
                 shares + (rows.first + i) * c * c);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/bins.hpp"
+#include "core/interruption.hpp"
 
 namespace prefero {
 
@@ -66,19 +67,21 @@ std::vector<Node> self_looping(const Forest& forest);
 
 // The leaf that each row reaches in each tree: rows x trees value rows, counted from the tree's
 // first.
-void apply(const Forest& forest, BinMatrix bins, std::int32_t* leaves);
+void apply(const Forest& forest, BinMatrix bins, std::int32_t* leaves, Interruption& interruption);
 
 // Mean scores over the trees, weighted by evidence where there is some: rows x labels, zero
 // before the call.
-void predict_scores(const Forest& forest, BinMatrix bins, double* scores);
+void predict_scores(const Forest& forest, BinMatrix bins, double* scores,
+                    Interruption& interruption);
 
 // The same for training rows over the trees whose bootstrap sample lacks them. `trees` counts
 // these for each row.
 void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
-                        double* scores, std::int64_t* trees);
+                        double* scores, std::int64_t* trees, Interruption& interruption);
 
 // The share of trees that put label i before label j, ties half: rows x labels x labels, zero
 // before the call. A tree that knows nothing of i or j has no vote; without votes it is 1/2.
-void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares);
+void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares,
+                         Interruption& interruption);
 
 }  // namespace prefero

@@ -151,6 +151,9 @@ class TreeGrower:
     def grow(self, seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, bootstrap: bool, random_cuts: bool, category_sets: bool, max_features: int, max_depth: int, min_split: int, min_leaf: int, max_leaves: int, min_decrease: float, gamma: float, description_length: bool) -> dict:
         """One tree a seed, as arrays that stand one after the other."""
 
+    def stop(self) -> None:
+        """End growing in whatever thread, by KeyboardInterrupt."""
+
 class TreeWalker:
     """Grown trees, to send new rows through."""
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/interruption.hpp"
+
 namespace check {
 
 struct Case {
@@ -53,6 +55,9 @@ inline int run() {
 }
 
 }  // namespace check
+
+// No test ends a kernel before its end, but for the one of that.
+inline prefero::Uninterrupted to_the_end;
 
 #define TEST(name)                                              \
     static void test_##name();                                  \

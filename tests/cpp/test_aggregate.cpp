@@ -39,7 +39,7 @@ TEST(buckets_stay_whole) {
 TEST(pairs_are_summed_by_weight) {
     const std::vector<double> ranks{1, 2, 2, 2, 1, kUnknown}, weights{0.5, 2};
     std::vector<double> sums(9);
-    pair_sums({ranks.data(), 2, 3}, weights.data(), sums.data());
+    pair_sums({ranks.data(), 2, 3}, weights.data(), sums.data(), to_the_end);
     CHECK(sums[1] == 0.5 && sums[2] == 0.5);
     CHECK(sums[3] == 2 && sums[5] == 0 && sums[7] == 0);
 }
@@ -48,7 +48,7 @@ TEST(one_label_moves_over_many) {
     // Everyone puts label 3 first; the start puts it last.
     const std::vector<double> ranks{2, 3, 4, 1}, weights{1};
     std::vector<double> sums(16);
-    pair_sums({ranks.data(), 1, 4}, weights.data(), sums.data());
+    pair_sums({ranks.data(), 1, 4}, weights.data(), sums.data(), to_the_end);
     std::vector<std::int64_t> order{0, 1, 2, 3};
     improve_order(sums.data(), 4, order.data());
     CHECK(order == (std::vector<std::int64_t>{3, 0, 1, 2}));

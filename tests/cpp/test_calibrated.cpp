@@ -21,7 +21,7 @@ Means means(const std::vector<double>& offsets, std::size_t labels,
     Means result{std::vector<double>(count * labels), std::vector<double>(count * labels)};
     mean_offsets({offsets.data(), offsets.size() / labels, labels},
                  {starts.data(), rows.data(), weights.data(), count}, result.offset.data(),
-                 result.side.data());
+                 result.side.data(), to_the_end);
     return result;
 }
 

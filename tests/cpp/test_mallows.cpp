@@ -22,7 +22,7 @@ Fit fit_all(const std::vector<double>& ranks, std::size_t labels, std::vector<do
     const std::int64_t starts[] = {0, static_cast<std::int64_t>(rows)};
     Fit fit{std::vector<double>(labels), 0};
     fit_mallows_batch({ranks.data(), rows, labels}, {starts, members.data(), weights.data(), 1}, 20,
-                      fit.votes.data(), &fit.theta);
+                      fit.votes.data(), &fit.theta, to_the_end);
     return fit;
 }
 

@@ -19,7 +19,7 @@ TEST(an_order_agrees_with_itself) {
          {Correlation::kTauA, Correlation::kTauB, Correlation::kSpearman}) {
         std::vector<double> sums{0};
         add_concordance(values.data(), 1, positions.data(), kGroups, exact.data(), correlation,
-                        sums.data());
+                        sums.data(), to_the_end);
         CHECK(check::near(sums[0], 1.0));
     }
 }
@@ -28,7 +28,7 @@ TEST(a_difference_within_the_tolerance_is_a_tie) {
     const std::vector<double> values{1 + 1e-15, 1, 1, 0}, positions{1, 2, 3, 1}, tolerance{1e-12};
     std::vector<double> sums{0};
     add_concordance(values.data(), 1, positions.data(), kGroups, tolerance.data(),
-                    Correlation::kTauB, sums.data());
+                    Correlation::kTauB, sums.data(), to_the_end);
     CHECK(sums[0] == 0.0);
 }
 
@@ -41,10 +41,10 @@ TEST(the_pair_hinge_counts_active_pairs) {
     const ScoredOrders orders{scores.data(), levels.data(), by_score.data(), kGroups};
     std::vector<double> gradient(4), active(4), product(4);
     // Only the pair (1, 2) is closer than the margin: 1 - (0 - 0.5) = 1.5.
-    CHECK(check::near(pair_hinge(orders, gradient.data(), active.data()), 2.25));
+    CHECK(check::near(pair_hinge(orders, gradient.data(), active.data(), to_the_end), 2.25));
     CHECK(check::near(gradient[1], -3) && check::near(gradient[2], 3) && gradient[0] == 0);
     const std::vector<double> vector{5, 1, 0, 5};
-    pair_hinge_hessian(orders, active.data(), vector.data(), product.data());
+    pair_hinge_hessian(orders, active.data(), vector.data(), product.data(), to_the_end);
     CHECK(check::near(product[1], 2) && check::near(product[2], -2) && product[3] == 0);
 }
 
@@ -56,7 +56,7 @@ TEST(a_missing_value_may_be_the_best_evidence) {
     const BoostingSet<std::uint8_t> train{{codes.data(), bins.data(), 4, 1},
                                           {positions.data(), {starts.data(), 2}}};
     const BoostingSet<std::uint8_t> held{{nullptr, bins.data(), 0, 1}, {nullptr, {none.data(), 0}}};
-    const std::vector<WeakRanker> found = rank_boost(train, held, {1, 1.0, 1});
+    const std::vector<WeakRanker> found = rank_boost(train, held, {1, 1.0, 1}, to_the_end);
     CHECK(found.size() == 1 && found[0].attribute == 0 && found[0].bin == -1);
     CHECK(!found[0].missing && found[0].weight < -1);
 }
@@ -64,6 +64,6 @@ TEST(a_missing_value_may_be_the_best_evidence) {
 TEST(the_greedy_order_follows_the_heavier_attribute) {
     const std::vector<double> values{0, 9, 2, 5, 1, 7, 0, 0}, weights{1.0, 0.4};
     std::vector<std::int64_t> places(4);
-    greedy_order(values.data(), 2, weights.data(), kGroups, places.data());
+    greedy_order(values.data(), 2, weights.data(), kGroups, places.data(), to_the_end);
     CHECK(places[0] == 3 && places[1] == 1 && places[2] == 2 && places[3] == 1);
 }

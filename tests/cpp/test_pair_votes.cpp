@@ -19,7 +19,7 @@ std::vector<double> votes_of(const std::vector<double>& ranks, std::size_t label
     std::vector<double> votes(labels);
     double theta = 0;
     pair_votes_batch({ranks.data(), rows, labels}, {starts, members.data(), weights.data(), 1},
-                     prior, votes.data(), &theta);
+                     prior, votes.data(), &theta, to_the_end);
     return votes;
 }
 
@@ -43,7 +43,8 @@ TEST(a_set_without_members_has_middle_votes) {
     double theta = -1;
     const std::int64_t starts[] = {0, 0};
     const double ranks[] = {1, 2, 3};
-    pair_votes_batch({ranks, 1, 3}, {starts, nullptr, nullptr, 1}, 0.1, votes.data(), &theta);
+    pair_votes_batch({ranks, 1, 3}, {starts, nullptr, nullptr, 1}, 0.1, votes.data(), &theta,
+                     to_the_end);
     CHECK(votes[0] == 2 && votes[1] == 2 && votes[2] == 2);
     CHECK(theta == 0);
 }

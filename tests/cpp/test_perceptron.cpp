@@ -15,10 +15,12 @@ TEST(a_failed_preference_moves_both_labels) {
     const SparseRows X{X_begin.data(), column.data(), value.data(), 2};
     const EdgeLists edges{edge_begin.data(), preferred.data(), other.data()};
     const PerceptronOptions options{0, 1, true};
-    CHECK(perceptron_epoch(X, edges, row_weight.data(), order.data(), 2, options, state) == 1);
+    CHECK(perceptron_epoch(X, edges, row_weight.data(), order.data(), 2, options, state,
+                           to_the_end) == 1);
     CHECK(weights == (std::vector<double>{-2, 2, 1, -1}));
     CHECK(updates[0] == 1);
-    CHECK(perceptron_epoch(X, edges, row_weight.data(), order.data(), 2, options, state) == 0);
+    CHECK(perceptron_epoch(X, edges, row_weight.data(), order.data(), 2, options, state,
+                           to_the_end) == 0);
     CHECK(state.steps == 4);
 }
 
@@ -32,7 +34,7 @@ TEST(an_example_that_spent_its_updates_is_ignored) {
     const std::int64_t violated =
         perceptron_epoch({X_begin.data(), column.data(), value.data(), 1},
                          {edge_begin.data(), preferred.data(), other.data()}, row_weight.data(),
-                         order.data(), 3, {0, 5, false}, state);
+                         order.data(), 3, {0, 5, false}, state, to_the_end);
     CHECK(violated == 0);
     CHECK(weights[0] == 0);
 }

@@ -22,7 +22,7 @@ struct Result {
 Result layered(const std::vector<double>& scores, Decomposition decomposition) {
     Result result;
     layered_loss(scores.data(), kGraph, decomposition,
-                 {&result.loss, result.incoming.data(), result.outgoing.data()});
+                 {&result.loss, result.incoming.data(), result.outgoing.data()}, to_the_end);
     return result;
 }
 
@@ -58,13 +58,14 @@ TEST(a_label_that_takes_no_part_has_no_weight) {
 TEST(equal_scores_violate_an_edge) {
     const std::vector<double> scores{2, 3, 1, 9, 2, 2};
     std::vector<std::int64_t> counts(2);
-    layered_violations(scores.data(), kGraph, Decomposition::kEdges, counts.data());
+    layered_violations(scores.data(), kGraph, Decomposition::kEdges, counts.data(), to_the_end);
     CHECK(counts[0] == 2 && counts[1] == 8);
-    layered_violations(scores.data(), kGraph, Decomposition::kDomination, counts.data());
+    layered_violations(scores.data(), kGraph, Decomposition::kDomination, counts.data(),
+                       to_the_end);
     CHECK(counts[0] == 2 && counts[1] == 3);
-    layered_violations(scores.data(), kGraph, Decomposition::kDominated, counts.data());
+    layered_violations(scores.data(), kGraph, Decomposition::kDominated, counts.data(), to_the_end);
     CHECK(counts[0] == 1 && counts[1] == 4);
-    layered_violations(scores.data(), kGraph, Decomposition::kGraph, counts.data());
+    layered_violations(scores.data(), kGraph, Decomposition::kGraph, counts.data(), to_the_end);
     CHECK(counts[0] == 1 && counts[1] == 1);
 }
 
@@ -76,7 +77,7 @@ TEST(an_edge_may_lie_in_two_subgraphs) {
     const std::vector<double> scores(6, 0.0);
     std::vector<double> loss(2), incoming(6), outgoing(6), weight(3);
     subgraph_loss(scores.data(), graphs, {loss.data(), incoming.data(), outgoing.data()},
-                  weight.data());
+                  weight.data(), to_the_end);
     CHECK(check::near(loss[0], (std::log(3.0) + std::log(2.0)) / 2));
     CHECK(loss[1] == 0);
     CHECK(check::near(outgoing[0], (1 / 3.0 + 1 / 2.0) / 2));
@@ -91,7 +92,7 @@ TEST(boosting_sums_part_the_signs) {
         row_begin.data(), subgraph_begin.data(), preferred.data(), other.data(), 1, 3};
     const std::vector<double> values{1, 3, 0}, weight{0.5, 0.25};
     double plus = 0, minus = 0;
-    boosting_sums(values.data(), 1, graphs, weight.data(), &plus, &minus);
+    boosting_sums(values.data(), 1, graphs, weight.data(), &plus, &minus, to_the_end);
     CHECK(check::near(plus, 1.0));
     CHECK(check::near(minus, 0.75));
 }

@@ -6,6 +6,7 @@
 #include "check.hpp"
 #include "core/bins.hpp"
 #include "core/forest.hpp"
+#include "core/sample.hpp"
 #include "core/targets.hpp"
 #include "core/tree.hpp"
 
@@ -27,10 +28,40 @@ TrainingData turning(CriterionKind criterion, std::size_t rows, std::size_t labe
                                   {ranks.data(), rows, labels}, nullptr);
 }
 
+// Rankings that follow one of two features, and not quite.
+struct TrainingSetup {
+    std::size_t labels;
+    std::vector<std::uint8_t> bins;
+    std::vector<double> ranks, weights;
+
+    TrainingSetup(std::size_t rows, std::size_t c) : labels(c), weights(rows, 1.0) {
+        Random random(5);
+        for (std::size_t r = 0; r < rows; ++r) {
+            const std::uint32_t place = random.below(200), noise = random.below(10);
+            bins.push_back(static_cast<std::uint8_t>(place));
+            bins.push_back(static_cast<std::uint8_t>(random.below(200)));
+            for (std::size_t k = 0; k < c; ++k)
+                ranks.push_back(static_cast<double>((place < 90) == (noise > 0) ? k + 1 : c - k));
+        }
+    }
+
+    void repeat_last(double weight) {
+        for (int i = 0; i < 2; ++i) bins.push_back(bins[bins.size() - 2]);
+        for (std::size_t k = 0; k < labels; ++k) ranks.push_back(ranks[ranks.size() - labels]);
+        weights.push_back(weight);
+    }
+
+    TrainingData data(CriterionKind kind) const {
+        const bool numeric[] = {false, false};
+        return TrainingData::rankings(kind, {bins.data(), weights.size(), 2}, numeric,
+                                      {ranks.data(), weights.size(), labels}, weights.data());
+    }
+};
+
 const Stopping kFull{100, 2, 1, 0, 0, 0, false};
 
 Tree grow(const TrainingData& data, bool bootstrap, std::uint64_t seed) {
-    return grow_trees(data, {bootstrap, {1, false, false}, kFull}, &seed, 1)[0];
+    return grow_trees(data, {bootstrap, {1, false, false}, kFull}, &seed, 1, to_the_end)[0];
 }
 
 const CriterionKind kAll[] = {CriterionKind::kKendall, CriterionKind::kSpearman,
@@ -59,6 +90,52 @@ TEST(every_criterion_finds_the_turning_point) {
             CHECK(tree.nodes.size() == 3);
             CHECK(tree.nodes[0].cut >= 95 && tree.nodes[0].cut < 100);
             CHECK(check::near(tree.scores[0], -tree.scores[labels], 1e-6));
+        }
+}
+
+// Floats count to 2^24: here the rows on the right would be lost in the sum of the left one.
+TEST(sums_go_on_beyond_the_whole_numbers_of_floats) {
+    const std::uint8_t bins[] = {0, 1, 1, 1};
+    const double ranks[] = {1, 2, 3, 3, 2, 1, 3, 2, 1, 3, 2, 1};
+    const double heavy = 1 << 24, w = heavy + 3, weights[] = {heavy, 1, 1, 1};
+    for (bool categorical : {false, true})
+        for (CriterionKind kind : kAll) {
+            const TrainingData data =
+                TrainingData::rankings(kind, {bins, 4, 1}, &categorical, {ranks, 4, 3}, weights);
+            const Tree tree = grow(data, false, 1);
+            CHECK(tree.nodes.size() == 3);
+            CHECK(tree.weight[0] == w);
+            CHECK(std::max(tree.weight[1], tree.weight[2]) == heavy);
+            CHECK(tree.decrease[0] > 0 && std::isfinite(tree.decrease[0]));
+            if (kind == CriterionKind::kKendall || kind == CriterionKind::kSpearman)
+                CHECK(check::near(tree.decrease[0], 4 * heavy * 3 / w, 1e-5));
+        }
+}
+
+TEST(the_mean_of_a_large_leaf_knows_every_row) {
+    std::vector<float> numbers{0};
+    std::vector<double> weights{1 << 24};
+    numbers.resize(1 + 1024, 1);
+    weights.resize(numbers.size(), 1);
+    const std::vector<std::uint8_t> bins(numbers.size(), 0);
+    const Tree tree =
+        grow(TrainingData::numbers({bins.data(), bins.size(), 1}, numbers.data(), weights.data()),
+             false, 1);
+    CHECK(tree.weight[0] == (1 << 24) + 1024);
+    CHECK(check::near(tree.scores[0], 1024.0 / ((1 << 24) + 1024), 1e-9));
+}
+
+// A row that weighs next to nothing, equal to another, sends all through the sums in doubles.
+TEST(sums_in_doubles_and_in_floats_make_the_same_split) {
+    for (CriterionKind kind : kAll)
+        for (std::size_t labels : {2u, 5u, 12u}) {
+            TrainingSetup setup(300, labels);
+            const Node plain = grow(setup.data(kind), false, 1).nodes[0];
+            const double decrease = grow(setup.data(kind), false, 1).decrease[0];
+            setup.repeat_last(1e-9);
+            const Tree large = grow(setup.data(kind), false, 1);
+            CHECK(plain.feature == large.nodes[0].feature && plain.cut == large.nodes[0].cut);
+            CHECK(check::near(decrease, large.decrease[0], 1e-4 * decrease));
         }
 }
 

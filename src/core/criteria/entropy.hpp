@@ -24,30 +24,44 @@ class EntropyCriterion {
           counts_(sample.data.distinct()),
           node_(width_),
           left_(width_),
-          right_(width_) {
+          right_(width_),
+          large_node_(width_),
+          large_left_(width_) {
         for (std::size_t x = 1; x < kTabulated; ++x) table_[x] = xlogx(static_cast<double>(x));
     }
 
-    PREFERO_INLINE void enter(const std::uint32_t* rows, std::size_t n) {
+    PREFERO_INLINE void enter(RowSpan rows, bool large) {
+        large_ = large;
         for (std::size_t id : distinct_) counts_[id] = Count{};
         distinct_.clear();
         node_.reset();
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::size_t id = id_of(rows[i]);
+        for (std::uint32_t row : rows) {
+            const std::size_t id = id_of(row);
             Count& count = counts_[id];
             if (count.rows == 0) distinct_.push_back(id);
-            node_.push(count.rows, count.weight, sample_, rows[i], *this);
+            node_.push(count.rows, count.weight, row, *this);
             ++count.rows;
-            count.weight += sample_.weight(rows[i]);
+            count.weight += sample_.weights[row];
         }
-        entropy_ = entropy(node_, node_.all.data());
+        if (large) {
+            large_node_.clear();
+            large_node_.add(sample_, rows);
+            large_node_.round(node_.all.data());
+            entropy_ = large_entropy(node_, [&](std::size_t i) { return large_node_[i]; });
+        } else {
+            entropy_ = entropy(node_);
+        }
     }
 
     PREFERO_INLINE float weight() const { return node_.all[0].lane[kWeightLane]; }
 
-    PREFERO_INLINE bool pure() const { return consistent(node_.all.data(), width_, unit_); }
+    PREFERO_INLINE bool pure() const {
+        return large_ ? large_node_.consistent(large_node_.size(), unit_)
+                      : consistent(node_.all.data(), width_, unit_);
+    }
 
     PREFERO_INLINE Left start() {
+        if (large_) large_left_.clear();
         left_.reset();
         right_ = node_;
         for (std::size_t id : distinct_) {
@@ -58,19 +72,29 @@ class EntropyCriterion {
         return {};
     }
 
-    PREFERO_INLINE void push(Left&, std::uint32_t row) {
-        Count& count = counts_[id_of(row)];
-        left_.push(count.left_rows, count.left_weight, sample_, row, *this);
-        ++count.left_rows;
-        count.left_weight += sample_.weight(row);
-        right_.pull(count.rows - count.left_rows, count.weight - count.left_weight, sample_, row,
-                    *this);
+    PREFERO_INLINE void push(Left&, RowSpan rows) {
+        if (large_) large_left_.add(sample_, rows);
+        for (std::uint32_t row : rows) {
+            Count& count = counts_[id_of(row)];
+            left_.push(count.left_rows, count.left_weight, row, *this);
+            ++count.left_rows;
+            count.left_weight += sample_.weights[row];
+            right_.pull(count.rows - count.left_rows, count.weight - count.left_weight, row, *this);
+        }
     }
 
     PREFERO_INLINE float quality(const Left&) {
-        const double w = weight(), here = left_.all[0].lane[kWeightLane];
-        left_entropy_ = entropy(left_, left_.all.data());
-        right_entropy_ = entropy(right_, right_.all.data());
+        double w = weight(), here = left_.all[0].lane[kWeightLane];
+        if (large_) {
+            w = large_node_.weight();
+            here = large_left_.weight();
+            left_entropy_ = large_entropy(left_, [&](std::size_t i) { return large_left_[i]; });
+            right_entropy_ = large_entropy(
+                right_, [&](std::size_t i) { return large_node_[i] - large_left_[i]; });
+        } else {
+            left_entropy_ = entropy(left_);
+            right_entropy_ = entropy(right_);
+        }
         return static_cast<float>(-(here * left_entropy_ + (w - here) * right_entropy_) / w);
     }
 
@@ -95,15 +119,20 @@ class EntropyCriterion {
 
     struct Count {
         std::int32_t rows = 0, left_rows = 0;
-        float weight = 0, left_weight = 0;
+        double weight = 0, left_weight = 0;
     };
 
     static double xlogx(double x) { return x > 0 ? x * std::log(x) : 0; }
 
     // Whole numbers, which unweighted rows give, need no logarithm.
-    PREFERO_INLINE double count_entropy(float x) const {
+    PREFERO_INLINE double count_entropy(double x) const {
         const auto whole = static_cast<std::size_t>(x);
-        return whole < kTabulated && static_cast<float>(whole) == x ? table_[whole] : xlogx(x);
+        return whole < kTabulated && static_cast<double>(whole) == x ? table_[whole] : xlogx(x);
+    }
+
+    // What a row adds to the sum of n ln n if its ranking has this weight without it.
+    PREFERO_INLINE double count_change(double weight, std::uint32_t row) const {
+        return count_entropy(weight + sample_.weights[row]) - count_entropy(weight);
     }
 
     // Sums over a set of rows: of all, of one row a distinct ranking, of n ln n over these.
@@ -118,24 +147,21 @@ class EntropyCriterion {
         }
 
         // Takes a row in whose ranking already has so many rows of this weight.
-        PREFERO_INLINE void push(std::int32_t rows, float weight, const Sample& sample,
-                                 std::uint32_t row, const EntropyCriterion& own) {
-            const Block* lanes = sample.lane(row);
-            add_all(all.data(), lanes, all.size());
-            count_entropies +=
-                own.count_entropy(weight + sample.weight(row)) - own.count_entropy(weight);
-            if (rows == 0) change_kinds(sample, row, 1);
+        PREFERO_INLINE void push(std::int32_t rows, double weight, std::uint32_t row,
+                                 const EntropyCriterion& own) {
+            add_all(all.data(), own.sample_.lane(row), all.size());
+            count_entropies += own.count_change(weight, row);
+            if (rows == 0) change_kinds(own.sample_, row, 1);
         }
 
         // Gives a row up; so many rows of this weight remain of its ranking.
-        PREFERO_INLINE void pull(std::int32_t rows, float weight, const Sample& sample,
-                                 std::uint32_t row, const EntropyCriterion& own) {
-            const Block* lanes = sample.lane(row);
+        PREFERO_INLINE void pull(std::int32_t rows, double weight, std::uint32_t row,
+                                 const EntropyCriterion& own) {
+            const Block* lanes = own.sample_.lane(row);
             for (std::size_t k = 0; k < all.size(); ++k)
                 store(all[k], load(all[k]) - load(lanes[k]));
-            count_entropies -=
-                own.count_entropy(weight + sample.weight(row)) - own.count_entropy(weight);
-            if (rows == 0) change_kinds(sample, row, -1);
+            count_entropies -= own.count_change(weight, row);
+            if (rows == 0) change_kinds(own.sample_, row, -1);
         }
 
         PREFERO_INLINE void change_kinds(const Sample& sample, std::uint32_t row, int change) {
@@ -151,14 +177,29 @@ class EntropyCriterion {
         double count_entropies = 0;
     };
 
-    PREFERO_INLINE double entropy(const Sums& sums, const Block* all) const {
-        if (sums.kinds < 2) return 0;
+    PREFERO_INLINE double entropy(const Sums& sums) const {
+        const Block* all = sums.all.data();
         Eight products = broadcast(0);
         for (std::size_t k = 0; k < width_; ++k) products += load(all[k]) * load(sums.once[k]);
         const double w = all->lane[kWeightLane];
         const double heads = w * sums.once[0].lane[kWeightLane] +
                              all->lane[kLengthLane] * sums.once[0].lane[kLengthLane];
-        const double similarity = (sum(products) - heads) / (unit_ * sums.kinds * w);
+        return entropy(sums, w, sum(products) - heads);
+    }
+
+    // The sums of all rows in doubles, given lane by lane.
+    template <class Lane>
+    double large_entropy(const Sums& sums, Lane all) const {
+        double products = 0;
+        for (std::size_t i = kVectorLane; i < width_ * kLanes; ++i)
+            products += all(i) * sums.once[i / kLanes].lane[i % kLanes];
+        return entropy(sums, all(kWeightLane), products);
+    }
+
+    // Of rows of weight w whose summed signs have this product with those of the distinct ones.
+    PREFERO_INLINE double entropy(const Sums& sums, double w, double product) const {
+        if (sums.kinds < 2) return 0;
+        const double similarity = product / (unit_ * sums.kinds * w);
         const double closeness = std::min(1.0, (1 + similarity) / 2);
         return closeness > 1e-10 ? (sums.count_entropies / w - std::log(w)) * std::log(closeness)
                                  : 0;
@@ -173,6 +214,8 @@ class EntropyCriterion {
     std::vector<Count> counts_;
     std::vector<std::size_t> distinct_;
     Sums node_, left_, right_;
+    bool large_ = false;
+    LargeSums large_node_, large_left_;
     double table_[kTabulated] = {};
     double entropy_ = 0, left_entropy_ = 0, right_entropy_ = 0, delta_ = 0;
 };

@@ -25,29 +25,45 @@ class MallowsCriterion {
           width_(sample.data.width()),
           thetas_(sample.data.thetas()),
           total_(width_),
-          left_(width_) {}
+          left_(width_),
+          large_total_(width_),
+          large_left_(width_) {}
 
-    PREFERO_INLINE void enter(const std::uint32_t* rows, std::size_t n) {
-        clear_all(total_.data(), width_);
-        for (std::size_t i = 0; i < n; ++i) add_all(total_.data(), sample_.lane(rows[i]), width_);
-        theta_ = theta(total_.data());
+    PREFERO_INLINE void enter(RowSpan rows, bool large) {
+        large_ = large;
+        if (large) {
+            large_total_.clear();
+            large_total_.add(sample_, rows);
+            large_total_.round(total_.data());
+            theta_ = large_theta([&](std::size_t i) { return large_total_[i]; });
+        } else {
+            clear_all(total_.data(), width_);
+            for (std::uint32_t row : rows) add_all(total_.data(), sample_.lane(row), width_);
+            theta_ = theta(total_.data());
+        }
     }
 
     PREFERO_INLINE float weight() const { return total_[0].lane[kWeightLane]; }
 
-    PREFERO_INLINE bool pure() const { return consistent(total_.data(), width_ / 2, unit_); }
+    PREFERO_INLINE bool pure() const {
+        return large_ ? large_total_.consistent(width_ / 2 * kLanes, unit_)
+                      : consistent(total_.data(), width_ / 2, unit_);
+    }
 
     PREFERO_INLINE Left start() {
+        if (large_) large_left_.clear();
         clear_all(left_.data(), width_);
         return {left_.data()};
     }
 
-    PREFERO_INLINE void push(Left& left, std::uint32_t row) const {
-        add_all(left.sums, sample_.lane(row), width_);
+    PREFERO_INLINE void push(Left& left, RowSpan rows) {
+        if (large_) return large_left_.add(sample_, rows);
+        for (std::uint32_t row : rows) add_all(left.sums, sample_.lane(row), width_);
     }
 
     // Both children in one pass: the right one's sums are never written down.
     PREFERO_INLINE float quality(const Left& left) {
+        if (large_) return large_quality();
         const std::size_t half = width_ / 2;
         const float* all = total_[0].lane;
         const float* own = left.sums->lane;
@@ -78,6 +94,27 @@ class MallowsCriterion {
     // Votes that are equal in theory differ by rounding: sums nearer than this are one.
     static float equal_votes(float weight) { return 1e-5f * weight; }
 
+    float large_quality() const {
+        const double w = large_total_.weight(), here = large_left_.weight();
+        const double left = large_theta([&](std::size_t i) { return large_left_[i]; });
+        const double right =
+            large_theta([&](std::size_t i) { return large_total_[i] - large_left_[i]; });
+        return static_cast<float>((here * left + (w - here) * right) / w);
+    }
+
+    // Of sums in doubles, given lane by lane.
+    template <class Lane>
+    double large_theta(Lane lane) const {
+        const std::size_t half = width_ / 2 * kLanes;
+        const double least = 1e-5 * lane(kWeightLane);
+        double agreement = 0;
+        for (std::size_t i = kVectorLane; i < half; ++i) {
+            const double votes = lane(half + i);
+            agreement += votes > least ? lane(i) : votes < -least ? -lane(i) : 0;
+        }
+        return theta(lane(kLengthLane), agreement);
+    }
+
     PREFERO_INLINE double theta(const Block* sums) const {
         const std::size_t half = width_ / 2;
         const float least = equal_votes(sums->lane[kWeightLane]);
@@ -89,7 +126,7 @@ class MallowsCriterion {
 
     // A pure set has an infinite theta. It gets the one of half a discordant pair in all its
     // rankings: less than any set that is not pure can have, and the larger the set the less.
-    PREFERO_INLINE double theta(float length, float agreement) const {
+    PREFERO_INLINE double theta(double length, double agreement) const {
         const double seen = unit_ * length;
         if (!(seen > 0)) return 0;
         const double discordant = (seen - agreement) / 2;
@@ -102,6 +139,8 @@ class MallowsCriterion {
     const ThetaTable& thetas_;
     double theta_ = 0;
     Blocks total_, left_;
+    bool large_ = false;
+    LargeSums large_total_, large_left_;
 };
 
 }  // namespace prefero

@@ -21,15 +21,24 @@ class Spread {
           signs_(sample.data.criterion() == CriterionKind::kKendall),
           cuts_(sample),
           total_(sample.data.width()),
-          left_(Width ? 0 : sample.data.width()) {}
+          left_(Width ? 0 : sample.data.width()),
+          large_total_(sample.data.width()),
+          large_left_(sample.data.width()) {}
 
     PREFERO_INLINE std::size_t width() const { return Width ? Width : total_.size(); }
 
-    PREFERO_INLINE void enter(const std::uint32_t* rows, std::size_t n) {
-        Left sums = start();
-        for (std::size_t i = 0; i < n; ++i) accumulate(sums, sample_.lane(rows[i]));
-        for (std::size_t k = 0; k < width(); ++k) store(total_[k], sum_of(sums, k));
-        if (gamma_ > 0) measure(rows, n);
+    PREFERO_INLINE void enter(RowSpan rows, bool large) {
+        large_ = large;
+        if (large) {
+            large_total_.clear();
+            large_total_.add(sample_, rows);
+            large_total_.round(total_.data());
+        } else {
+            Left sums = start();
+            push(sums, rows);
+            for (std::size_t k = 0; k < width(); ++k) store(total_[k], sum_of(sums, k));
+        }
+        if (gamma_ > 0) measure(rows);
     }
 
     PREFERO_INLINE float weight() const { return total_[0].lane[kWeightLane]; }
@@ -37,6 +46,7 @@ class Spread {
     // Signs are pure if no two rankings put a pair of labels in different orders, votes if all
     // are the same.
     PREFERO_INLINE bool pure() const {
+        if (large_) return large_pure();
         if (signs_) return consistent(total_.data(), width(), unit_);
         Eight squares = broadcast(0);
         for (std::size_t k = 0; k < width(); ++k) squares += load(total_[k]) * load(total_[k]);
@@ -45,14 +55,17 @@ class Spread {
         return square >= static_cast<float>(unit_) * length * w * (1 - 1e-6f);
     }
 
-    // Cuts of numeric features are found all at once, not row by row.
+    // Cuts of numeric features are found all at once, not row by row, unless the node is large.
     static constexpr bool kFindsCuts = true;
+
+    PREFERO_INLINE bool finds_cuts() const { return !large_; }
 
     PREFERO_INLINE void look(NodeRows node) { cuts_.enter(node, total_.data()); }
 
     PREFERO_INLINE bool find_cut(std::size_t feature, Cut& cut) { return cuts_.find(feature, cut); }
 
     PREFERO_INLINE Left start() {
+        if (large_) large_left_.clear();
         if constexpr (Width == 0) {
             clear_all(left_.data(), width());
             return {left_.data()};
@@ -64,14 +77,16 @@ class Spread {
         }
     }
 
-    PREFERO_INLINE void push(Left& left, std::uint32_t row) const {
-        accumulate(left, sample_.lane(row));
+    PREFERO_INLINE void push(Left& left, RowSpan rows) {
+        if (large_) return large_left_.add(sample_, rows);
+        for (std::uint32_t row : rows) accumulate(left, sample_.lane(row));
     }
 
     // Squared distance between the children's means, times the harmonic mean of their weights.
     // No difference of large numbers, so floats are exact enough; and whole numbers while nodes
     // are small, so that equal cuts are found equal in whatever order lanes are summed.
     PREFERO_INLINE float quality(const Left& left) const {
+        if (large_) return large_quality();
         const Eight head = sum_of(left, 0);
         const float w = weight(), here = head[kWeightLane];
         const float length = w * head[kLengthLane] - here * total_[0].lane[kLengthLane];
@@ -95,6 +110,24 @@ class Spread {
     double decrease(float gain) const { return gain / unit_; }
 
   private:
+    bool large_pure() const {
+        if (signs_) return large_total_.consistent(large_total_.size(), unit_);
+        double squares = 0;
+        for (std::size_t i = kVectorLane; i < large_total_.size(); ++i)
+            squares += large_total_[i] * large_total_[i];
+        return squares >= unit_ * large_total_.length() * large_total_.weight() * (1 - 1e-9);
+    }
+
+    float large_quality() const {
+        const double w = large_total_.weight(), here = large_left_.weight(), there = w - here;
+        double squares = 0;
+        for (std::size_t i = kVectorLane; i < large_left_.size(); ++i) {
+            const double own = large_left_[i], difference = w * own - here * large_total_[i];
+            squares += difference * difference;
+        }
+        return static_cast<float>(squares / (w * here * there));
+    }
+
     PREFERO_INLINE void accumulate(Left& left, const Block* lanes) const {
         for (std::size_t k = 0; k < width(); ++k) {
             if constexpr (Width == 0)
@@ -112,13 +145,13 @@ class Spread {
     }
 
     // The mean correlation in the node with every ranking against itself, and without.
-    void measure(const std::uint32_t* rows, std::size_t n) {
+    void measure(RowSpan rows) {
         double norm = 0, own = 0, w = weight();
         for (std::size_t i = kVectorLane; i < width() * kLanes; ++i) {
             const double s = total_[i / kLanes].lane[i % kLanes];
             norm += s * s;
         }
-        for (std::size_t r = 0; r < n; ++r) own += sample_.lane(rows[r])->lane[kLengthLane];
+        for (std::uint32_t row : rows) own += sample_.lane(row)->lane[kLengthLane];
         similarity_ = norm / (w * w * unit_);
         apart_ = w > 1 ? (norm / unit_ - own) / (w * (w - 1)) : 1;
     }
@@ -129,6 +162,8 @@ class Spread {
     double similarity_ = 0, apart_ = 0;
     VectorCuts<Width> cuts_;
     Blocks total_, left_;
+    bool large_ = false;
+    LargeSums large_total_, large_left_;
 };
 
 }  // namespace prefero

@@ -1,15 +1,17 @@
 // Sums of rows that criteria share.
 //
 // A criterion offers the grower
-//   enter(rows, n)      look at a node; then pure(), weight()
+//   enter(rows, large)  look at a node; then pure(), weight(). Large nodes are summed in doubles
 //   start()             nothing is left of the cut
-//   push(left, row)     move a row to the left
+//   push(left, rows)    move rows to the left
 //   quality(left)       how good the cut here is; larger is better
 //   note(left)          the cut here is the best of its feature so far
 //   accepts(quality)    whether the best cut of a feature may be made
 //   decrease(quality)   weight times what the cut gains
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "core/sample.hpp"
@@ -35,5 +37,40 @@ PREFERO_INLINE bool consistent(const Block* sums, std::size_t width, double unit
     const float weight = sums->lane[kWeightLane], length = sums->lane[kLengthLane];
     return sum(lengths) - weight - length >= static_cast<float>(unit) * length * (1 - 1e-6f);
 }
+
+// The sums in doubles.
+class LargeSums {
+  public:
+    explicit LargeSums(std::size_t width) : lanes_(width * kLanes) {}
+
+    void clear() { std::fill(lanes_.begin(), lanes_.end(), 0.0); }
+
+    void add(const Sample& sample, RowSpan rows) {
+        for (std::uint32_t row : rows) {
+            const float* own = sample.lane(row)->lane;
+            for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i] += own[i];
+        }
+    }
+
+    std::size_t size() const { return lanes_.size(); }
+    double operator[](std::size_t lane) const { return lanes_[lane]; }
+    double weight() const { return lanes_[kWeightLane]; }
+    double length() const { return lanes_[kLengthLane]; }
+
+    // As above, of the lanes before `end`.
+    bool consistent(std::size_t end, double unit) const {
+        double lengths = 0;
+        for (std::size_t i = kVectorLane; i < end; ++i) lengths += std::fabs(lanes_[i]);
+        return lengths >= unit * length() * (1 - 1e-9);
+    }
+
+    void round(Block* to) const {
+        for (std::size_t i = 0; i < lanes_.size(); ++i)
+            to[i / kLanes].lane[i % kLanes] = static_cast<float>(lanes_[i]);
+    }
+
+  private:
+    std::vector<double> lanes_;
+};
 
 }  // namespace prefero

@@ -109,9 +109,14 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         if jobs <= 1:
             parts = [grower.grow(seeds, **options)]
         else:
-            parts = Parallel(n_jobs=jobs, prefer="threads")(
-                delayed(grower.grow)(part, **options) for part in np.array_split(seeds, 4 * jobs)
-            )
+            try:
+                parts = Parallel(n_jobs=jobs, prefer="threads")(
+                    delayed(grower.grow)(part, **options)
+                    for part in np.array_split(seeds, 4 * jobs)
+                )
+            except BaseException:  # Ctrl-C reaches the main thread alone
+                grower.stop()
+                raise
         return Trees.joined(parts, bins.shape[1], ranks.shape[1])
 
     def _grow_options(self, n_samples: int, n_labels: int) -> dict[str, Any]:
