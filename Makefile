@@ -3,6 +3,8 @@
 # make test-kernel  the Python tests again, under a BLAS kernel that this machine does not choose
 # make test-oldest  the Python tests on the oldest versions that pyproject.toml allows, in build/oldest
 # make mutants      put deliberate bugs into the sources, one by one: which do the tests not notice?
+# make attack       hostile model files and tables, kills, full disks: the counts of docs/results/reliability.md
+# make sanitize     the Python tests on a core under the address and undefined-behaviour sanitizers, in build/sanitize
 # make lint   ruff, mypy, import-linter, clang-format
 # make format rewrite the sources in the house style
 # make stubs  write src/prefero/_core.pyi anew from the compiled module
@@ -14,7 +16,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/core/*.hpp src/core/*/*.h
 CPP_FILES := $(wildcard src/core/*.hpp src/core/*/*.hpp src/core/*.cpp src/bindings/* tests/cpp/*)
 SAY := @printf '\n== %s\n'
 
-.PHONY: demo test test-kernel test-oldest mutants cpp-test lint format stubs clean
+.PHONY: demo test test-kernel test-oldest mutants attack sanitize cpp-test lint format stubs clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -47,6 +49,26 @@ $(OLDEST)/.installed: $(NATIVE)
 
 mutants: $(VENV)/.installed-dev
 	@$(BIN)/python tools/mutants.py
+
+attack: $(VENV)/.installed-dev
+	$(SAY) "Attacking Prefero (build/attack keeps what is done; remove it to begin anew)"
+	@cd tests && ../$(BIN)/python -m attack
+
+SANITIZED := build/sanitize
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+
+# Python itself is not sanitized: its leaks are not ours, and the sanitizer has to be loaded first.
+sanitize: $(SANITIZED)/.installed
+	$(SAY) "Running the Python tests under AddressSanitizer and UBSan"
+	@LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	  $(SANITIZED)/bin/python -m pytest -q tests -k "not attack and not program and not help"
+
+$(SANITIZED)/.installed: $(NATIVE)
+	$(SAY) "Compiling the core with sanitizers"
+	@"$$(bash tools/find-python.sh)" -m venv $(SANITIZED)
+	@CXXFLAGS="$(SANITIZERS)" LDFLAGS="$(SANITIZERS)" \
+	  $(SANITIZED)/bin/python -m pip install --quiet --disable-pip-version-check ".[dev]"
+	@touch $@
 
 $(VENV)/bin/python:
 	@bash tools/find-python.sh > /dev/null

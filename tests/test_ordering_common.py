@@ -169,7 +169,6 @@ def test_copies_order_the_same(orderer):
 
 @every_orderer
 def test_a_saved_orderer_orders_the_same(orderer, tmp_path):
-    pytest.importorskip("skops")
     X, y, groups = sample_orders()
     orderer = fitted(orderer, X, y, groups)
     save(orderer, tmp_path / "orderer.prefero")

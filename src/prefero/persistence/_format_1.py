@@ -116,7 +116,7 @@ class _Reader:
         if node["__class__"] == "_RemainderColsList":  # a list of columns, in scikit-learn 1.6
             return state["data"]
         upgrade = _UPGRADES.get(node["__class__"], lambda state: state)
-        return restored(node["__module__"], node["__class__"], upgrade(state))
+        return restored(node["__module__"], node["__class__"], upgrade(state), old=True)
 
     def sparse(self, node: Node) -> Any:
         parts = self.file(node, _npz)

@@ -15,12 +15,15 @@ from prefero.persistence.trusted import trusted_type
 _NOT_RESTORED = ("n_jobs", "verbose")
 
 
-def restored(module: str, name: str, state: dict[str, Any]) -> Any:
-    """Return the estimator of a type and a state. No method of it is called."""
+def restored(module: str, name: str, state: dict[str, Any], *, old: bool = False) -> Any:
+    """Return the estimator of a type and a state. No method of it is called.
+
+    A state of an old format may lack parameters that came later: they take their defaults.
+    """
     owner = trusted_type(module, name)
     if owner is None or not hasattr(owner, "get_params"):
         raise ModelFileError(f"{module}.{name} is not on the list of types that are safe to load.")
-    state = {**_parameters(owner, state), **_learned(owner, state)}
+    state = {**_parameters(owner, state, old), **_learned(owner, state)}
     _check(owner, state)
     estimator: Any = object.__new__(owner)
     vars(estimator).update(state)
@@ -90,13 +93,13 @@ def _defaults(owner: type) -> dict[str, Any]:
     }
 
 
-def _parameters(owner: type, state: Mapping[str, Any]) -> dict[str, Any]:
+def _parameters(owner: type, state: Mapping[str, Any], old: bool) -> dict[str, Any]:
     """The parameters that a state gives; scikit-learn of another version may know others."""
-    parameters = {}
+    parameters, whole = {}, _is_ours(owner) and not old
     for name, default in _defaults(owner).items():
         if name in state and name not in _NOT_RESTORED:
             parameters[name] = state[name]
-        elif default is inspect.Parameter.empty or (_is_ours(owner) and name not in state):
+        elif default is inspect.Parameter.empty or (whole and name not in state):
             raise StateError(f"{owner.__name__} lacks its parameter {name}")
         else:
             parameters[name] = default
