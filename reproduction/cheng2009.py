@@ -180,7 +180,7 @@ def reliability_row(name: str) -> dict[str, object]:
             ranker = NeighborsLabelRanker().fit(X[train][some], ranks[some])
             tau = kendall_tau(Y[test], ranker.predict(X[test]), average=False)
             if np.ptp(tau) > 0:
-                correlations.append(spearmanr(ranker.predict_reliability(X[test]), tau).statistic)
+                correlations.append(spearmanr(ranker.predict_spread(X[test]), tau).statistic)
         row[f"{rate:.0%} missing"] = float(np.mean(correlations))
     return row
 

@@ -149,7 +149,7 @@ def test_pair_shares_count_trees(problem):
     trees = np.array([values[starts[t] + leaves[:, t]] for t in range(9)])
     difference = trees[:, :, :, None] - trees[:, :, None, :]
     expected = np.mean((np.sign(difference) + 1) / 2, axis=0)
-    np.testing.assert_allclose(forest.predict_pairwise(X_new[:3]), expected)
+    np.testing.assert_allclose(forest.predict_votes(X_new[:3]), expected)
 
 
 def test_reliability_goes_with_tau(problem):

@@ -42,7 +42,7 @@ def test_algorithm_1(missing):
     X, Y = problem(missing=missing)
     queries = np.random.default_rng(1).normal(size=(15, 2))
     ranker = NeighborsLabelRanker(11, aggregation="mallows", **PLAIN).fit(X, Y)
-    ranks, theta = ranker.predict(queries), ranker.predict_reliability(queries)
+    ranks, theta = ranker.predict(queries), ranker.predict_spread(queries)
     for row, query in enumerate(queries):
         cases, distances = oracles.nearest(X, query, 11)
         center, mean = oracles.fit_mallows(Y[cases], oracles.dudani_weights(distances))
@@ -89,12 +89,12 @@ def test_no_single_move_improves_a_kemeny_order(Y):
         assert agreement(moved) <= agreement(order) + 1e-9
 
 
-def test_reliability_of_one_neighbor_looks_at_ten():
+def test_the_spread_of_one_neighbor_looks_at_ten():
     X, Y = problem(n=200)
     one = NeighborsLabelRanker(1, **PLAIN).fit(X, Y)
     ten = NeighborsLabelRanker(10, **PLAIN).fit(X, Y)
-    assert_array_equal(one.predict_reliability(X), ten.predict_reliability(X))
-    assert len(set(one.predict_reliability(X))) > 20
+    assert_array_equal(one.predict_spread(X), ten.predict_spread(X))
+    assert len(set(one.predict_spread(X))) > 20
 
 
 def test_all_aggregations_agree_where_neighbors_do():
@@ -183,11 +183,11 @@ class CountingIndex(BaseEstimator):
         return self.index_.kneighbors(queries, n_neighbors)
 
 
-def test_choosing_the_size_costs_one_query():
+def test_choosing_the_size_and_calibrating_cost_a_query_each():
     X, Y = problem()
     CountingIndex.queries = 0
     ranker = NeighborsLabelRanker(algorithm=CountingIndex()).fit(X, Y)
-    assert CountingIndex.queries == 2  # one to choose, one for the recall
+    assert CountingIndex.queries == 3  # and one for the recall
     assert len(ranker.leave_one_out_) >= 15
     assert ranker.recall_ == 1
     plain = NeighborsLabelRanker().fit(X, Y)
@@ -316,17 +316,13 @@ def test_a_local_metric_looks_along_the_gradient():
     assert along(local) < along(plain)
 
 
-def test_pair_probabilities_are_those_of_the_mallows_model():
+def test_probabilities_are_learned_by_leaving_one_case_out():
     X, Y = problem(missing=0.3)
-    ranker = NeighborsLabelRanker(5).fit(X, Y)
-    probability = ranker.predict_pairwise(X[:5])
-    everything = oracles.permutations(4)
-    for n, (center, theta) in enumerate(
-        zip(ranker.predict(X[:5]), ranker.predict_reliability(X[:5]), strict=True)
-    ):
-        pmf = oracles.mallows_pmf(center, theta)
-        for i, j in itertools.permutations(range(4), 2):
-            assert_allclose(probability[n, i, j], pmf @ (everything[:, i] < everything[:, j]))
+    ranker = NeighborsLabelRanker(5, **PLAIN).fit(X, Y)
+    held_out = ranker._held_out_scores(X, Y, np.ones(len(X)), np.arange(3))
+    for n in range(3):
+        alone = NeighborsLabelRanker(5, **PLAIN).fit(np.delete(X, n, 0), np.delete(Y, n, 0))
+        assert_allclose(held_out[n], alone.decision_function(X[[n]])[0])
 
 
 def test_abstaining_makes_the_rest_more_right():
@@ -389,7 +385,7 @@ def test_wrong_parameters_are_named():
         with pytest.raises(ValueError, match=next(iter(wrong))):
             NeighborsLabelRanker(**wrong).fit(X, Y)
     with pytest.raises(NotFittedError):
-        NeighborsLabelRanker().predict_reliability(X)
+        NeighborsLabelRanker().predict_spread(X)
 
 
 def test_approximate_neighbors_report_their_recall():

@@ -23,6 +23,7 @@ from prefero.ordering import ranks_in_groups
 from prefero.rankings import strict_ranks
 from prefero.study import Table, compare
 from prefero.study.plotting import (
+    CalibrationDisplay,
     CriticalDifferenceDisplay,
     DimensionsDisplay,
     GainDisplay,
@@ -220,6 +221,31 @@ def test_reliability_of_an_estimator():
     X, Y = problem()
     display = ReliabilityDisplay.from_estimator(Sure().fit(X, Y), X, Y)
     assert display.tau[-1] == pytest.approx(Sure().fit(X, Y).score(X, Y))
+
+
+def test_calibration_shows_promises_what_came_true_and_how_many():
+    Y = [[1, 2], [1, 2], [1, 2], [2, 1], [2, 1]]
+    before = np.array([0.75, 0.75, 0.75, 0.75, 0.1])
+    probability = np.full((5, 2, 2), 0.5)
+    probability[:, 0, 1], probability[:, 1, 0] = before, 1 - before
+    display = CalibrationDisplay.from_predictions(Y, probability, n_bins=5)
+    np.testing.assert_allclose(display.predicted, [0.75, 0.9])
+    np.testing.assert_allclose(display.observed, [0.75, 1])
+    np.testing.assert_allclose(display.weight, [4, 1])
+    assert display.error == pytest.approx(0.02)
+    bars = display.figure_.axes[1].patches
+    assert [bar.get_height() for bar in bars] == [4, 1]
+    np.testing.assert_allclose([bar.get_center()[0] for bar in bars], [0.75, 0.95])
+
+
+def test_calibration_of_an_estimator_and_of_nothing():
+    X, Y = problem()
+    ranker = ConsensusLabelRanker().fit(X, Y)
+    display = CalibrationDisplay.from_estimator(ranker, X, Y, n_bins=40)
+    pairs = Y.shape[1] * (Y.shape[1] - 1) / 2
+    assert display.weight.sum() == len(Y) * pairs
+    with pytest.raises(ValueError, match="no pair to draw"):
+        CalibrationDisplay.from_predictions([[1, np.nan]], np.full((1, 2, 2), 0.5))
 
 
 def small_tree(**parameters):

@@ -5,7 +5,7 @@ rows are to be aggregated, as nearest neighbours and trees do, the ``_batch`` fo
 all at once; it gives exactly what the single form gives set by set.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,133 +13,26 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_array
 
 from prefero import _core
+from prefero._buckets import cut_into_buckets, exact_buckets, improved_buckets
 from prefero._docs import documented
 from prefero._kemeny import exact_order
-from prefero._sklearn import check_sample_weight
+from prefero._ranking_sets import check_neighborhoods, whole_sample
 from prefero.rankings import check_ranks, strict_ranks
 
-__all__ = ["borda", "borda_batch", "borda_votes", "extend", "footrule_order", "kemeny", "pair_sums"]
+__all__ = [
+    "borda",
+    "borda_batch",
+    "borda_votes",
+    "bucket_consensus",
+    "copeland",
+    "extend",
+    "footrule_order",
+    "kemeny",
+    "pair_sums",
+]
 
-
-class Neighborhoods(NamedTuple):
-    """Weighted sets of rows of a rank matrix, in the form the core takes."""
-
-    ranks: NDArray[np.float64]
-    starts: NDArray[np.int64]  # set q holds rows[starts[q]:starts[q + 1]]
-    rows: NDArray[np.int64]
-    weights: NDArray[np.float64]
-
-
-def check_neighborhoods(
-    Y: ArrayLike,
-    indices: ArrayLike,
-    weights: ArrayLike | None = None,
-    indptr: ArrayLike | None = None,
-) -> Neighborhoods:
-    """Validate the arguments that all batch forms share.
-
-    Parameters
-    ----------
-    Y : array-like of shape (n_rankings, n_labels)
-        Ranks.
-    indices : array-like of shape (n_sets, n_members), or (n_indices,) with indptr
-        The rows of Y in each set.
-    weights : array-like of the shape of indices, optional
-        Their weights.
-    indptr : array-like of shape (n_sets + 1,), optional
-        Where each set begins in indices, for sets of different sizes.
-
-    Returns
-    -------
-    Neighborhoods
-        The sets over those rows of Y that occur in them.
-
-    Examples
-    --------
-    >>> check_neighborhoods([[1, 2], [2, 1]], [[0, 1], [1, 1]]).starts
-    array([0, 2, 4])
-    """
-    ranks = check_ranks(Y)
-    rows = np.asarray(indices)
-    if rows.dtype.kind not in "iu" and rows.size:
-        raise ValueError(f"indices must be integers, got dtype {rows.dtype}.")
-    if rows.ndim != (2 if indptr is None else 1):
-        raise ValueError(
-            "indices must have two dimensions, or one together with indptr; "
-            f"got an array of shape {rows.shape}."
-        )
-    starts = (
-        np.arange(len(rows) + 1, dtype=np.int64) * rows.shape[1]
-        if indptr is None
-        else _check_indptr(indptr, rows.size)
-    )
-    if rows.size and not (0 <= rows.min() and rows.max() < len(ranks)):
-        raise ValueError(
-            f"indices must lie in 0..{len(ranks) - 1}, the rows of Y; "
-            f"got {rows.min()} to {rows.max()}."
-        )
-    weight = _check_weights(weights, rows.shape)
-    return used_rows_only(ranks, starts, rows.astype(np.int64, copy=False).ravel(), weight)
-
-
-def used_rows_only(
-    ranks: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    weights: NDArray[np.float64],
-) -> Neighborhoods:
-    """Leave out the rankings that no set holds: the core decodes every row it gets."""
-    if 0 < rows.size < len(ranks):
-        used, rows = np.unique(rows, return_inverse=True)
-        ranks = ranks[used]
-    return Neighborhoods(ranks, starts, rows, weights)
-
-
-def _check_indptr(indptr: ArrayLike, n_indices: int) -> NDArray[np.int64]:
-    starts = np.ascontiguousarray(indptr, dtype=np.int64)
-    ascending = starts.ndim == 1 and starts.size > 0 and bool(np.all(np.diff(starts) >= 0))
-    if not (ascending and starts[0] == 0 and starts[-1] == n_indices):
-        raise ValueError(
-            f"indptr must ascend from 0 to {n_indices}, the number of indices; got {indptr!r}."
-        )
-    return starts
-
-
-def _check_weights(weights: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    if weights is None:
-        return np.ones(int(np.prod(shape)))
-    weight = np.ascontiguousarray(weights, dtype=np.float64)
-    if weight.shape != shape:
-        raise ValueError(f"weights has shape {weight.shape}, but indices has {shape}.")
-    if not np.all((weight >= 0) & (weight < np.inf)):
-        raise ValueError("weights must be finite and not negative.")
-    return weight.ravel()
-
-
-def whole_sample(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> Neighborhoods:
-    """Return all rows of Y as one neighbourhood: how a single form calls its batch form.
-
-    Parameters
-    ----------
-    Y : array-like of shape (n_rankings, n_labels)
-        Ranks.
-    sample_weight : array-like of shape (n_rankings,), optional
-        Weights of the rankings.
-
-    Returns
-    -------
-    Neighborhoods
-        One set.
-
-    Examples
-    --------
-    >>> whole_sample([[1, 2], [2, 1]]).weights
-    array([1., 1.])
-    """
-    ranks = check_ranks(Y)
-    weight = check_sample_weight(sample_weight, ranks, dtype=np.float64, ensure_non_negative=True)
-    n = len(ranks)
-    return Neighborhoods(ranks, np.array([0, n]), np.arange(n), np.ascontiguousarray(weight))
+# The most labels for exact bucket orders: by default, for a second; on demand, for minutes.
+_EXACT_BUCKETS, _MOST_EXACT_BUCKETS = 12, 16
 
 
 def borda_votes(Y: ArrayLike) -> NDArray[np.float64]:
@@ -295,6 +188,90 @@ def kemeny(
     if method == "exact":
         order = exact_order(sums, order, time_limit)
     return np.argsort(order) + 1
+
+
+@documented()
+def copeland(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
+    """Aggregate rankings by Copeland's rule: the number of labels that a majority puts behind.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_rankings, n_labels)
+        Ranks; tied and missing labels prefer nothing.
+    %(weights_of_rankings)s
+
+    Returns
+    -------
+    ndarray of shape (n_labels,), dtype int64
+        Strict ranks by majorities won less majorities lost; equal ones go by the Borda count.
+
+    Examples
+    --------
+    >>> copeland([[1, 2, 3], [1, 2, 3], [3, 1, 2]])
+    array([1, 2, 3])
+    """
+    sample = whole_sample(Y, sample_weight)
+    sums = _core.pair_sums(sample.ranks, sample.weights)
+    majorities = np.sign(sums - sums.T).sum(axis=1)
+    by_borda = strict_ranks(_core.borda_batch(*sample))[0]
+    order = np.lexsort((by_borda, -majorities))
+    return np.argsort(order) + 1
+
+
+@documented()
+def bucket_consensus(
+    Y: ArrayLike,
+    method: Literal["auto", "exact", "local"] = "auto",
+    sample_weight: ArrayLike | None = None,
+) -> NDArray[np.int64]:
+    """Aggregate rankings into the ranking with ties of the greatest sum of tau-x.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_rankings, n_labels)
+        Ranks. Tied labels agree with labels tied in the consensus; a ranking says nothing of
+        labels that it misses.
+    method : {"auto", "exact", "local"}, default="auto"
+        ``"exact"`` looks at all bucket orders, which takes 3^n_labels steps. ``"local"`` cuts
+        the local Kemeny order into buckets and moves single labels until no move helps.
+        ``"auto"`` is exact for up to 12 labels.
+    %(weights_of_rankings)s
+
+    Returns
+    -------
+    ndarray of shape (n_labels,), dtype int64
+        Ranks; tied labels share the smallest position of their bucket.
+
+    References
+    ----------
+    Emond & Mason (2002), A new rank correlation coefficient with application to the consensus
+    ranking problem.
+
+    Examples
+    --------
+    >>> bucket_consensus([[1, 2, 3], [2, 1, 3], [1, 1, 3]])
+    array([1, 1, 3])
+    """
+    if method not in ("auto", "exact", "local"):
+        raise ValueError(f"method must be 'auto', 'exact' or 'local', got {method!r}.")
+    sample = whole_sample(Y, sample_weight)
+    known = ~np.isnan(sample.ranks)
+    count = known.sum(axis=1)
+    # tau-x divides by the pairs of each ranking.
+    weights = sample.weights / np.maximum(count * (count - 1) / 2, 1)
+    before = _core.pair_sums(sample.ranks, weights)
+    ahead = before - before.T
+    tied = (known * weights[:, None]).T @ known - before - before.T
+    if method == "exact" and len(ahead) > _MOST_EXACT_BUCKETS:
+        raise ValueError(
+            f"method='exact' takes 3^n_labels steps, too many for {len(ahead)} labels (at most "
+            f"{_MOST_EXACT_BUCKETS}): use method='local'."
+        )
+    if method == "exact" or (method == "auto" and len(ahead) <= _EXACT_BUCKETS):
+        return exact_buckets(ahead, tied)
+    order = np.argsort(strict_ranks(_core.borda_batch(*sample))[0])
+    order = _core.improve_order(before, order)
+    return improved_buckets(cut_into_buckets(order[None], ahead[None], tied[None])[0], ahead, tied)
 
 
 def footrule_order(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:

@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state
 
 from prefero import _core
 from prefero._docs import documented
-from prefero.consensus import Neighborhoods, check_neighborhoods, extend, kemeny, whole_sample
+from prefero._ranking_sets import Neighborhoods, check_neighborhoods, whole_sample
+from prefero.consensus import extend, kemeny
 from prefero.metrics import kendall_distance
 from prefero.rankings import check_ranks, strict_ranks
 

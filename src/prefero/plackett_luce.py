@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 
 from prefero import _core
 from prefero._docs import documented
+from prefero._ranking_sets import Neighborhoods, check_neighborhoods, whole_sample
 from prefero._warnings import warn_user
-from prefero.consensus import Neighborhoods, check_neighborhoods, whole_sample
 from prefero.rankings import check_ranks, strict_ranks
 
 __all__ = [

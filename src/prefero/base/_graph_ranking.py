@@ -27,8 +27,7 @@ class GraphRankerMixin(LabelRankerMixin):
         A graph without edges is an empty row, a label without edges in any graph unseen.
         """
         if not isinstance(y, PreferenceGraphs):
-            X, ranks, weight = super()._validate_fit(X, y, sample_weight, reset=reset)
-            return X, PreferenceGraphs.from_ranks(ranks), weight
+            return super()._validate_fit(X, y, sample_weight, reset=reset)
         X = self._validate_X(X, reset=reset)
         check_consistent_length(X, y)
         weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -43,6 +42,10 @@ class GraphRankerMixin(LabelRankerMixin):
         used = used_rows(known, weight, says="rank")
         self.unseen_labels_ = unseen_labels(known[used], self.labels_, says="ranked")
         return (X, y, weight) if used.all() else (X[used], y[used], weight[used])
+
+    def _target(self, truth: Any) -> PreferenceGraphs:
+        is_graphs = isinstance(truth, PreferenceGraphs)
+        return truth if is_graphs else PreferenceGraphs.from_ranks(truth)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean Kendall tau of the predicted and the given rankings.

@@ -6,32 +6,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._sklearn import check_sample_weight
 from prefero._state import FittedState
 from prefero.base._features import check_features
 from prefero.base._fitted import LABELS, FittedMixin
-from prefero.base._fitting import fitting, goes_on
+from prefero.base._fitting import fitting, goes_on, twin_of
+from prefero.base._pair_probabilities import PairProbabilitiesMixin
 from prefero.base._targets import put_last, refuse_other_labels, unseen_labels, used_rows
 from prefero.metrics import kendall_tau
 from prefero.rankings import check_ranks, label_names, strict_ranks
 
 
-def _has(method: str) -> Any:
-    """Show a method only on estimators that have another one it needs."""
-    return available_if(lambda estimator: hasattr(estimator, method))
-
-
-class LabelRankerMixin(FittedMixin):
+class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
     """Mixin of all label rankers.
 
     A ranker writes two methods for data already validated: ``_fit(X, ranks, weight)``, and
     ``_decision(X)``, which returns scores of shape (n_samples, n_labels), larger is better. What
-    its parameters may be stands in ``_parameter_constraints``. A ranker with pair
-    probabilities adds ``predict_pairwise``; one with a measure of how sure it is,
-    ``predict_reliability``. Everything else is here.
+    its parameters may be stands in ``_parameter_constraints``. Everything else is here; a ranker
+    that can tell cheaply what it would have said of rows it had not seen says so by
+    ``_held_out_scores``.
 
     Attributes
     ----------
@@ -113,8 +108,15 @@ class LabelRankerMixin(FittedMixin):
         self._validate_params()  # type: ignore[attr-defined]
         anew = not goes_on(self)
         with fitting(self, anew=anew) as ranker:
-            ranker._fit(*ranker._validate_fit(X, y, sample_weight, reset=anew))
+            X, truth, weight = ranker._validate_fit(X, y, sample_weight, reset=anew)
+            target, blank = ranker._target(truth), twin_of(ranker, anew=False)
+            ranker._fit(X, target, weight)
+            ranker._calibrate(blank, X, truth, target, weight)
         return self
+
+    def _target(self, truth: Any) -> Any:
+        """Return what ``_fit`` learns from, made of the validated y."""
+        return truth
 
     def _fit(self, X: NDArray[Any], ranks: Any, weight: NDArray[np.float64]) -> None:
         raise NotImplementedError
@@ -171,30 +173,6 @@ class LabelRankerMixin(FittedMixin):
         """
         order = np.argsort(self.predict(X), axis=1)
         return self.labels_[order[:, :top]]
-
-    @_has("predict_pairwise")
-    def predict_partial(self, X: Any, threshold: float = 0.5) -> NDArray[np.bool_]:
-        """Predict only the pairs whose probability exceeds a threshold.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-        threshold : float, default=0.5
-            In [0.5, 1): the larger, the more pairs are left open.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels, n_labels), dtype bool
-            ``[n, i, j]`` is True where label i is put before label j.
-
-        References
-        ----------
-        Cheng, Hüllermeier, Waegeman & Welker (2012).
-        """
-        if not 0.5 <= threshold < 1:
-            raise ValueError(f"threshold must lie in [0.5, 1), got {threshold!r}.")
-        return self.predict_pairwise(X) > threshold  # type: ignore[attr-defined]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean Kendall tau of the predicted and the given rankings.

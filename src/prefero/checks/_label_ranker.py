@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from prefero.checks._running import (
     Axiom,
@@ -145,8 +145,6 @@ def check_degenerate_data(estimator: Any) -> None:
 @_axiom
 def check_pair_probabilities(estimator: Any) -> None:
     """Pair probabilities are complementary, and thresholding them gives a strict relation."""
-    if not hasattr(estimator, "predict_pairwise"):
-        return
     problem = _problem()
     ranks = drop_labels(problem.targets["y"], 0.2, random_state=0)
     ranker = fitted(estimator, _with_ranks(ranks))
@@ -160,10 +158,25 @@ def check_pair_probabilities(estimator: Any) -> None:
 
 @_axiom
 def check_reliability(estimator: Any) -> None:
-    """Reliability is one number an instance, never NaN."""
-    if not hasattr(estimator, "predict_reliability"):
-        return
+    """Reliability is the tau that the pair probabilities expect of the predicted order."""
     problem = _problem()
-    reliability = fitted(estimator, problem).predict_reliability(problem.X_new)
-    assert reliability.shape == (len(problem.X_new),)
-    assert not np.isnan(reliability).any()
+    ranker = fitted(estimator, problem)
+    ranks, probability = ranker.predict(problem.X_new), ranker.predict_pairwise(problem.X_new)
+    before = ranks[:, :, None] < ranks[:, None, :]
+    expected = np.sum(before * (2 * probability - 1), axis=(1, 2)) / 10
+    assert_allclose(ranker.predict_reliability(problem.X_new), expected)
+
+
+@_axiom
+def check_buckets(estimator: Any) -> None:
+    """Ranks with ties keep the predicted order; without ties in training they are that order."""
+    problem = _problem()
+    ranker = fitted(estimator, problem)
+    assert_array_equal(ranker.predict_buckets(problem.X_new), ranker.predict(problem.X_new))
+    ranker = fitted(estimator, _with_ranks(np.ceil(problem.targets["y"] / 2)))
+    ranks, buckets = ranker.predict(problem.X_new), ranker.predict_buckets(problem.X_new)
+    turned = (ranks[:, :, None] < ranks[:, None, :]) & (buckets[:, :, None] > buckets[:, None, :])
+    assert not turned.any(), "predict_buckets turns the predicted order round"
+    tied = ranker.predict_ties(problem.X_new)
+    assert_allclose(tied, tied.transpose(0, 2, 1))
+    assert tied[:, 0, 1:].max() > 0, "ties in training are not learned"

@@ -69,7 +69,7 @@ def predict(
     ] = None,
     reliability: Annotated[
         bool,
-        typer.Option("--reliability", help="Add how sure the model is of each row; more is surer."),
+        typer.Option("--reliability", help="Add the Kendall tau to expect of each row."),
     ] = False,
     keep: Annotated[
         str | None,

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from prefero import _core
+from prefero._ranking_sets import Neighborhoods, used_rows_only
 from prefero._typing import Indices, Values
-from prefero.consensus import Neighborhoods, used_rows_only
 from prefero.plackett_luce import fit_plackett_luce_batch
 
 Aggregation = Callable[[Neighborhoods], tuple[Values, Values]]

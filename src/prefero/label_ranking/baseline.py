@@ -13,11 +13,6 @@ from prefero.base import BaseLabelRanker
 from prefero.consensus import borda_batch, kemeny
 
 
-def _aggregates_by(*names: str) -> Any:
-    """Show a method only where the aggregation has what it needs."""
-    return available_if(lambda ranker: ranker.aggregation in names)
-
-
 class ConsensusLabelRanker(BaseLabelRanker):
     """Predict the consensus of the training rankings for every instance.
 
@@ -25,8 +20,8 @@ class ConsensusLabelRanker(BaseLabelRanker):
     ----------
     aggregation : {"borda", "kemeny", "mallows", "plackett_luce"}, default="borda"
         The consensus: the (generalized) Borda count, Kemeny's rule, or the most likely
-        ranking of a Mallows or a Plackett-Luce model. The two models also have
-        ``predict_pairwise``, and the Mallows model ``predict_reliability``.
+        ranking of a Mallows or a Plackett-Luce model. The Mallows model has
+        ``predict_spread``.
 
     Attributes
     ----------
@@ -80,27 +75,8 @@ class ConsensusLabelRanker(BaseLabelRanker):
     def _decision(self, X: NDArray[Any]) -> NDArray[np.float64]:
         return np.tile(self.votes_, (len(X), 1))
 
-    @_aggregates_by("mallows", "plackett_luce")
-    def predict_pairwise(self, X: Any) -> NDArray[np.float64]:
-        """Predict how likely each label comes before each other.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels, n_labels)
-            ``[n, i, j]`` is P(label i before label j); 0.5 on the diagonal.
-        """
-        if self.aggregation == "plackett_luce":
-            return plackett_luce.pairwise_batch(self.decision_function(X))
-        ranks = self.predict(X)
-        return mallows.pairwise_batch(ranks, np.full(len(ranks), self.theta_))
-
-    @_aggregates_by("mallows")
-    def predict_reliability(self, X: Any) -> NDArray[np.float64]:
+    @available_if(lambda ranker: ranker.aggregation == "mallows")
+    def predict_spread(self, X: Any) -> NDArray[np.float64]:
         """Return the spread theta of the model: the larger, the more the rankings agree.
 
         Parameters

@@ -11,7 +11,7 @@ from sklearn.utils import gen_even_slices
 from prefero._sklearn import Interval
 from prefero._state import Array, FittedState, Number
 from prefero._trees import Trees
-from prefero._typing import Values
+from prefero._typing import Indices, Values
 from prefero._warnings import warn_user
 from prefero.label_ranking._tree_base import BaseTreeRanker
 from prefero.metrics import kendall_tau
@@ -199,6 +199,14 @@ class ForestLabelRanker(BaseTreeRanker):
             else np.nan
         )
 
+    def _held_out_scores(
+        self, X: Values, target: Values, weight: Values, rows: Indices
+    ) -> Values | None:
+        if not self.bootstrap:
+            return None
+        scores, trees = self._trees.walker.out_of_bag(self._feature_bins.apply(X), self.seeds_)
+        return np.where(trees[rows, None] > 0, scores[rows], np.nan)
+
     def _over_rows(self, method: str, bins: NDArray[np.uint8]) -> NDArray[Any]:
         """Call a method of the walker on slices of rows; each row passes all trees in order."""
         call = getattr(self._trees.walker, method)
@@ -250,8 +258,10 @@ class ForestLabelRanker(BaseTreeRanker):
             shares += here[:, tree, None] == there[None, :, tree]
         return shares / here.shape[1]
 
-    def predict_pairwise(self, X: Any) -> NDArray[np.float64]:
+    def predict_votes(self, X: Any) -> NDArray[np.float64]:
         """Return the share of trees that put one label before another.
+
+        Trees that agree need not be right: see ``predict_pairwise`` for probabilities.
 
         Parameters
         ----------
@@ -267,20 +277,3 @@ class ForestLabelRanker(BaseTreeRanker):
         diagonal = np.arange(shares.shape[1])
         shares[:, diagonal, diagonal] = 0.5
         return shares
-
-    def predict_reliability(self, X: Any) -> NDArray[np.float64]:
-        """Return how far the trees agree on the order, the mean of abs(2p - 1) over all pairs.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            In [0, 1], larger is more reliable.
-        """
-        shares = self.predict_pairwise(X)
-        c = shares.shape[1]
-        return np.abs(2 * shares - 1).sum(axis=(1, 2)) / max(1, c * (c - 1))

@@ -5,11 +5,8 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit
 from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from prefero._sklearn import Interval, StrOptions
 from prefero._solvers import warn_unconverged
@@ -217,23 +214,3 @@ default="domination"
         if self.base_functions is not None:
             return self._values(X) @ self.coef_
         return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-
-    @available_if(lambda self: self.decomposition == "edges")
-    def predict_pairwise(self, X: Any) -> Values:
-        """Predict the probability that one label precedes another.
-
-        With ``decomposition="edges"`` the loss is the negative logarithm of this probability.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels, n_labels)
-            ``[n, i, j]`` is P(i before j) = 1 / (1 + exp(f(x, j) - f(x, i))).
-        """
-        check_is_fitted(self)
-        scores = self.decision_function(X)
-        return expit(scores[:, :, None] - scores[:, None, :])

@@ -26,7 +26,6 @@ from prefero._typing import Indices, Mask, Values
 from prefero.base import BaseLabelRanker, fitting, unseen_labels
 from prefero.consensus import borda_votes
 from prefero.label_ranking._aggregation import AGGREGATIONS, aggregate
-from prefero.mallows import pairwise_batch
 from prefero.metrics import kendall_tau
 from prefero.rankings import strict_ranks
 
@@ -141,7 +140,7 @@ default="auto"
     >>> ranker.predict([[0.1], [3.1]])
     array([[1, 2, 3],
            [3, 2, 1]])
-    >>> ranker.predict_reliability([[0.1], [1.7]]).round(1)
+    >>> ranker.predict_spread([[0.1], [1.7]]).round(1)
     array([2.1, 0. ])
     """
 
@@ -331,19 +330,24 @@ default="auto"
         near = self._nearest(self._place(X), self.n_neighbors_)
         return (self._aggregate(near.first(self.n_neighbors_))[0],)
 
-    def _votes_and_spreads(self, X: Values) -> tuple[Values, Values]:
-        """Votes of the neighbours, and the spread of enough of them to have one."""
+    def _spreads(self, X: Values) -> tuple[Values]:
+        """The spread of enough neighbours to have one."""
         enough = max(self.n_neighbors_, SPREAD_NEIGHBORS)
         near = self._nearest(self._place(X), enough)
-        votes, theta = self._aggregate(near.first(enough))
-        if self.n_neighbors_ < enough:
-            votes, _ = self._aggregate(near.first(self.n_neighbors_))
-        return votes, theta
+        return (self._aggregate(near.first(enough))[1],)
+
+    def _held_out_scores(
+        self, X: Values, target: Values, weight: Values, rows: Indices
+    ) -> Values | None:
+        if len(self.points_) != len(X):  # some rows are no cases
+            return None
+        near = self._others(rows, self.n_neighbors_)
+        return self._aggregate(near.first(self.n_neighbors_))[0]
 
     def _decision(self, X: Values) -> Values:
         return in_chunks(self._votes, X, self.n_jobs)[0]
 
-    def predict_reliability(self, X: Any) -> Values:
+    def predict_spread(self, X: Any) -> Values:
         """Say how much the neighbours of each instance agree: the spread θ of a Mallows model.
 
         Parameters
@@ -354,34 +358,13 @@ default="auto"
         Returns
         -------
         ndarray of shape (n_samples,)
-            0 for neighbours that scatter at random; the larger, the more reliable. A smaller
+            0 for neighbours that scatter at random; the larger, the more they agree. A smaller
             neighbourhood is widened to ten for this. With ``aggregation="mallows"`` infinite
             where all agree.
         """
         check_is_fitted(self)
         X = self._validate_X(X, reset=False)
-        return in_chunks(self._votes_and_spreads, X, self.n_jobs)[1]
-
-    def predict_pairwise(self, X: Any) -> Values:
-        """Predict the probability that one label precedes another, by the Mallows model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels, n_labels)
-            ``[n, i, j]`` is P(i before j); 1/2 on the diagonal and for labels never seen.
-        """
-        check_is_fitted(self)
-        X = self._validate_X(X, reset=False)
-        votes, theta = in_chunks(self._votes_and_spreads, X, self.n_jobs)
-        probability = pairwise_batch(strict_ranks(votes), theta)
-        probability[:, self.unseen_labels_, :] = 0.5
-        probability[:, :, self.unseen_labels_] = 0.5
-        return probability
+        return in_chunks(self._spreads, X, self.n_jobs)[0]
 
     def explain_neighbors(self, X: Any) -> NeighborExplanation:
         """Show the cases behind each prediction.

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+from scipy.special import logit
 
 from prefero._pairwise import PairwiseModelsMixin, pairs_state
 from prefero._state import FittedState
@@ -59,7 +59,7 @@ class PairwiseLabelRanker(PairwiseModelsMixin, BaseLabelRanker):
     array([[1, 2, 3],
            [3, 2, 1]])
     >>> ranker.predict_pairwise([[-1.0]])[0, 0].round(2)
-    array([0.5 , 0.92, 0.92])
+    array([0.5 , 0.93, 0.93])
     """
 
     _fitted_state: ClassVar[FittedState] = pairs_state("n_labels")
@@ -78,18 +78,5 @@ class PairwiseLabelRanker(PairwiseModelsMixin, BaseLabelRanker):
     def _decision(self, X: Any) -> NDArray[np.float64]:
         return self._votes(X)
 
-    def predict_pairwise(self, X: Any) -> NDArray[np.float64]:
-        """Predict the probability that one label precedes another.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels, n_labels)
-            ``[n, i, j]`` is P(i before j); 1/2 on the diagonal.
-        """
-        check_is_fitted(self)
-        return self._pairwise_matrix(self._validate_X(X, reset=False))
+    def _margins(self, X: Any) -> NDArray[np.float64]:
+        return logit(np.clip(self._probabilities(X), 1e-9, 1 - 1e-9))

@@ -24,7 +24,6 @@ from prefero._trees import (
 from prefero._typing import Indices, Values
 from prefero.base import twin_of
 from prefero.label_ranking._tree_base import BaseTreeRanker
-from prefero.mallows import pairwise_batch
 from prefero.metrics import kendall_tau
 from prefero.rankings import strict_ranks
 
@@ -345,24 +344,8 @@ class TreeLabelRanker(BaseTreeRanker):
     def _decision(self, X: NDArray[Any]) -> Values:
         return self.votes_[self._trees.reached(self._feature_bins.apply(X))[:, 0]]
 
-    def predict_pairwise(self, X: Any) -> Values:
-        """Return the pair probabilities of the Mallows model of the leaf.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels, n_labels)
-            ``[n, i, j]`` is P(label i before label j); 0.5 on the diagonal.
-        """
-        leaves = self.apply(X)
-        return pairwise_batch(self.predict(X), self.theta_[leaves])
-
-    def predict_reliability(self, X: Any) -> Values:
-        """Return theta of the leaf times its share of the training rows (Cheng et al. 2009).
+    def predict_spread(self, X: Any) -> Values:
+        """Return the spread theta of the Mallows model of the leaf.
 
         Parameters
         ----------
@@ -372,10 +355,9 @@ class TreeLabelRanker(BaseTreeRanker):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Larger is more reliable.
+            The larger, the more the rankings in the leaf agree.
         """
-        leaves = self.apply(X)
-        return self.theta_[leaves] * self.n_node_samples_[leaves] / self.n_node_samples_[0]
+        return self.theta_[self.apply(X)]
 
     def cost_complexity_pruning_path(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None

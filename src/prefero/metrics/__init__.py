@@ -7,21 +7,39 @@ label sets are in :mod:`prefero.metrics.multilabel`.
 """
 
 from prefero.metrics._graphs import ranking_error
+from prefero.metrics._pair_probabilities import (
+    CalibrationCurve,
+    pairwise_brier,
+    pairwise_calibration_curve,
+    pairwise_calibration_error,
+    pairwise_log_loss,
+)
 from prefero.metrics._partial import completeness, correctness
 from prefero.metrics._rankings import (
     footrule,
-    footrule_scorer,
     kendall_distance,
     kendall_tau,
-    kendall_tau_scorer,
     regret,
     spearman_rho,
-    spearman_rho_scorer,
     top_accuracy,
+)
+from prefero.metrics._scorers import (
+    SCORERS,
+    Scorer,
+    footrule_scorer,
+    kendall_tau_scorer,
+    kendall_tau_x_scorer,
+    pairwise_brier_scorer,
+    pairwise_calibration_error_scorer,
+    pairwise_log_loss_scorer,
+    spearman_rho_scorer,
     top_accuracy_scorer,
 )
 
 __all__ = [
+    "SCORERS",
+    "CalibrationCurve",
+    "Scorer",
     "completeness",
     "correctness",
     "footrule",
@@ -29,6 +47,14 @@ __all__ = [
     "kendall_distance",
     "kendall_tau",
     "kendall_tau_scorer",
+    "kendall_tau_x_scorer",
+    "pairwise_brier",
+    "pairwise_brier_scorer",
+    "pairwise_calibration_curve",
+    "pairwise_calibration_error",
+    "pairwise_calibration_error_scorer",
+    "pairwise_log_loss",
+    "pairwise_log_loss_scorer",
     "ranking_error",
     "regret",
     "spearman_rho",

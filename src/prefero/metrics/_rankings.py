@@ -1,11 +1,9 @@
 """Measures of two rank matrices."""
 
-from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import make_scorer
 from sklearn.utils import check_array, check_consistent_length
 
 from prefero import _core
@@ -287,13 +285,3 @@ def _first_place(ranks: Values) -> NDArray[np.intp]:
 
 def _chosen(values: Values, index: NDArray[np.intp]) -> Values:
     return np.take_along_axis(values, index[:, None], axis=1)[:, 0]
-
-
-def _scorer(measure: Callable[..., Any], *, greater_is_better: bool = True) -> Any:
-    return make_scorer(measure, greater_is_better=greater_is_better)
-
-
-kendall_tau_scorer = _scorer(kendall_tau)
-spearman_rho_scorer = _scorer(spearman_rho)
-top_accuracy_scorer = _scorer(top_accuracy)
-footrule_scorer = _scorer(footrule, greater_is_better=False)

@@ -225,7 +225,7 @@ def _path(view: View, a: int, b: int) -> tuple[str, Table]:
 
 
 def _votes(view: View, a: int, b: int) -> tuple[str, Table]:
-    share = float(view.ranker.predict_pairwise(view.inner)[0, a, b])
+    share = float(view.ranker.predict_votes(view.inner)[0, a, b])
     trees = len(view.ranker.seeds_)
     rows = [
         {"puts first": str(view.labels[label]), "share of trees": part}

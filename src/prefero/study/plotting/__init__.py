@@ -5,6 +5,7 @@ axes as ``ax_`` and the figure as ``figure_``, as scikit-learn's displays do. Ma
 imported when the first one is drawn. Lines and bars differ by shape as well as by colour.
 """
 
+from prefero.study.plotting.calibration import CalibrationDisplay
 from prefero.study.plotting.critical_difference import CriticalDifferenceDisplay
 from prefero.study.plotting.dimensions import DimensionsDisplay
 from prefero.study.plotting.explanation import ExplanationDisplay
@@ -16,6 +17,7 @@ from prefero.study.plotting.reliability import ReliabilityDisplay
 from prefero.study.plotting.tree import TreeDisplay
 
 __all__ = [
+    "CalibrationDisplay",
     "CriticalDifferenceDisplay",
     "DimensionsDisplay",
     "ExplanationDisplay",

@@ -1,0 +1,302 @@
+"""What every label ranker knows of pairs of labels: probabilities, ties, how sure it is."""
+
+import warnings
+from functools import update_wrapper
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted
+
+from prefero._state import Array, FittedState, State
+from prefero._typing import Indices, Mask, Values
+from prefero.base._fitting import twin_of
+from prefero.base._targets import put_last
+from prefero.calibration import (
+    LabelPairs,
+    all_pairs,
+    bucket_ranks,
+    calibration_pairs,
+    calibration_rows,
+    expected_tau,
+    learn_calibration,
+    pair_numbers,
+    pair_outcomes,
+    probability_ahead,
+    probability_tied,
+    score_margins,
+    square,
+)
+from prefero.rankings import strict_ranks
+
+# A ranker without held-out scores is fitted again without a third of the rows at a time, until
+# so many rows were left out once.
+_FOLDS, _ENOUGH_ROWS = 3, 1000
+# Entries of the arrays (instances x pairs) that one step of prediction may hold.
+_BLOCK_ENTRIES = 2**22
+
+
+def _is_calibration(table: Values, _: State) -> bool:
+    margins, ahead, tied = table.T
+    ascending = bool(margins[0] == 0 and (np.diff(margins) >= 0).all())
+    return ascending and ahead.min() >= 0.5 and max(ahead.max(), tied.max()) <= 1
+
+
+class _OfCalibrated:
+    """Decorator of methods that only calibrated rankers have.
+
+    A ranker has them not with ``calibrate=False``, nor if it comes from a model file that was
+    written without a calibration.
+    """
+
+    def __init__(self, method: Any) -> None:
+        self.method = method
+        update_wrapper(self, method)  # type: ignore[arg-type]
+
+    def __get__(self, ranker: Any, owner: Any = None) -> Any:
+        wanted = getattr(ranker, "calibrate", True)
+        if wanted and (hasattr(ranker, "calibration_") or not hasattr(ranker, "n_features_in_")):
+            return self.method.__get__(ranker, owner)
+        raise AttributeError(
+            f"{type(ranker).__name__} has no {self.method.__name__}, for it is not calibrated: "
+            f"{'fit it again' if wanted else 'set calibrate=True and fit it again'}."
+        )
+
+
+class PairBeliefs(NamedTuple):
+    """What a ranker thinks of some instances; the pairs are those of `all_pairs`."""
+
+    ranks: Indices
+    before: Values  # that the first label of a pair comes first, a tie being half of that
+    tied: Values
+
+
+class PairProbabilitiesMixin:
+    """Mixin that turns the margins of a ranker into calibrated probabilities.
+
+    A margin is how far one label is ahead of another: the difference of the scores, unless the
+    ranker writes ``_margins``. What margins are worth is learned in fit from rows that the model
+    had not seen. A ranker that knows such predictions anyway (out-of-bag, leave-one-out,
+    out-of-fold) writes ``_held_out_scores``, or ``_held_out_margins`` beside ``_margins``; any
+    other is fitted again on parts of the data, unless it has a parameter ``calibrate`` that is
+    False: then it has no probabilities.
+
+    Attributes
+    ----------
+    calibration_ : ndarray of shape (n_knots, 3)
+        Margins, ascending from 0; the probability that the label ahead by so much comes first,
+        a tie being half of that; the probability that the two are tied.
+    """
+
+    _fitted_state: ClassVar[FittedState] = {
+        "calibration_": Array(
+            "f8",
+            "n_knots",
+            3,
+            low=0,
+            optional=True,
+            rule=("margins that ascend from 0, and probabilities", _is_calibration),
+        ),
+    }
+
+    calibration_: Values
+    labels_: Any
+    unseen_labels_: Mask
+
+    # What a ranker may write
+
+    def _margins(self, X: Any) -> Values | None:
+        """Margins of all pairs, as in ``np.triu_indices``; None if they are score differences."""
+        return None
+
+    def _held_out_scores(self, X: Any, target: Any, weight: Values, rows: Indices) -> Values | None:
+        """Scores of some training rows by models that had not seen them; NaN where there is none.
+
+        X, target and weight are what ``_fit`` was given. What it must hand over may be kept in
+        ``_held_out``, which is deleted afterwards.
+        """
+        return None
+
+    def _held_out_margins(
+        self, X: Any, target: Any, weight: Values, rows: Indices
+    ) -> Values | None:
+        """The same for a ranker that has ``_margins``."""
+        return None
+
+    def _tie_shares(self, X: Any) -> Values | None:
+        """Probabilities that pairs are tied, by a model of ties; None if they follow margins."""
+        return None
+
+    # Learning
+
+    def _calibrate(self, blank: Any, X: Any, truth: Any, target: Any, weight: Values) -> None:
+        """Learn what margins are worth.
+
+        ``blank`` is the ranker before its fit, ``truth`` the ranks or graphs that the user gave
+        and ``target`` what was made of them for ``_fit``.
+        """
+        if not getattr(self, "calibrate", True):
+            return
+        pairs = calibration_pairs(len(self.labels_))
+        rows = calibration_rows(len(weight), len(pairs.first))
+        scores = self._held_out_scores(X, target, weight, rows)
+        own = self._held_out_margins(X, target, weight, rows)
+        if scores is not None:
+            margins = score_margins(scores, pairs)
+        elif own is not None:
+            margins = own[:, pair_numbers(pairs, len(self.labels_))]
+        else:
+            margins = _cross_fitted_margins(blank, X, target, weight, rows, pairs)
+        outcomes = pair_outcomes(truth[rows], pairs)
+        self.calibration_ = learn_calibration(margins, outcomes, weight[rows])
+        vars(self).pop("_held_out", None)
+
+    def _pair_margins(self, X: Any, pairs: LabelPairs) -> Values:
+        own = self._margins(X)
+        if own is not None:
+            return own[:, pair_numbers(pairs, len(self.labels_))]
+        return score_margins(self._decision(X), pairs)  # type: ignore[attr-defined]
+
+    # Predicting
+
+    def _beliefs(self, X: Any) -> PairBeliefs:
+        scores, margins = self._decision(X), self._margins(X)  # type: ignore[attr-defined]
+        pairs = all_pairs(len(self.labels_))
+        if margins is None:
+            margins = score_margins(scores, pairs)
+        before = probability_ahead(self.calibration_, margins)
+        tied = self._tie_shares(X)
+        if tied is None:
+            tied = probability_tied(self.calibration_, margins)
+        unknown = self.unseen_labels_[pairs.first] | self.unseen_labels_[pairs.second]
+        before[:, unknown], tied[:, unknown] = 0.5, 0.0
+        tied = np.minimum(tied, 2 * np.minimum(before, 1 - before))
+        return PairBeliefs(strict_ranks(put_last(scores, self.unseen_labels_)), before, tied)
+
+    def _by_blocks(self, reading: Any, X: Any) -> Any:
+        """Apply a function to the beliefs about some rows after others."""
+        check_is_fitted(self)
+        X = self._validate_X(X, reset=False)  # type: ignore[attr-defined]
+        size = max(1, _BLOCK_ENTRIES // len(self.labels_) ** 2)
+        parts = [reading(self._beliefs(X[rows])) for rows in gen_batches(X.shape[0], size)]
+        return np.concatenate(parts)
+
+    @_OfCalibrated
+    def predict_pairwise(self, X: Any) -> Values:
+        """Predict how likely each label comes before each other.
+
+        Of the pairs given a probability p, a share p comes true: the probabilities are
+        calibrated on training rows that the model had not seen.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels, n_labels)
+            ``[n, i, j]`` is P(label i before label j), a tie being half of that; 1/2 on the
+            diagonal and for labels never seen.
+        """
+        return self._by_blocks(lambda belief: square(belief.before, 1 - belief.before, 0.5), X)
+
+    @_OfCalibrated
+    def predict_ties(self, X: Any) -> Values:
+        """Predict how likely two labels are tied.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels, n_labels)
+            ``[n, i, j]`` is P(label i and label j share a rank); 1 on the diagonal. Zero
+            elsewhere if no training ranking held a tie.
+        """
+        return self._by_blocks(lambda belief: square(belief.tied, belief.tied, 1.0), X)
+
+    @_OfCalibrated
+    def predict_buckets(self, X: Any) -> Indices:
+        """Predict ranks with ties.
+
+        The predicted order is cut into the buckets for which the probabilities expect the
+        greatest tau-x: labels are tied where that is likelier than one order over the other.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels), dtype int64
+            Ranks, 1 is best; tied labels share the smallest position of their bucket.
+        """
+        return self._by_blocks(lambda belief: bucket_ranks(*belief), X)
+
+    @_OfCalibrated
+    def predict_reliability(self, X: Any) -> Values:
+        """Predict how good each predicted order is: the Kendall tau to expect.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            By the pair probabilities, the share of pairs that come in the predicted order less
+            the share that come in the other.
+        """
+        return self._by_blocks(lambda belief: expected_tau(belief.ranks, belief.before), X)
+
+    @_OfCalibrated
+    def predict_partial(self, X: Any, threshold: float = 0.5) -> Mask:
+        """Predict only the pairs whose probability exceeds a threshold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        threshold : float, default=0.5
+            In [0.5, 1): the larger, the more pairs are left open.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels, n_labels), dtype bool
+            ``[n, i, j]`` is True where label i is put before label j.
+
+        References
+        ----------
+        Cheng, Hüllermeier, Waegeman & Welker (2012).
+        """
+        if not 0.5 <= threshold < 1:
+            raise ValueError(f"threshold must lie in [0.5, 1), got {threshold!r}.")
+        return self.predict_pairwise(X) > threshold
+
+
+def _cross_fitted_margins(
+    blank: Any, X: Any, target: Any, weight: Values, rows: Indices, pairs: LabelPairs
+) -> Values:
+    """Margins of training rows by rankers that were fitted without them."""
+    n = len(weight)
+    margins = np.full((len(rows), len(pairs.first)), np.nan)
+    places = np.random.default_rng(0).permutation(len(rows))
+    size = -(-n // _FOLDS)
+    for start in range(0, min(_ENOUGH_ROWS, len(rows)) if n > 1 else 0, size):
+        left_out = places[start : start + size]
+        seen = np.delete(np.arange(n), rows[left_out])
+        twin = twin_of(blank, anew=False)
+        # To go on from an earlier fit would be to go on from the rows left out.
+        twin.warm_start = False
+        with warnings.catch_warnings():
+            # The fit to all rows has said so where a solver does not converge.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            twin._fit(X[seen], target[seen], weight[seen])
+        margins[left_out] = twin._pair_margins(X[rows[left_out]], pairs)
+    return margins

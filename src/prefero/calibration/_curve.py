@@ -1,0 +1,145 @@
+"""From a margin to the probability that the label ahead comes first, and that the two are tied."""
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import expit
+from sklearn.isotonic import isotonic_regression
+
+from prefero._typing import Indices, Values
+
+# Pairs are sorted by margin into so many groups of equal size.
+_GROUPS = 256
+# The logistic curve counts as much as this many rows beside the isotonic one.
+_LOGISTIC_ROWS = 100
+# The logistic slope lies between these powers of e, where the mean margin is 1.
+_SLOPES = (-12.0, 8.0)
+
+
+def learn_calibration(margins: Values, outcomes: Values, weight: Values) -> Values:
+    """Learn how often labels come first, and how often tied, by how far they are ahead.
+
+    The curve is the weighted mean of an isotonic and a logistic one: the former follows any
+    shape and counts the more, the more rows there are; the latter needs little data and never
+    stands still, so that a larger margin always has a larger probability, up to the largest
+    seen. Nothing is certain: the former says at most (n + 1)/(n + 2) after n rows, the latter has
+    seen one more row that came either way.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n_samples, n_pairs)
+        How far the first label of each pair is ahead by a model that had not seen the row. NaN
+        where there is none.
+    outcomes : ndarray of shape (n_samples, n_pairs)
+        1 if it came first, 0 if not, 1/2 if they were tied, NaN if nothing is known.
+    weight : ndarray of shape (n_samples,)
+        Weights of the rows.
+
+    Returns
+    -------
+    ndarray of shape (n_knots, 3)
+        Margins, ascending from 0; the probability that the label ahead comes first, a tie being
+        half of that, ascending from 1/2; the probability that the two are tied, descending.
+
+    References
+    ----------
+    Platt (1999), Probabilistic outputs for support vector machines. Zadrozny & Elkan (2002),
+    Transforming classifier scores into accurate multiclass probability estimates.
+
+    Examples
+    --------
+    >>> margins = np.array([[0.1], [0.2], [-0.9], [1.0]])
+    >>> outcomes = np.array([[0.0], [1.0], [0.0], [1.0]])
+    >>> calibration = learn_calibration(margins, outcomes, np.ones(4))
+    >>> probability_ahead(calibration, np.array([-0.5, 0.0, 0.5])).round(2)
+    array([0.25, 0.5 , 0.75])
+    """
+    known = ~np.isnan(margins) & ~np.isnan(outcomes)
+    if not known.any():
+        return np.array([[0.0, 0.5, 0.0]])
+    n_rows = int(known.any(axis=1).sum())
+    size, first = np.abs(margins[known]), outcomes[known]
+    first = np.where(margins[known] < 0, 1 - first, first)
+    ends, group = _groups(size)
+    mass = np.broadcast_to(weight[:, None], margins.shape)[known]
+    total = np.bincount(group, mass).astype(np.float64)
+    knots, share, tied = (
+        np.bincount(group, mass * of) / total for of in (size, first, outcomes[known] == 0.5)
+    )
+    # Rounding must not carry a mean into the next group.
+    knots = np.clip(knots, np.append(0.0, ends[:-1]), ends)
+    ahead = _ahead(knots, share, total, n_rows)
+    tied = isotonic_regression(tied, sample_weight=total, increasing=False)
+    curve = np.column_stack([knots, ahead, np.minimum(tied, 2 * (1 - ahead))])
+    return curve if knots[0] == 0 else np.vstack([[0.0, 0.5, curve[0, 2]], curve])
+
+
+def _groups(size: Values) -> tuple[Values, Indices]:
+    """Sort pairs into groups: their largest margins, and the group of each pair.
+
+    Equal margins share a group; the smallest ones have it to themselves.
+    """
+    places = np.linspace(0, len(size) - 1, _GROUPS + 1).round().astype(np.int64)
+    ends = np.unique(np.sort(size)[places])
+    return ends, np.searchsorted(ends, size)
+
+
+def _ahead(knots: Values, share: Values, total: Values, n_rows: int) -> Values:
+    """The probability of the label ahead at every knot."""
+    # Which of two labels with the same score is called the one ahead is chance.
+    share = np.where(knots > 0, share, 0.5)
+    sure = (n_rows + 1) / (n_rows + 2)
+    isotonic = isotonic_regression(share, sample_weight=total, y_min=0.5, y_max=sure)
+    follow = n_rows / (n_rows + _LOGISTIC_ROWS)
+    ahead = follow * isotonic + (1 - follow) * _logistic(knots, share, total, n_rows)
+    return np.where(knots > 0, ahead, 0.5)
+
+
+def _logistic(knots: Values, share: Values, total: Values, n_rows: int) -> Values:
+    """The logistic curve through 1/2 at zero."""
+    mass = total.sum()
+    scaled = knots * mass / ((knots @ total) or 1.0)
+
+    def loss(power: float) -> float:
+        slope = np.exp(power)
+        data = total @ (np.logaddexp(0, slope * scaled) - share * slope * scaled)
+        # One more row, whose pairs with the mean margin come either way.
+        return float(data + mass / n_rows * (np.logaddexp(0, slope) - slope / 2))
+
+    return expit(np.exp(minimize_scalar(loss, bounds=_SLOPES, method="bounded").x) * scaled)
+
+
+def probability_ahead(calibration: Values, margins: Values) -> Values:
+    """Return the probability that the first label of each pair comes first.
+
+    Parameters
+    ----------
+    calibration : ndarray of shape (n_knots, 3)
+        From `learn_calibration`.
+    margins : ndarray
+        How far it is ahead.
+
+    Returns
+    -------
+    ndarray of the same shape
+        Above 1/2 where the margin is positive; those of m and -m add up to 1.
+    """
+    ahead = np.interp(np.abs(margins), calibration[:, 0], calibration[:, 1])
+    return np.where(margins < 0, 1 - ahead, ahead)
+
+
+def probability_tied(calibration: Values, margins: Values) -> Values:
+    """Return the probability that the two labels of each pair are tied.
+
+    Parameters
+    ----------
+    calibration : ndarray of shape (n_knots, 3)
+        From `learn_calibration`.
+    margins : ndarray
+        How far the first label is ahead.
+
+    Returns
+    -------
+    ndarray of the same shape
+        In [0, 1]; 0 if no training ranking held a tie.
+    """
+    return np.interp(np.abs(margins), calibration[:, 0], calibration[:, 2])

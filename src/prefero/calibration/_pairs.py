@@ -1,0 +1,111 @@
+"""Pairs of labels: which to look at, their margins, and what the rankings say of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefero._typing import Indices, Values
+from prefero.preferences import PreferenceGraphs
+
+# What calibration looks at: at most so many pairs of labels, in so many rows, and so many in all
+# as long as a few hundred rows remain.
+_MAX_PAIRS, _MAX_ROWS, _MIN_ROWS, _MAX_MARGINS = 2048, 4096, 512, 2**20
+
+
+class LabelPairs(NamedTuple):
+    """Pairs of label indices, the smaller first."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+
+
+def all_pairs(n_labels: int) -> LabelPairs:
+    """Return the pairs (0, 1), (0, 2), ..., in the order of ``np.triu_indices``."""
+    return LabelPairs(*np.triu_indices(n_labels, 1))
+
+
+def calibration_pairs(n_labels: int) -> LabelPairs:
+    """Return all pairs of few labels, or a fixed draw from those of many."""
+    if n_labels * (n_labels - 1) // 2 <= _MAX_PAIRS:
+        return all_pairs(n_labels)
+    random = np.random.default_rng(0)
+    one = random.integers(n_labels, size=_MAX_PAIRS)
+    other = (one + random.integers(1, n_labels, size=_MAX_PAIRS)) % n_labels
+    return LabelPairs(np.minimum(one, other), np.maximum(one, other))
+
+
+def pair_numbers(pairs: LabelPairs, n_labels: int) -> Indices:
+    """Return where pairs stand among `all_pairs`."""
+    first, second = pairs
+    return first * n_labels - first * (first + 1) // 2 + second - first - 1
+
+
+def calibration_rows(n_samples: int, n_pairs: int) -> Indices:
+    """Return rows spread evenly over the training data, all if they are few."""
+    most = int(np.clip(_MAX_MARGINS // max(n_pairs, 1), _MIN_ROWS, _MAX_ROWS))
+    return np.unique(np.linspace(0, n_samples - 1, min(n_samples, most)).round().astype(np.int64))
+
+
+def score_margins(scores: Values, pairs: LabelPairs) -> Values:
+    """Return how far the first label of each pair is ahead: the difference of the scores."""
+    return scores[:, pairs.first] - scores[:, pairs.second]
+
+
+def square(values: Values, other_way: Values, diagonal: float) -> Values:
+    """Write values of all pairs, and those of the pairs turned round, as matrices.
+
+    Parameters
+    ----------
+    values, other_way : ndarray of shape (n_samples, n_pairs)
+        For the pairs of `all_pairs`.
+    diagonal : float
+        What a label is to itself.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels, n_labels)
+        ``[n, i, j]`` is the value of the pair (i, j).
+    """
+    n_labels = (1 + round((1 + 8 * values.shape[1]) ** 0.5)) // 2
+    first, second = all_pairs(n_labels)
+    matrix = np.full((len(values), n_labels, n_labels), diagonal)
+    matrix[:, first, second] = values
+    matrix[:, second, first] = other_way
+    return matrix
+
+
+def pair_outcomes(truth: Values | PreferenceGraphs, pairs: LabelPairs) -> Values:
+    """Return which label of each pair really comes first.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_samples, n_labels), or PreferenceGraphs
+        Ranks, or graphs, which know no ties.
+    pairs : LabelPairs
+        The pairs.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_pairs)
+        1 for the first label, 0 for the second, 1/2 if they are tied, NaN if nothing is known.
+
+    Examples
+    --------
+    >>> pair_outcomes(np.array([[1, 2, 2], [2, np.nan, 1]]), all_pairs(3))
+    array([[1. , 1. , 0.5],
+           [nan, 0. , nan]])
+    """
+    if isinstance(truth, PreferenceGraphs):
+        return _graph_outcomes(truth, pairs)
+    return (1 + np.sign(truth[:, pairs.second] - truth[:, pairs.first])) / 2
+
+
+def _graph_outcomes(graphs: PreferenceGraphs, pairs: LabelPairs) -> Values:
+    indptr, edges = graphs.compressed()
+    c = graphs.n_labels
+    row = np.arange(len(graphs), dtype=np.int64)
+    present = (np.repeat(row, np.diff(indptr)) * c + edges[:, 0]) * c + edges[:, 1]
+    forward = np.isin((row[:, None] * c + pairs.first) * c + pairs.second, present)
+    backward = np.isin((row[:, None] * c + pairs.second) * c + pairs.first, present)
+    return np.where(forward | backward, forward, np.nan)
