@@ -8,6 +8,9 @@ import pandas as pd
 import pytest
 
 from cli_program import prefero_inside as prefero
+from prefero.cli.convert import Target
+from prefero.cli.options import Format
+from prefero.tables import FORMS, MEANINGS
 
 RANKS = "x,color,y_a,y_b,y_c\n1.50,red,1,2,3\n2,blue,2,1,NA\n,red,1,1,3\n4,green,,,\n"
 
@@ -186,3 +189,8 @@ def test_the_mark_between_cells_is_told(write):
     done = prefero("aggregate", write("a;b\n1;2\n"))
     assert done.stdout == "a > b\n"
     assert "data.csv: cells are separated by semicolons." in done.stderr
+
+
+def test_options_offer_what_the_room_can_read_and_write():
+    assert [choice.value for choice in Format] == list(MEANINGS)
+    assert [choice.value for choice in Target] == list(FORMS)

@@ -350,6 +350,10 @@ def test_an_aslib_scenario(scenario):
     assert PredefinedSplit(data.folds[:, 0]).get_n_splits() == 2
     assert data.table.declared.cutoff == 100
     assert read_rankings(scenario / "description.txt").labels == data.labels
+    assert [read_rankings(part).folds.tolist() for part in read_parts(scenario, 2)] == [
+        [[2], [1]],
+        [[1]],
+    ]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
+from prefero.exceptions import DataError
 from prefero.tables._cells import need
 from prefero.tables._format import FileFormat, Given, Write
 from prefero.tables._table import Table
@@ -25,9 +26,9 @@ def read(given: Given, n_rows: int | None) -> Iterator[Table]:
             index = [name for name in frame.columns if str(name).startswith("__index_level_")]
             yield Table(frame.drop(columns=index), given.source, first_row=first_row)
             first_row += len(frame)
+    except DataError:
+        raise
     except (arrow.ArrowException, OSError, ValueError, TypeError) as error:
-        if isinstance(error, given.error("").__class__):
-            raise
         raise given.error(f"this is no parquet file ({error}).") from error
     if not first_row:
         raise given.error("the table is empty.")

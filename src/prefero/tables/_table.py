@@ -229,10 +229,12 @@ class Table:
         """Yield the table some rows at a time."""
         for first in range(0, len(self), n_rows):
             rows = slice(first, first + n_rows)
+            folds = self.declared.folds
             yield replace(
                 self,
                 frame=self.frame[rows].reset_index(drop=True),
                 lines=None if self.lines is None else self.lines[rows],
+                declared=replace(self.declared, folds=None if folds is None else folds[rows]),
                 first_row=self.first_row + first,
             )
 
