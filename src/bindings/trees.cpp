@@ -11,6 +11,7 @@
 #include "bindings/tree_arrays.hpp"
 #include "core/bins.hpp"
 #include "core/forest.hpp"
+#include "core/shrinkage.hpp"
 #include "core/tree.hpp"
 
 namespace prefero::bindings {
@@ -159,6 +160,37 @@ class TreeWalker {
         return nb::make_tuple(sums, trees);
     }
 
+    nb::tuple shrunk(In<double, 1> weight, In<double, 1> strengths) const {
+        check(weight, strengths);
+        const std::size_t count = strengths.shape(0);
+        const auto values =
+            static_cast<std::size_t>(forest_.value_starts[forest_.trees]) * forest_.labels;
+        auto scores = make_array<float, 2>({count, values});
+        auto evidence = make_array<float, 2>({count, forest_.evidence ? values : 0});
+        {
+            Unlocked unlocked;
+            shrink(forest_, weight.data(), {strengths.data(), count}, scores.data(),
+                   evidence.data(), unlocked);
+        }
+        return nb::make_tuple(scores, evidence);
+    }
+
+    nb::tuple out_of_bag_shrunk(Bins bins, In<std::uint64_t, 1> seeds, In<double, 1> weight,
+                                In<double, 1> strengths) const {
+        check(bins);
+        check(weight, strengths);
+        require(seeds.shape(0) == forest_.trees, "seeds must have one entry a tree");
+        const std::size_t count = strengths.shape(0);
+        auto scores = make_array<double, 3>({count, bins.shape(0), forest_.labels});
+        auto trees = make_array<std::int64_t, 1>({bins.shape(0)});
+        {
+            Unlocked unlocked;
+            predict_out_of_bag(forest_, bin_matrix(bins), seeds.data(), weight.data(),
+                               {strengths.data(), count}, scores.data(), trees.data(), unlocked);
+        }
+        return nb::make_tuple(scores, trees);
+    }
+
     Out<double, 3> pair_shares(Bins bins) const {
         check(bins);
         auto shares = make_array<double, 3>({bins.shape(0), forest_.labels, forest_.labels});
@@ -171,6 +203,13 @@ class TreeWalker {
   private:
     void check(const Bins& bins) const {
         require(bins.shape(1) == features_, "bins must have as many columns as in training");
+    }
+
+    void check(const In<double, 1>& weight, const In<double, 1>& strengths) const {
+        require(weight.shape(0) == static_cast<std::size_t>(forest_.node_starts[forest_.trees]),
+                "weight must have one entry a node");
+        for (std::size_t s = 0; s < strengths.shape(0); ++s)
+            require(strengths.data()[s] >= 0, "strengths must not be negative");
     }
 
     std::size_t features_;
@@ -207,6 +246,11 @@ void bind_trees(nb::module_& module) {
         .def("scores", &TreeWalker::scores, nb::arg("bins"), "Mean scores over the trees.")
         .def("out_of_bag", &TreeWalker::out_of_bag, nb::arg("bins"), nb::arg("seeds"),
              "Mean scores over the trees that have not seen a row, and their number.")
+        .def("shrunk", &TreeWalker::shrunk, nb::arg("weight"), nb::arg("strengths"),
+             "Scores and evidence of all leaves, drawn towards the nodes above by each strength.")
+        .def("out_of_bag_shrunk", &TreeWalker::out_of_bag_shrunk, nb::arg("bins"), nb::arg("seeds"),
+             nb::arg("weight"), nb::arg("strengths"),
+             "What out_of_bag returns, for the trees shrunk by each strength.")
         .def("pair_shares", &TreeWalker::pair_shares, nb::arg("bins"),
              "The share of trees that put one label before another.");
 }

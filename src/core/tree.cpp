@@ -248,23 +248,33 @@ void predict_scores(const Forest& forest, BinMatrix bins, double* scores,
     for (std::size_t row = 0; row < bins.rows; ++row) sums.finish(row, forest.trees);
 }
 
-void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
-                        double* scores, std::int64_t* trees, Interruption& interruption) {
-    ScoreSums sums(forest, bins.rows, scores);
+void walk_samples(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+                  Interruption& interruption,
+                  const std::function<void(std::size_t tree, const std::uint16_t* drawn,
+                                           const std::int32_t* leaves)>& visit) {
     std::vector<std::int32_t> leaves(bins.rows);
-    std::vector<std::uint16_t> counts(bins.rows);
-    std::fill_n(trees, bins.rows, std::int64_t{0});
+    std::vector<std::uint16_t> drawn(bins.rows);
     const bool plain = !forest.sets && !any_missing(bins);
     for (std::size_t tree = 0; tree < forest.trees; ++tree) {
         interruption.spend(bins.rows * (kStepsARow + forest.labels));
-        bootstrap_counts(seeds[tree], counts);
+        bootstrap_counts(seeds[tree], drawn);
         leaves_of(view(forest, tree), bins, plain, leaves.data());
+        visit(tree, drawn.data(), leaves.data());
+    }
+}
+
+void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+                        double* scores, std::int64_t* trees, Interruption& interruption) {
+    ScoreSums sums(forest, bins.rows, scores);
+    std::fill_n(trees, bins.rows, std::int64_t{0});
+    const auto add = [&](std::size_t tree, const std::uint16_t* drawn, const std::int32_t* leaves) {
         for (std::size_t row = 0; row < bins.rows; ++row) {
-            if (counts[row] > 0) continue;
+            if (drawn[row] > 0) continue;
             sums.add(tree, row, leaves[row]);
             ++trees[row];
         }
-    }
+    };
+    walk_samples(forest, bins, seeds, interruption, add);
     for (std::size_t row = 0; row < bins.rows; ++row)
         sums.finish(row, static_cast<std::size_t>(trees[row]));
 }

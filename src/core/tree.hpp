@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/bins.hpp"
@@ -73,6 +74,13 @@ void apply(const Forest& forest, BinMatrix bins, std::int32_t* leaves, Interrupt
 // before the call.
 void predict_scores(const Forest& forest, BinMatrix bins, double* scores,
                     Interruption& interruption);
+
+// Calls visit(tree, drawn, leaves) for each tree: how often its bootstrap sample has drawn each
+// row, and the leaf that the row reaches.
+void walk_samples(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+                  Interruption& interruption,
+                  const std::function<void(std::size_t tree, const std::uint16_t* drawn,
+                                           const std::int32_t* leaves)>& visit);
 
 // The same for training rows over the trees whose bootstrap sample lacks them. `trees` counts
 // these for each row.
