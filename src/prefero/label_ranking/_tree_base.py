@@ -110,7 +110,7 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
             parts = [grower.grow(seeds, **options)]
         else:
             try:
-                parts = Parallel(n_jobs=jobs, prefer="threads")(
+                parts = Parallel(n_jobs=jobs, require="sharedmem")(
                     delayed(grower.grow)(part, **options)
                     for part in np.array_split(seeds, 4 * jobs)
                 )

@@ -216,7 +216,7 @@ class ForestLabelRanker(BaseTreeRanker):
             return call(bins)
         slices = gen_even_slices(len(bins), jobs)
         return np.concatenate(
-            Parallel(n_jobs=jobs, prefer="threads")(delayed(call)(bins[part]) for part in slices)
+            Parallel(n_jobs=jobs, require="sharedmem")(delayed(call)(bins[part]) for part in slices)
         )
 
     def _decision(self, X: NDArray[Any]) -> NDArray[np.float64]:

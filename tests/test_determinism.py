@@ -1,0 +1,102 @@
+"""The same bits, whoever computes them: jobs, chunks, backends, rows, threads, processes."""
+
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from model_files import estimators_of, problem, small
+from prefero.rankings import drop_labels
+
+ROOMS = ("label_ranking", "multilabel", "ordering")
+ESTIMATORS = [(room, small(estimator)) for room in ROOMS for estimator in estimators_of(room)]
+NAMES = [type(estimator).__name__ for _, estimator in ESTIMATORS]
+
+
+def targets(room, n):
+    Y = problem(n)[1]
+    if room == "label_ranking":
+        return {"y": drop_labels(Y, 0.2, random_state=0)}
+    if room == "multilabel":
+        return {"y": (Y < 3).astype(int)}
+    return {"y": np.resize([1, 2, 3, 4], n), "groups": np.arange(n) // 4}
+
+
+def fitted(room, estimator, n=60, **parameters):
+    known = estimator.get_params()
+    chosen = {name: value for name, value in parameters.items() if name in known}
+    return clone(estimator).set_params(**chosen).fit(problem(n)[0], **targets(room, n))
+
+
+def scores(model, X):
+    """What a model says of each row alone."""
+    for method in ("decision_function", "transform"):
+        if hasattr(model, method):
+            return getattr(model, method)(X)
+    return model.predict(X, groups=np.arange(len(X)))
+
+
+def state_of(model):
+    """The fitted arrays, as bytes."""
+    kept = {name: value for name, value in model.__getstate__().items() if name.endswith("_")}
+    return pickle.dumps(kept)
+
+
+@pytest.mark.parametrize(("room", "estimator"), ESTIMATORS, ids=NAMES)
+def test_jobs_and_backends(room, estimator):
+    X = problem(50, seed=1)[0]
+    alone = fitted(room, estimator)
+    for backend in ("threading", "loky"):
+        if "n_jobs" not in estimator.get_params():
+            break
+        with joblib.parallel_config(backend=backend):
+            shared = fitted(room, estimator, n_jobs=2)
+            np.testing.assert_array_equal(scores(shared, X), scores(alone, X))
+
+
+@pytest.mark.parametrize(("room", "estimator"), ESTIMATORS, ids=NAMES)
+def test_a_fit_is_repeated_bit_by_bit(room, estimator):
+    assert state_of(fitted(room, estimator)) == state_of(fitted(room, estimator))
+
+
+@pytest.mark.parametrize(("room", "estimator"), ESTIMATORS, ids=NAMES)
+def test_the_rows_of_a_query_do_not_know_each_other(room, estimator):
+    X = problem(50, seed=1)[0]
+    model = fitted(room, estimator)
+    whole = scores(model, X)
+    order = np.random.default_rng(0).permutation(len(X))
+    assert_alike(scores(model, X[order]), whole[order])
+    parts = [scores(model, part) for part in np.array_split(X, [1, 4, 20])]
+    assert_alike(np.concatenate(parts), whole)
+
+
+def assert_alike(found, whole):
+    """The same order in each row, of scores that BLAS may round otherwise for a single row."""
+    np.testing.assert_allclose(found, whole, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(np.argsort(-found, axis=-1), np.argsort(-whole, axis=-1))
+
+
+@pytest.mark.parametrize(("room", "estimator"), ESTIMATORS, ids=NAMES)
+def test_eight_threads_ask_at_once_and_change_nothing(room, estimator):
+    X = problem(50, seed=1)[0]
+    model = fitted(room, estimator)
+    before, expected = state_of(model), scores(fitted(room, estimator), X)
+    with ThreadPoolExecutor(8) as pool:
+        for found in pool.map(lambda _: scores(model, X), range(32)):
+            np.testing.assert_array_equal(found, expected)
+    assert state_of(model) == before
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes(method):
+    X = problem(50, seed=1)[0]
+    models = [fitted(room, estimator) for room, estimator in ESTIMATORS]
+    expected = [scores(model, X) for model in models]
+    context = multiprocessing.get_context(method)
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        for found, whole in zip(pool.map(scores, models, [X] * len(models)), expected, strict=True):
+            np.testing.assert_array_equal(found, whole)
