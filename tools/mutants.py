@@ -8,6 +8,7 @@ or the text that it replaces is no longer there.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tomllib
@@ -39,6 +40,8 @@ def survives(mutant: dict[str, str]) -> str:
 
 def main(words: list[str]) -> int:
     """Run the mutants that the words name, all without any."""
+    # Asked to end, leave by the way that restores the source.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     mutants = tomllib.loads((ROOT / "tools" / "mutants.toml").read_text("utf-8"))["mutant"]
     chosen = [m for m in mutants if all(word.lower() in m["what"].lower() for word in words)]
     bad = 0
