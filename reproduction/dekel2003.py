@@ -81,10 +81,17 @@ def candidates(decomposition: str, solver: str) -> Iterator[LogLinearLabelRanker
     """Yield the models to choose from; each boosting model goes on from the one before."""
     if solver == "lbfgs":
         for alpha in PENALTIES:
-            yield LogLinearLabelRanker(decomposition, alpha=alpha, fit_intercept=False, tol=1e-3)
+            yield LogLinearLabelRanker(
+                decomposition, alpha=alpha, fit_intercept=False, tol=1e-3, calibrate=False
+            )
         return
     ranker = LogLinearLabelRanker(
-        decomposition, solver="boosting", alpha=0.0, fit_intercept=False, warm_start=True
+        decomposition,
+        solver="boosting",
+        alpha=0.0,
+        fit_intercept=False,
+        warm_start=True,
+        calibrate=False,
     )
     done = 0
     for iterations in ITERATIONS:

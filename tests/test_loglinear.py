@@ -207,19 +207,19 @@ def test_a_warm_start_goes_on_where_the_last_fit_ended():
 
 def test_given_base_functions_replace_the_linear_ones():
     X, Y = linear_data()
-    plain = LogLinearLabelRanker("edges", tol=1e-8).fit(X, Y)
+    plain = LogLinearLabelRanker("edges", tol=1e-8, alpha=1e-4).fit(X, Y)
     given_ = LogLinearLabelRanker(
-        "edges", tol=1e-8, base_functions=lambda X: linear_values(X, 4)
+        "edges", tol=1e-8, alpha=1e-4, base_functions=lambda X: linear_values(X, 4)
     ).fit(X, Y)
     assert given_.coef_.shape == (16,)
     np.testing.assert_allclose(given_.decision_function(X), plain.decision_function(X), atol=1e-4)
     with pytest.raises(ValueError, match=r"must have the shape \(80, 4, 'n_functions'\)"):
-        LogLinearLabelRanker(base_functions=lambda X: np.ones((len(X), 3, 2))).fit(X, Y)
+        LogLinearLabelRanker(alpha=1, base_functions=lambda X: np.ones((len(X), 3, 2))).fit(X, Y)
 
 
 def test_the_loss_of_edges_is_that_of_logistic_pair_probabilities():
     X, Y = linear_data()
-    ranker = LogLinearLabelRanker("edges").fit(X, Y)
+    ranker = LogLinearLabelRanker("edges", alpha=1e-4).fit(X, Y)
     scores = ranker.decision_function(X)
     losses = [
         np.log1p(np.exp(scores[i, v] - scores[i, u]))

@@ -143,6 +143,13 @@ def test_rank_boost_is_the_published_algorithm(orders, max_bins):
     assert_allclose(orderer.decision_function(orders.X), expected, atol=1e-12)
 
 
+def test_rank_boost_goes_on_when_scores_leave_the_range_of_exponentials():
+    X = np.array([[4.0, 0.0], [3.0, 1.0], [2.0, 0.0], [1.0, 1.0]])
+    orderer = RankBoostOrderer(300, learning_rate=10.0).fit(X, [1, 2, 3, 4])
+    assert orderer.n_iter_ == 300
+    assert_array_equal(orderer.predict(X), [1, 2, 3, 4])
+
+
 def test_binned_thresholds_are_quantiles():
     X, y, groups = sample_orders(n_groups=60)
     coarse = RankBoostOrderer(50, max_bins=4).fit(X, y, groups)

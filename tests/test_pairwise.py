@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -59,7 +61,8 @@ def test_newton_goes_back_where_a_full_step_overshoots():
     X = np.array([[7.0], [-2.0], [-3.0], [-196.0], [6.0]])
     signs, weight = np.array([[-1], [1], [1], [1], [1]], dtype=np.int8), [1, 1, 100, 100, 1]
     options = {"C": 1.0, "fit_intercept": True, "tol": 1e-8, "max_iter": 100}
-    coef, intercept = solve_logistic(X, signs, np.array(weight, dtype=float), **options)
+    coef, intercept, converged = solve_logistic(X, signs, np.array(weight, float), **options)
+    assert converged
     alone = EXACT.fit(X, signs[:, 0], weight)
     np.testing.assert_allclose(coef, alone.coef_, atol=1e-5)
     np.testing.assert_allclose(intercept, alone.intercept_, atol=1e-5)
@@ -108,6 +111,38 @@ def test_degenerate_pairs_get_a_smoothed_constant(model):
     assert np.ptp(probability[:, 2, 3]) > 0
 
 
+@settings(deadline=None, max_examples=25)
+@given(rank_matrices(rows=(4, 8), labels=(2, 4)), st.integers(0, 99))
+@pytest.mark.filterwarnings("ignore:.*rows of y rank no label", "ignore:.*predicted last")
+def test_a_model_of_ties_is_a_logistic_regression_of_tied_against_ordered(ranks, seed):
+    assume(not np.isnan(ranks).all(axis=0).any())
+    X = np.random.default_rng(seed).normal(size=(len(ranks), 2))
+    ranker = PairwiseLabelRanker(EXACT, ties="model", calibrate=False).fit(X, ranks)
+    strict = PairwiseLabelRanker(EXACT, calibrate=False).fit(X, ranks)._first_leads(X)
+    ties = ranker._tie_shares(X)
+    for pair, (i, j) in enumerate(ranker.pairs_):
+        rows = np.flatnonzero(~np.isnan(ranks[:, [i, j]]).any(axis=1))
+        tied = ranks[rows, i] == ranks[rows, j]
+        expected = (tied.sum() + 1) / (len(rows) + 2)
+        if 0 < tied.sum() < len(rows):
+            expected = clone(EXACT).fit(X[rows], tied).predict_proba(X)[:, 1]
+        np.testing.assert_allclose(ties[:, pair], expected, atol=1e-5)
+    leads = strict * (1 - ties) + ties / 2
+    np.testing.assert_allclose(ranker._first_leads(X), leads, atol=1e-12)
+    votes = np.arange(ranks.shape[1]) + leads @ ranker._wins
+    np.testing.assert_allclose(ranker.decision_function(X), votes)
+
+
+def test_ties_are_expected_where_the_model_learned_them():
+    X, Y = linear_data(labels=3, noise=0.1)
+    tied = np.where(X[:, :1] > 0, np.minimum(Y, 2), Y)
+    ranker = PairwiseLabelRanker(ties="model").fit(X, tied)
+    off = ~np.eye(3, dtype=bool)
+    ties = ranker.predict_ties(X)[:, off].sum(axis=1)
+    assert ties[X[:, 0] > 0.5].mean() > 3 * ties[X[:, 0] < -0.5].mean()
+    assert PairwiseLabelRanker().fit(X, tied)._tie_shares(X) is None
+
+
 def test_one_label_is_ranked_first():
     ranker = PairwiseLabelRanker().fit([[0.0], [1.0]], [[1], [1]])
     np.testing.assert_array_equal(ranker.predict([[3.0]]), [[1]])
@@ -119,6 +154,14 @@ def test_refitting_with_another_kind_of_model_forgets_the_first():
     ranker.set_params(estimator=GaussianNB()).fit(X, Y)
     fresh = PairwiseLabelRanker(GaussianNB()).fit(X, Y)
     np.testing.assert_array_equal(ranker.decision_function(X), fresh.decision_function(X))
+
+
+def test_the_default_model_with_C_is_a_logistic_regression_with_C():
+    X, Y = linear_data()
+    ours, theirs = PairwiseLabelRanker(C=0.3), PairwiseLabelRanker(LogisticRegression(C=0.3))
+    np.testing.assert_array_equal(ours.fit(X, Y).coef_, theirs.fit(X, Y).coef_)
+    with pytest.raises(ValueError, match="set the penalty of the estimator"):
+        PairwiseLabelRanker(LogisticRegression(), C=0.3).fit(X, Y)
 
 
 @pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])

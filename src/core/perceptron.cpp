@@ -22,17 +22,22 @@ std::int64_t judge(EdgeLists edges, std::size_t row, const std::vector<double>& 
                    PerceptronOptions options, std::int64_t* updates, std::vector<double>& change) {
     std::int64_t violated = 0;
     std::fill(change.begin(), change.end(), 0.0);
-    for (std::int64_t e = edges.begin[row]; e < edges.begin[row + 1]; ++e) {
-        const auto preferred = static_cast<std::size_t>(edges.preferred[e]);
-        const auto other = static_cast<std::size_t>(edges.other[e]);
-        if (scores[preferred] > scores[other] + options.margin) continue;
-        if (options.alpha_per_edge) {
-            if (updates[e] >= options.alpha) continue;
-            ++updates[e];
+    for (std::int64_t e = edges.begin[row], end; e < edges.begin[row + 1]; e = end) {
+        // The edges of a preferred label stand together: their sum stays in a register.
+        const std::int32_t preferred = edges.preferred[e];
+        const double score = scores[static_cast<std::size_t>(preferred)];
+        std::int64_t failed = 0;
+        for (end = e; end < edges.begin[row + 1] && edges.preferred[end] == preferred; ++end) {
+            const auto other = static_cast<std::size_t>(edges.other[end]);
+            // No branch: which preferences fail is hard to foresee.
+            const bool alive = !options.alpha_per_edge || updates[end] < options.alpha;
+            const bool fails = alive & !(score > scores[other] + options.margin);
+            if (options.alpha_per_edge) updates[end] += fails;
+            change[other] -= fails;
+            failed += fails;
         }
-        change[preferred] += 1;
-        change[other] -= 1;
-        ++violated;
+        change[static_cast<std::size_t>(preferred)] += static_cast<double>(failed);
+        violated += failed;
     }
     if (!options.alpha_per_edge) updates[row] += violated;
     return violated;

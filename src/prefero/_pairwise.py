@@ -1,6 +1,7 @@
 """Many binary models: one a pair of labels, or one a label against the zero point."""
 
 from collections.abc import Callable
+from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -11,12 +12,11 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import gen_batches, get_tags
-from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from prefero._sklearn import HasMethods, Interval
-from prefero._solvers import solve_logistic
+from prefero._solvers import solve_logistic, warn_unconverged
 from prefero._state import Array, Each, FittedState, Model, Size, State
 from prefero._typing import Values
 from prefero.rankings import pair_signs
@@ -39,15 +39,17 @@ def models_state(n_models: Size) -> FittedState:
     }
 
 
-def pairs_state(n_ranked: Size) -> FittedState:
-    """Declare a binary model for each pair of so many things."""
+def pairs_state(n_ranked: Size, models_a_pair: int = 1) -> FittedState:
+    """Declare a binary model, or up to so many, for each pair of so many things."""
 
     def is_each_pair(pairs: NDArray[Any], state: State) -> bool:
-        n = state.size(n_ranked)
-        return len(pairs) == n * (n - 1) // 2 and bool((pairs.T == np.triu_indices(n, 1)).all())
+        n, models = state.size(n_ranked), state.size("n_models")
+        if len(pairs) != n * (n - 1) // 2 or models not in (len(pairs), models_a_pair * len(pairs)):
+            return False
+        return bool((pairs.T == np.triu_indices(n, 1)).all())
 
-    told = ("each pair once, the smaller index first", is_each_pair)
-    return {"pairs_": Array("i", "n_pairs", 2, rule=told), **models_state("n_pairs")}
+    told = ("each pair once, the smaller index first, with its models", is_each_pair)
+    return {**models_state("n_models"), "pairs_": Array("i", "n_pairs", 2, rule=told)}
 
 
 class BinaryModelsMixin:
@@ -78,37 +80,41 @@ class BinaryModelsMixin:
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        inner = get_tags(self._base_estimator()).input_tags
-        tags.input_tags.sparse = inner.sparse
-        tags.input_tags.allow_nan = inner.allow_nan
+        tags.input_tags.sparse = True
+        if self.estimator is not None:
+            inner = get_tags(self.estimator).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags
 
     def _base_estimator(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
 
-    def _fit_models(self, X: Any, signs: NDArray[np.int8], weight: Values) -> None:
-        """Train a model for every column of signs on the rows where it is not zero."""
+    def _fit_models(self, X: Any, signs: NDArray[np.int8], weight: Values) -> bool:
+        """Train a model for every column of signs on the rows where it is not zero.
+
+        Logistic regressions go on from where they stand. False if one did not converge.
+        """
         estimator = self._base_estimator()
-        self._forget_models()
         if _is_ridge_logistic(estimator):
-            self.coef_, self.intercept_ = _fit_together(estimator, X, signs, weight, self.n_jobs)
-            return
+            start = (self.coef_, self.intercept_) if hasattr(self, "coef_") else None
+            self.coef_, self.intercept_, converged = _fit_together(
+                estimator, X, signs, weight, start, self.n_jobs
+            )
+            return converged
         weight_of_fit = _weight_argument(estimator, weight)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_one)(estimator, X, sign, weight, weight_of_fit) for sign in signs.T
         )
+        return True
 
-    def _forget_models(self) -> None:
-        """Drop the models of an earlier fit, which may be of the other kind."""
-        for name in ("coef_", "intercept_", "estimators_"):
-            if hasattr(self, name):
-                delattr(self, name)
+    def _warn_unless(self, converged: bool) -> None:
+        if not converged:
+            warn_unconverged("A logistic regression", self._base_estimator().max_iter)
 
     def _probabilities(self, X: Any) -> Values:
         """P(positive sign) of every row and model; a vote of 0 or 1 where none is known."""
         if hasattr(self, "coef_"):
-            scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-            return expit(scores)
+            return expit(X @ self.coef_.T + self.intercept_)
         return self._responses(positive_probability, X)
 
     def _responses(self, response: Callable[[Any, Any], Values], X: Any) -> Values:
@@ -138,48 +144,79 @@ class PairwiseModelsMixin(BinaryModelsMixin):
 
     max_models: int | None
     pairs_: NDArray[np.intp]
+    _models_a_pair = 1
     # A ranker of the same task that trains one model a label.
     _modest_ranker = "LogLinearLabelRanker"
 
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        max_models: int | None = 20_000,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.max_models = max_models
+        self.n_jobs = n_jobs
+
     def _fit(self, X: Any, ranks: Values, weight: Values) -> None:
         """Train a model for every pair of columns of ranks on the rows that order it."""
-        n_labels = ranks.shape[1]
-        self._refuse_too_many(n_labels, X.shape[1])
-        self.pairs_ = np.column_stack(np.triu_indices(n_labels, 1))
-        self._fit_models(X, pair_signs(ranks), weight)
+        self._refuse_too_many(ranks.shape[1], X.shape[1])
+        self._warn_unless(self._learn(X, ranks, weight))
+
+    def _learn(self, X: Any, ranks: Values, weight: Values) -> bool:
+        """Train the models from where they stand; False if one did not converge."""
+        self.pairs_ = np.column_stack(np.triu_indices(ranks.shape[1], 1))
+        return self._fit_models(X, self._signs(ranks), weight)
+
+    def _signs(self, ranks: Values) -> NDArray[np.int8]:
+        """What the models learn, a column a model."""
+        return pair_signs(ranks)
 
     def _refuse_too_many(self, n_labels: int, n_features: int) -> None:
-        models = n_labels * (n_labels - 1) // 2
+        pairs = n_labels * (n_labels - 1) // 2
+        models = pairs * self._models_a_pair
         if self.max_models is None or models <= self.max_models:
             return
         memory = models * (n_features + 1) * 8 / 2**20
         raise ValueError(
-            f"{n_labels} labels make {models:,} pairs: {type(self).__name__} would train as many "
+            f"{n_labels} labels make {pairs:,} pairs: {type(self).__name__} would train {models:,} "
             f"models, at least {memory:,.0f} MB of coefficients, and {models / 2**17:,.1f} MB for "
             f"each row it predicts; max_models={self.max_models:,} forbids it. Raise max_models, "
             f"or use a ranker with one model a label, such as {self._modest_ranker}."
         )
 
+    def _first_leads(self, X: Any) -> Values:
+        """P(the first label of the pair precedes the second), a column a pair."""
+        return self._probabilities(X)
+
     def _pairwise_matrix(self, X: Any) -> Values:
         """P(i before j), 1/2 on the diagonal."""
         first, second = self.pairs_.T
-        probability = self._probabilities(X)
+        probability = self._first_leads(X)
         matrix = np.full((X.shape[0], *[self._n_ranked()] * 2), 0.5)
         matrix[:, first, second] = probability
         matrix[:, second, first] = 1 - probability
         return matrix
 
-    def _votes(self, X: Any) -> Values:
-        """Sum of P(i before j) over j: weighted voting, in blocks of rows."""
-        n_labels = self._n_ranked()
-        wins = np.zeros((len(self.pairs_), n_labels))
+    @cached_property
+    def _wins(self) -> Values:
+        """For each pair +1 for its first label and -1 for its second."""
+        wins = np.zeros((len(self.pairs_), self._n_ranked()))
         wins[np.arange(len(wins)), self.pairs_[:, 0]] = 1
         wins[np.arange(len(wins)), self.pairs_[:, 1]] = -1
+        return wins
+
+    def _votes(self, X: Any) -> Values:
+        """Sum of P(i before j) over j: weighted voting, in blocks of rows."""
+        n_pairs, n_labels = self._wins.shape
         # P(j before i) is 1 - P(i before j): a label starts with a vote a pair it is second in.
-        votes = np.tile(np.arange(n_labels, dtype=np.float64), (X.shape[0], 1))
-        rows = max(1, _BLOCK_ENTRIES // max(len(wins), 1))
-        for batch in gen_batches(X.shape[0], rows):
-            votes[batch] += self._probabilities(X[batch]) @ wins
+        seconds = np.arange(n_labels, dtype=np.float64)
+        votes = np.empty((X.shape[0], n_labels))
+        rows = max(1, _BLOCK_ENTRIES // max(n_pairs, 1))
+        for begin in range(0, X.shape[0], rows):
+            part = slice(begin, begin + rows)
+            votes[part] = seconds + self._first_leads(X[part]) @ self._wins
         return votes
 
     def _n_ranked(self) -> int:
@@ -204,15 +241,18 @@ def _fit_together(
     X: Any,
     signs: NDArray[np.int8],
     weight: Values,
+    start: tuple[Values, Values] | None,
     n_jobs: int | None,
-) -> tuple[Values, Values]:
-    """Solve all pairs, in blocks that do not depend on n_jobs."""
+) -> tuple[Values, Values, bool]:
+    """Solve all pairs, in blocks that do not depend on n_jobs; C = 0 leaves the intercepts."""
     coef = np.zeros((signs.shape[1], X.shape[1]))
     first, second = (signs > 0).T @ weight, (signs < 0).T @ weight
-    intercept = np.log((first + 1) / (second + 1))
-    learnable = np.flatnonzero((first > 0) & (second > 0))
+    learnable = (first > 0) & (second > 0)
+    intercept = np.log((first + ~learnable) / (second + ~learnable))
+    if estimator.C == 0:
+        return coef, intercept, True
     size = max(1, _BLOCK_ENTRIES // X.shape[0])
-    blocks = [learnable[start : start + size] for start in range(0, len(learnable), size)]
+    blocks = np.split(np.flatnonzero(learnable), range(size, int(learnable.sum()), size))
     solutions = Parallel(n_jobs=n_jobs)(
         delayed(solve_logistic)(
             X,
@@ -222,12 +262,13 @@ def _fit_together(
             fit_intercept=estimator.fit_intercept,
             tol=estimator.tol,
             max_iter=estimator.max_iter,
+            start=None if start is None else (start[0][block], start[1][block]),
         )
         for block in blocks
     )
-    for block, (slope, offset) in zip(blocks, solutions, strict=True):
+    for block, (slope, offset, _) in zip(blocks, solutions, strict=True):
         coef[block], intercept[block] = slope, offset
-    return coef, intercept
+    return coef, intercept, all(converged for *_, converged in solutions)
 
 
 def _fit_one(

@@ -1,7 +1,8 @@
 """Optimisers that the linear rankers and orderers share."""
 
 from prefero._solvers._convergence import warn_unconverged
+from prefero._solvers._held_out import HeldOutModels
 from prefero._solvers._lbfgs import Lbfgs
 from prefero._solvers._logistic import solve_logistic
 
-__all__ = ["Lbfgs", "solve_logistic", "warn_unconverged"]
+__all__ = ["HeldOutModels", "Lbfgs", "solve_logistic", "warn_unconverged"]

@@ -15,7 +15,6 @@ from scipy.special import expit, log_expit
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
-from prefero._solvers._convergence import warn_unconverged
 from prefero._solvers._lbfgs import Lbfgs
 from prefero._typing import Values
 
@@ -35,7 +34,8 @@ def solve_logistic(
     fit_intercept: bool,
     tol: float,
     max_iter: int,
-) -> tuple[Values, Values]:
+    start: tuple[Values, Values] | None = None,
+) -> tuple[Values, Values, bool]:
     """Minimise the penalised logistic loss of every column of signs.
 
     Parameters
@@ -49,6 +49,8 @@ def solve_logistic(
     C, fit_intercept, tol, max_iter
         As in :class:`~sklearn.linear_model.LogisticRegression`; an infinite C means no
         penalty.
+    start : tuple of ndarrays, optional
+        Coefficients and intercepts to start from; zero if None.
 
     Returns
     -------
@@ -56,30 +58,39 @@ def solve_logistic(
         Coefficients.
     intercept : ndarray of shape (n_problems,)
         Intercepts.
+    converged : bool
+        False if a problem was stopped by max_iter.
 
     Examples
     --------
     >>> X, signs = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[1], [1], [-1], [-1]])
-    >>> coef, intercept = solve_logistic(X, signs.astype(np.int8), np.ones(4), C=1.0,
-    ...                                  fit_intercept=True, tol=1e-8, max_iter=100)
+    >>> coef, intercept, _ = solve_logistic(X, signs.astype(np.int8), np.ones(4), C=1.0,
+    ...                                     fit_intercept=True, tol=1e-8, max_iter=100)
     >>> coef.round(3), intercept.round(3)
     (array([[-0.958]]), array([1.437]))
     """
     n_features, n_problems = X.shape[1], signs.shape[1]
-    if n_problems == 0:
-        return np.zeros((0, n_features)), np.zeros(0)
     ridge = np.full(n_features + fit_intercept, 1 / C)
     ridge[n_features:] = 0
-    solve = _newton if not issparse(X) and len(ridge) <= _NEWTON_COLUMNS else _lbfgs
-    beta, converged = solve(X, signs, weight, ridge, tol, max_iter)
-    if not converged:
-        warn_unconverged("A logistic regression", max_iter)
+    beta = np.zeros((n_problems, len(ridge)))
+    if start is not None:
+        beta = np.column_stack(start)[:, : len(ridge)]
+    converged = True
+    if n_problems > 0:
+        solve = _newton if not issparse(X) and len(ridge) <= _NEWTON_COLUMNS else _lbfgs
+        beta, converged = solve(X, signs, weight, ridge, beta, tol, max_iter)
     intercept = beta[:, n_features] if fit_intercept else np.zeros(n_problems)
-    return np.ascontiguousarray(beta[:, :n_features]), intercept.copy()
+    return np.ascontiguousarray(beta[:, :n_features]), intercept.copy(), converged
 
 
 def _newton(
-    X: Values, signs: NDArray[np.int8], weight: Values, ridge: Values, tol: float, max_iter: int
+    X: Values,
+    signs: NDArray[np.int8],
+    weight: Values,
+    ridge: Values,
+    beta: Values,
+    tol: float,
+    max_iter: int,
 ) -> tuple[Values, bool]:
     """Newton's method for every problem, each with its own step length.
 
@@ -88,7 +99,7 @@ def _newton(
     """
     if len(ridge) > X.shape[1]:
         X = np.hstack([X, np.ones((len(X), 1))])
-    beta = np.zeros((signs.shape[1], X.shape[1]))
+    beta = beta.copy()
     direction, base = np.zeros_like(beta), np.zeros_like(beta)
     base_loss, decrement = np.full(len(beta), np.inf), np.zeros(len(beta))
     step = np.ones(len(beta))
@@ -144,7 +155,13 @@ def _logistic(margin: Values) -> tuple[Values, Values]:
 
 
 def _lbfgs(
-    X: Any, signs: NDArray[np.int8], weight: Values, ridge: Values, tol: float, max_iter: int
+    X: Any,
+    signs: NDArray[np.int8],
+    weight: Values,
+    ridge: Values,
+    start: Values,
+    tol: float,
+    max_iter: int,
 ) -> tuple[Values, bool]:
     """L-BFGS on all problems as one, each scaled by its number of instances."""
     n_features, n_problems = X.shape[1], signs.shape[1]
@@ -162,7 +179,7 @@ def _lbfgs(
         gradient[:, n_features:] -= residual.sum(axis=0)[:, None]
         return float(loss @ scale), (gradient * scale[:, None]).ravel()
 
-    search = Lbfgs(np.zeros(n_problems * len(ridge)), scale=1.0)
+    search = Lbfgs(start.ravel(), scale=1.0)
     converged = search.run(objective, tol=tol, max_iter=max_iter)
     return search.x.reshape(n_problems, len(ridge)), converged
 

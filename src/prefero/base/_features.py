@@ -7,9 +7,12 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
+# Squares of larger features or weights, and sums of them, could leave the range of float64.
+LARGEST = 1e100
+
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
-    """Validate features as the tags of an estimator say, naming the place of a NaN it refuses.
+    """Validate features as the tags of an estimator say, naming the place of what it refuses.
 
     Parameters
     ----------
@@ -35,22 +38,35 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
         ensure_all_finite="allow-nan",
     )
     if not input_tags.allow_nan:
-        _refuse_nan(estimator, checked)
+        _refuse_unusable(estimator, checked)
     return checked
 
 
-def _refuse_nan(estimator: Any, X: Any) -> None:
-    entries = X.tocoo() if issparse(X) else X
-    missing = np.isnan(entries.data if issparse(X) else entries)
-    if not missing.any():
+def _refuse_unusable(estimator: Any, X: Any) -> None:
+    """Raise for NaN, and for numbers whose products would leave the range of float64."""
+    values = X.data if issparse(X) else X
+    if np.abs(values).max(initial=0) <= LARGEST:  # NaN is not
         return
+    missing = np.isnan(values)
+    unusable = missing if missing.any() else np.abs(values) > LARGEST
     if issparse(X):
-        row, column = (int(index[missing][0]) for index in (entries.row, entries.col))
+        entries = X.tocoo()
+        row, column = (int(index[unusable][0]) for index in (entries.row, entries.col))
     else:
-        row, column = (int(index) for index in np.argwhere(missing)[0])
-    name = getattr(estimator, "feature_names_in_", range(X.shape[1]))[column]
+        row, column = (int(index) for index in np.argwhere(unusable)[0])
+    name, ranker = _feature_name(estimator, X, column), type(estimator).__name__
+    if missing.any():
+        raise ValueError(
+            f"X contains NaN in column {name!r}, first in row {row}, and {ranker} does not accept "
+            "missing features: impute them, for instance with sklearn.impute.SimpleImputer, or "
+            "use a tree or a forest."
+        )
     raise ValueError(
-        f"X contains NaN in column {name!r}, first in row {row}, and "
-        f"{type(estimator).__name__} does not accept missing features: impute them, for "
-        "instance with sklearn.impute.SimpleImputer, or use a tree or a forest."
+        f"X holds {values[unusable].flat[0]:g} in column {name!r}, row {row}: {ranker} multiplies "
+        f"features, and takes none beyond {LARGEST:g} in size. Scale them, or use a tree or a "
+        "forest."
     )
+
+
+def _feature_name(estimator: Any, X: Any, column: int) -> Any:
+    return getattr(estimator, "feature_names_in_", range(X.shape[1]))[column]

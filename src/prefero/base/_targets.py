@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from prefero._typing import Mask, Values
 from prefero._warnings import warn_user
+from prefero.base._features import LARGEST
 from prefero.rankings import label_names
 
 
@@ -27,6 +28,11 @@ def used_rows(target: Values, weight: Values, *, says: str) -> Mask:
     ndarray of shape (n_samples,), dtype bool
         True for rows that are neither empty nor of weight zero.
     """
+    if weight.max(initial=0) > LARGEST:
+        raise ValueError(
+            f"sample_weight[{np.argmax(weight)}] is {weight.max():g}, but weights are added up and "
+            f"may not exceed {LARGEST:g}: divide them all by one number."
+        )
     empty = np.asarray(np.isnan(target).all(axis=1))
     if empty.all():
         raise ValueError(f"y {says}s no label in any row: there is nothing to learn from.")

@@ -30,18 +30,22 @@ class LinearFunctions:
     """One linear utility a label: h_(y', d)(x, y) is x_d if y = y', else 0.
 
     The parameters are a matrix of shape (n_features, n_labels), with one more row for the
-    intercepts if there are any.
+    intercepts if there are any: the weights of a constant feature. The larger the constant, the
+    less a penalty on the weights holds the intercepts back.
     """
 
-    def __init__(self, X: Any, graphs: PreferenceGraphs, fit_intercept: bool) -> None:
+    def __init__(
+        self, X: Any, graphs: PreferenceGraphs, fit_intercept: bool, constant: float = 1.0
+    ) -> None:
         self._X, self._fit_intercept = X, fit_intercept
+        self.n_features, self.constant = X.shape[1], constant if fit_intercept else 0.0
         self._products = FeatureProducts(X)
         self._graphs = graphs
         self.shape = (X.shape[1] + fit_intercept, graphs.n_labels)
         # A constant 1 beside features as small as those of text bends the loss far more than
         # they do; in units of their size it costs L-BFGS fewer iterations.
         self.unit = np.ones((self.shape[0], 1))
-        self.unit[X.shape[1] :] = _typical_size(X)
+        self.unit[X.shape[1] :] = _typical_size(X) / constant
 
     def decompose(self, decomposition: Decomposition) -> Any:
         """Cut the graphs; layers need no edge to be written out."""
@@ -57,7 +61,7 @@ class LinearFunctions:
         n_features = self._X.shape[1]
         scores = self._products.times(parameters[:n_features], rough=rough)
         if self._fit_intercept:
-            scores += parameters[n_features]
+            scores += self.constant * parameters[n_features]
         return scores
 
     def gradient(self, by_scores: Values, *, rough: bool = False) -> Values:
@@ -65,7 +69,7 @@ class LinearFunctions:
         slopes = self._products.transposed_times(by_scores, rough=rough)
         if not self._fit_intercept:
             return slopes
-        return np.vstack([slopes, by_scores.sum(axis=0)])
+        return np.vstack([slopes, self.constant * by_scores.sum(axis=0)])
 
     @cached_property
     def _signed(self) -> SignedFeatures:
@@ -80,13 +84,13 @@ class LinearFunctions:
         plus, minus = self._signed.boosting_sums(incoming, outgoing)
         if not self._fit_intercept:
             return sums.loss, plus, minus
-        plus = np.vstack([plus, incoming.sum(axis=0)])
-        return sums.loss, plus, np.vstack([minus, outgoing.sum(axis=0)])
+        plus = np.vstack([plus, self.constant * incoming.sum(axis=0)])
+        return sums.loss, plus, np.vstack([minus, self.constant * outgoing.sum(axis=0)])
 
     def rho(self, cut: Any) -> float:
         """The largest sum over j of |h_j(x, other) - h_j(x, preferred)| of any edge."""
         some = self._graphs.edge_counts() > 0
-        size = np.asarray(abs(self._X).sum(axis=1)).ravel()[some] + self._fit_intercept
+        size = np.asarray(abs(self._X).sum(axis=1)).ravel()[some] + self.constant
         return 2 * float(size.max(initial=0))
 
 

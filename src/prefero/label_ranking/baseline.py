@@ -1,6 +1,6 @@
 """The same order for everyone: the baseline every ranker must beat."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,9 @@ from sklearn.utils.metaestimators import available_if
 
 from prefero import mallows, plackett_luce
 from prefero._sklearn import StrOptions
-from prefero._state import Array, FittedState, Number
+from prefero._solvers import HeldOutModels
+from prefero._state import Array, Attribute, FittedState, Number
+from prefero._typing import Values
 from prefero.base import BaseLabelRanker
 from prefero.consensus import borda_batch, kemeny
 
@@ -18,13 +20,17 @@ class ConsensusLabelRanker(BaseLabelRanker):
 
     Parameters
     ----------
-    aggregation : {"borda", "kemeny", "mallows", "plackett_luce"}, default="borda"
+    aggregation : {"auto", "borda", "kemeny", "mallows", "plackett_luce"}, default="auto"
         The consensus: the (generalized) Borda count, Kemeny's rule, or the most likely
         ranking of a Mallows or a Plackett-Luce model. The Mallows model has
-        ``predict_spread``.
+        ``predict_spread``. ``"auto"`` is Kemeny's rule, by local search, if in three folds it
+        orders more held-out pairs right than Borda's; else, and for fewer than ten different
+        rows, Borda's.
 
     Attributes
     ----------
+    aggregation_ : str
+        The aggregation, chosen if it was ``"auto"``.
     votes_ : ndarray of shape (n_labels,)
         What the labels are ordered by, larger is better: mean votes; for ``"kemeny"``
         n_labels for the first label down to 1 for the last, for ``"plackett_luce"``
@@ -40,28 +46,35 @@ class ConsensusLabelRanker(BaseLabelRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "aggregation": [StrOptions({"borda", "kemeny", "mallows", "plackett_luce"})],
+        "aggregation": [StrOptions({"auto", "borda", "kemeny", "mallows", "plackett_luce"})],
     }
 
     _fitted_state: ClassVar[FittedState] = {
+        "aggregation_": Attribute(optional=True),
         "votes_": Array("f8", "n_labels"),
         "theta_": Number(0, when={"aggregation": "mallows"}),
     }
 
-    def __init__(self, aggregation: str = "borda") -> None:
+    def __init__(self, aggregation: str = "auto") -> None:
         self.aggregation = aggregation
 
-    def _fit(
-        self, X: NDArray[Any], ranks: NDArray[np.float64], weight: NDArray[np.float64]
-    ) -> None:
+    def _fit(self, X: Any, ranks: Values, weight: Values) -> None:
+        self.aggregation_ = self.aggregation
+        if self.aggregation == "auto":
+            models = HeldOutModels(self, "aggregation_", X, ranks, weight)
+            self.aggregation_ = models.choose(("borda", "kemeny")) if models.possible else "borda"
+        self._learn(X, ranks, weight)
+
+    def _learn(self, X: Any, ranks: Values, weight: Values) -> None:
         everyone = (ranks, np.arange(len(ranks))[None, :], weight[None, :])
-        if self.aggregation == "kemeny":
-            center = kemeny(ranks, sample_weight=weight)
+        if self.aggregation_ == "kemeny":
+            method: Literal["local", "exact"] = "local" if self.aggregation == "auto" else "exact"
+            center = kemeny(ranks, method, sample_weight=weight)
             self.votes_ = (len(center) + 1 - center).astype(np.float64)
-        elif self.aggregation == "mallows":
+        elif self.aggregation_ == "mallows":
             batch = mallows.fit_mallows_batch(*everyone)
             self.votes_, self.theta_ = batch.votes[0], float(batch.theta[0])
-        elif self.aggregation == "plackett_luce":
+        elif self.aggregation_ == "plackett_luce":
             self.votes_ = plackett_luce.fit_plackett_luce_batch(*everyone)[0]
         else:
             self.votes_ = borda_batch(*everyone)[0]
@@ -72,11 +85,11 @@ class ConsensusLabelRanker(BaseLabelRanker):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _decision(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _decision(self, X: NDArray[Any]) -> Values:
         return np.tile(self.votes_, (len(X), 1))
 
     @available_if(lambda ranker: ranker.aggregation == "mallows")
-    def predict_spread(self, X: Any) -> NDArray[np.float64]:
+    def predict_spread(self, X: Any) -> Values:
         """Return the spread theta of the model: the larger, the more the rankings agree.
 
         Parameters

@@ -45,6 +45,8 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         Whether each epoch visits the instances in a new random order.
     random_state : int, RandomState or None, default=None
         The orders.
+    calibrate : bool, default=True
+        Whether pair probabilities are learned too, from some more fits.
 
     Attributes
     ----------
@@ -86,6 +88,7 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         "fit_intercept": ["boolean"],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
+        "calibrate": ["boolean"],
     }
 
     _fitted_state: ClassVar[FittedState] = {
@@ -106,6 +109,7 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         fit_intercept: bool = True,
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = None,
+        calibrate: bool = True,
     ) -> None:
         self.alpha = alpha
         self.alpha_per = alpha_per
@@ -115,6 +119,7 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         self.fit_intercept = fit_intercept
         self.shuffle = shuffle
         self.random_state = random_state
+        self.calibrate = calibrate
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -59,7 +59,7 @@ class BinaryRelevanceRanker(BinaryModelsMixin, BaseMultilabelRanker):
     def _fit(self, X: Any, calibrated: NDArray[np.float64], weight: NDArray[np.float64]) -> None:
         labels, zero = calibrated[:, :-1], calibrated[:, -1:]
         signs = (labels < zero).astype(np.int8) - (labels > zero).astype(np.int8)
-        self._fit_models(X, signs, weight)
+        self._warn_unless(self._fit_models(X, signs, weight))
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         if hasattr(self, "coef_"):

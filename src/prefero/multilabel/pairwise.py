@@ -60,17 +60,6 @@ class PairwiseMultilabelRanker(PairwiseModelsMixin, BaseMultilabelRanker):
 
     _fitted_state: ClassVar[FittedState] = pairs_state("n_labels + 1")
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        max_models: int | None = 20_000,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.max_models = max_models
-        self.n_jobs = n_jobs
-
     def _decision(self, X: Any) -> NDArray[np.float64]:
         votes = self._votes(X)
         return votes[:, :-1] - votes[:, -1:]
