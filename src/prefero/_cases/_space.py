@@ -17,7 +17,7 @@ from prefero.rankings import pair_signs
 
 # Learning looks at no more cases and pairs than these; kernels between all of MAX_CASES are
 # built, a regression is made of the others.
-MAX_CASES = 800
+MAX_CASES = 600
 MAX_REGRESSION_CASES = 20_000
 MAX_PAIRS = 120
 
@@ -208,7 +208,7 @@ def learned_feature_weights(points: Values, targets: Values, weight: Values) -> 
         jac=True,
         bounds=bounds,
         method="L-BFGS-B",
-        options={"maxiter": 40},
+        options={"maxiter": 40, "ftol": 1e-6},
     )
     # Two digits are what the data tell; the rest depends on the order of summation.
     logs = np.round(found.x - found.x.mean(), 2)
