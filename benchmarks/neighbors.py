@@ -28,7 +28,6 @@ from prefero.rankings import drop_labels, ranks_from_scores
 from prefero.tables import read_rankings
 
 K = 5
-ALGORITHM_1 = {"aggregation": "mallows", "feature_weights": "equal"}
 
 
 def read_set(name: str) -> tuple[Any, Any]:
@@ -54,23 +53,16 @@ def compare(name: str, runs: int) -> list[str]:
     peer = KNeighborsRegressor(K, weights="distance").fit(scaled, Y)
     theirs = seconds(lambda: peer.predict(scaled), runs)
     rows = [f"| {name} | KNeighborsRegressor | {theirs:.3f} | 1.00 |"]
-    for head, missing, parameters in (
-        ("default", 0.0, {}),
-        ("default, 30 % missing", 0.3, {}),
-        (
-            "Algorithm 1, plain features",
-            0.0,
-            {"aggregation": "mallows", "feature_weights": "equal"},
-        ),
-        (
-            "Algorithm 1, plain features, 30 % missing",
-            0.3,
-            {"aggregation": "mallows", "feature_weights": "equal"},
-        ),
+    default, algorithm_1 = NeighborsLabelRanker, NeighborsLabelRanker.iblr
+    for head, missing, make in (
+        ("default", 0.0, default),
+        ("default, 30 % missing", 0.3, default),
+        ("Algorithm 1, plain features", 0.0, algorithm_1),
+        ("Algorithm 1, plain features, 30 % missing", 0.3, algorithm_1),
     ):
         ranks = drop_labels(Y, missing, random_state=0)
         some = ~np.isnan(ranks).all(axis=1)
-        ranker = NeighborsLabelRanker(K, **parameters).fit(X[some], ranks[some])
+        ranker = make(n_neighbors=K).fit(X[some], ranks[some])
         ours = seconds(lambda ranker=ranker: ranker.predict(X), runs)
         rows.append(f"| {name} | {head} | {ours:.3f} | {ours / theirs:.2f} |")
     ranker = NeighborsLabelRanker("auto")

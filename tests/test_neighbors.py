@@ -18,13 +18,13 @@ from sklearn.neighbors import NearestNeighbors
 import oracles
 from prefero import NeighborsLabelRanker
 from prefero._cases import _space
-from prefero.label_ranking._aggregation import AGGREGATIONS, aggregate
+from prefero.label_ranking._aggregation import AGGREGATIONS, LEFT_OUT, neighborhoods, spreads
 from prefero.mallows import fit_pairs_batch
 from prefero.metrics import completeness, correctness, kendall_tau
 from prefero.rankings import drop_labels, ranks_from_scores
 from strategies import rank_matrices
 
-PLAIN = {"scale": False, "feature_weights": "equal"}
+PLAIN = {"scale": False, "feature_weights": "equal", "shrinkage": 0, "aggregation": "pairs"}
 
 
 def problem(n=80, labels=4, missing=0.0, noise_features=0, seed=0):
@@ -41,7 +41,7 @@ def problem(n=80, labels=4, missing=0.0, noise_features=0, seed=0):
 def test_algorithm_1(missing):
     X, Y = problem(missing=missing)
     queries = np.random.default_rng(1).normal(size=(15, 2))
-    ranker = NeighborsLabelRanker(11, aggregation="mallows", **PLAIN).fit(X, Y)
+    ranker = NeighborsLabelRanker.iblr(n_neighbors=11, scale=False).fit(X, Y)
     ranks, theta = ranker.predict(queries), ranker.predict_spread(queries)
     for row, query in enumerate(queries):
         cases, distances = oracles.nearest(X, query, 11)
@@ -76,7 +76,7 @@ def test_votes_from_pairs(Y, seed):
 @given(rank_matrices(rows=(1, 6), labels=(2, 5)))
 def test_no_single_move_improves_a_kemeny_order(Y):
     weights = np.arange(1.0, len(Y) + 1)
-    votes, _ = aggregate("kemeny", Y, np.arange(len(Y))[None], weights[None])
+    votes = AGGREGATIONS["kemeny"](neighborhoods(Y, np.arange(len(Y))[None], weights[None]))
     _, share = oracles.pair_votes(Y, weights, 0.05)
     order = list(np.argsort(-votes[0]))
 
@@ -89,6 +89,74 @@ def test_no_single_move_improves_a_kemeny_order(Y):
         assert agreement(moved) <= agreement(order) + 1e-9
 
 
+@given(rank_matrices(rows=(2, 6), labels=(2, 5)), st.integers(0, 10**6))
+def test_votes_of_all_but_one(Y, seed):
+    weights = np.random.default_rng(seed).integers(1, 4, len(Y)) / 2.0
+    for name, left_out in LEFT_OUT.items():
+        votes = left_out(Y, weights, np.arange(len(Y)))
+        for case in range(len(Y)):
+            rest = weights.copy()
+            rest[case] = max(rest[case] - 1, 0)
+            one = neighborhoods(Y, np.arange(len(Y))[None], rest[None])
+            assert_allclose(votes[[case]], AGGREGATIONS[name](one), atol=1e-7)
+
+
+def test_rankings_that_features_say_nothing_of_get_the_constant_order():
+    rng = np.random.default_rng(0)
+    Y = ranks_from_scores(np.arange(4) + rng.normal(size=(150, 4)), higher_is_better=True)
+    ranker = NeighborsLabelRanker().fit(rng.normal(size=(150, 3)), Y)
+    assert ranker.shrinkage_ == 1
+    assert_array_equal(ranker.predict(rng.normal(size=(9, 3))), [[4, 3, 2, 1]] * 9)
+    X, Y = problem()
+    assert NeighborsLabelRanker().fit(X, Y).shrinkage_ < 1
+
+
+@pytest.mark.parametrize("aggregation", ["pairs", "kemeny", "borda"])
+def test_shrinkage_is_the_share_of_all_cases_in_the_votes(aggregation):
+    X, Y = problem(missing=0.2)
+    weight = np.arange(len(X)) % 3 + 1.0
+    votes = {}
+    for shrinkage in (0, 0.3, 1):
+        settings = {**PLAIN, "shrinkage": shrinkage, "aggregation": aggregation}
+        ranker = NeighborsLabelRanker(5, **settings).fit(X, Y, weight)
+        votes[shrinkage] = ranker.decision_function(X + 0.1)
+    everyone = AGGREGATIONS[aggregation](neighborhoods(Y, np.arange(len(Y))[None], weight[None]))
+    assert_array_equal(votes[1], np.tile(everyone, (len(X), 1)))
+    assert_allclose(votes[0.3], 0.7 * votes[0] + 0.3 * votes[1])
+
+
+def test_kemeny_is_taken_where_votes_mislead():
+    rng = np.random.default_rng(0)
+    # Most put one label first; the others put it so far back that its mean rank is in the middle.
+    most, others = [1, 2, 3, 4, 5, 6, 7], [7, 1, 2, 3, 4, 5, 6]
+    Y = np.array([most if u < 0.7 else others for u in rng.random(200)], dtype=float)
+    X = rng.normal(size=(200, 2))
+    assert NeighborsLabelRanker().fit(X, Y).aggregation_ == "kemeny"
+    X, Y = problem()
+    assert NeighborsLabelRanker().fit(X, Y).aggregation_ == "pairs"
+
+
+def test_learned_weights_are_switched_off_where_equal_ones_do_as_well():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    Y = ranks_from_scores(X + 0.3 * rng.normal(size=(120, 4)), higher_is_better=True)
+    ranker = NeighborsLabelRanker(5, n_directions=0, shrinkage=0).fit(X, Y)
+    assert_array_equal(ranker.feature_weights_, 1)
+    learned = NeighborsLabelRanker(5, n_directions=0, feature_weights="learned").fit(X, Y)
+    assert (learned.feature_weights_ != 1).all()
+
+
+def test_held_out_scores_are_those_of_a_ranker_without_the_row():
+    X, Y = problem(n=40, missing=0.2)
+    settings = {**PLAIN, "shrinkage": 0.25}
+    ranker = NeighborsLabelRanker(6, **settings).fit(X, Y)
+    scores = ranker._held_out_scores(X, Y, np.ones(40), np.arange(0, 40, 7))
+    for row, found in zip(range(0, 40, 7), scores, strict=True):
+        rest = np.delete(np.arange(40), row)
+        alone = NeighborsLabelRanker(6, **settings).fit(X[rest], Y[rest])
+        assert_allclose(found, alone.decision_function(X[[row]])[0])
+
+
 def test_the_spread_of_one_neighbor_looks_at_ten():
     X, Y = problem(n=200)
     one = NeighborsLabelRanker(1, **PLAIN).fit(X, Y)
@@ -99,10 +167,10 @@ def test_the_spread_of_one_neighbor_looks_at_ten():
 
 def test_all_aggregations_agree_where_neighbors_do():
     Y = np.array([[2, 1, 4, 3]] * 3 + [[np.nan, 1, 3, 2]])
-    for name in AGGREGATIONS:
-        votes, theta = aggregate(name, Y, np.array([[0, 1, 2, 3]]), np.ones((1, 4)))
-        assert_array_equal(np.argsort(-votes[0]), [1, 0, 3, 2])
-        assert theta[0] > 2
+    sets = neighborhoods(Y, np.array([[0, 1, 2, 3]]), np.ones((1, 4)))
+    for name, votes in AGGREGATIONS.items():
+        assert_array_equal(np.argsort(-votes(sets)[0]), [1, 0, 3, 2])
+        assert spreads(name, sets)[0] > 2
 
 
 @pytest.mark.parametrize("weights", ["dudani", "uniform", "distance", lambda d: np.exp(-d)])
@@ -186,17 +254,17 @@ class CountingIndex(BaseEstimator):
 def test_choosing_the_size_and_calibrating_cost_a_query_each():
     X, Y = problem()
     CountingIndex.queries = 0
-    ranker = NeighborsLabelRanker(algorithm=CountingIndex()).fit(X, Y)
-    assert CountingIndex.queries == 3  # and one for the recall
+    ranker = NeighborsLabelRanker(algorithm=CountingIndex(), **PLAIN).fit(X, Y)
+    assert CountingIndex.queries == 2  # one to choose, one for the recall
     assert len(ranker.leave_one_out_) >= 15
     assert ranker.recall_ == 1
-    plain = NeighborsLabelRanker().fit(X, Y)
+    plain = NeighborsLabelRanker(**PLAIN).fit(X, Y)
     assert_array_equal(ranker.predict(X), plain.predict(X))
 
 
 def test_explanation_tells_what_the_prediction_is_made_of():
     X, Y = problem(missing=0.3)
-    ranker = NeighborsLabelRanker(5).fit(X, Y)
+    ranker = NeighborsLabelRanker(5, shrinkage=0, aggregation="pairs").fit(X, Y)
     why = ranker.explain_neighbors(X[:4] + 0.1)
     assert why.cases.shape == why.distances.shape == why.weights.shape == (4, 5)
     assert_array_equal(why.rankings, ranker.rankings_[why.cases])
@@ -252,7 +320,9 @@ def test_features_that_explain_nothing_lose_their_weight():
     assert ranker.feature_weights_[:2].min() > 1.5 * ranker.feature_weights_[2:].max()
     X_new, Y_new = problem(n=150, noise_features=4, seed=0)
     X_new[:, 2:] = np.random.default_rng(5).normal(size=(150, 4))
-    equal = NeighborsLabelRanker(feature_weights="equal").fit(X, Y)
+    ranker, equal = (
+        NeighborsLabelRanker(5, feature_weights=kind).fit(X, Y) for kind in ("learned", "equal")
+    )
     assert ranker.score(X_new, Y_new) > equal.score(X_new, Y_new) + 0.05
 
 
@@ -318,11 +388,15 @@ def test_a_local_metric_looks_along_the_gradient():
 
 def test_probabilities_are_learned_by_leaving_one_case_out():
     X, Y = problem(missing=0.3)
-    ranker = NeighborsLabelRanker(5, **PLAIN).fit(X, Y)
-    held_out = ranker._held_out_scores(X, Y, np.ones(len(X)), np.arange(3))
-    for n in range(3):
-        alone = NeighborsLabelRanker(5, **PLAIN).fit(np.delete(X, n, 0), np.delete(Y, n, 0))
-        assert_allclose(held_out[n], alone.decision_function(X[[n]])[0])
+    ranker = NeighborsLabelRanker(5).fit(X, Y)
+    probability = ranker.predict_pairwise(X[:5])
+    everything = oracles.permutations(4)
+    for n, (center, theta) in enumerate(
+        zip(ranker.predict(X[:5]), ranker.predict_spread(X[:5]), strict=True)
+    ):
+        pmf = oracles.mallows_pmf(center, theta)
+        for i, j in itertools.permutations(range(4), 2):
+            assert_allclose(probability[n, i, j], pmf @ (everything[:, i] < everything[:, j]))
 
 
 def test_abstaining_makes_the_rest_more_right():

@@ -77,6 +77,7 @@ inline Neighborhoods neighborhoods(const Starts& starts, const Rows& rows, const
 
 // One function a subject, in the file of that name; module.cpp calls them all.
 void bind_rankings(nb::module_& module);
+void bind_cases(nb::module_& module);
 void bind_calibrated(nb::module_& module);
 void bind_consensus(nb::module_& module);
 void bind_ordering(nb::module_& module);

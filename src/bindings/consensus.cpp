@@ -100,12 +100,32 @@ std::pair<Out<double, 2>, Out<double, 1>> pair_votes_batch(In<double, 2> ranks, 
     return {votes, theta};
 }
 
+Out<double, 2> pair_votes(In<double, 2> ranks, Starts starts, Rows rows, Weights weights,
+                          double prior) {
+    const Neighborhoods sets = neighborhoods(starts, rows, weights, ranks.shape(0));
+    auto votes = make_array<double, 2>({sets.count, ranks.shape(1)});
+    Unlocked unlocked;
+    prefero::pair_votes_batch(rank_matrix(ranks), sets, prior, votes.data(), nullptr, unlocked);
+    return votes;
+}
+
 Out<double, 2> kemeny_batch(In<double, 2> ranks, Starts starts, Rows rows, Weights weights,
                             double prior) {
     const Neighborhoods sets = neighborhoods(starts, rows, weights, ranks.shape(0));
     auto votes = make_array<double, 2>({sets.count, ranks.shape(1)});
     Unlocked unlocked;
     prefero::kemeny_batch(rank_matrix(ranks), sets, prior, votes.data(), unlocked);
+    return votes;
+}
+
+Out<double, 2> left_out_votes(In<double, 2> ranks, Weights weights, Rows cases, double prior,
+                              bool kemeny) {
+    require(ranks.shape(0) == weights.shape(0), "ranks and weights must have the same length");
+    require_below(cases, ranks.shape(0), "cases must name rows of the matrix");
+    auto votes = make_array<double, 2>({cases.shape(0), ranks.shape(1)});
+    Unlocked unlocked;
+    prefero::left_out_votes(rank_matrix(ranks), weights.data(), {cases.data(), cases.shape(0)},
+                            prior, kemeny, votes.data(), unlocked);
     return votes;
 }
 
@@ -146,6 +166,9 @@ void bind_consensus(nb::module_& module) {
     module.def("fit_mallows_batch", &fit_mallows_batch, nb::arg("ranks"), nb::arg("starts"),
                nb::arg("rows"), nb::arg("weights"), nb::arg("max_rounds"),
                "Mean votes of the center, and theta, of each weighted set of rows.");
+    module.def("pair_votes", &pair_votes, nb::arg("ranks"), nb::arg("starts"), nb::arg("rows"),
+               nb::arg("weights"), nb::arg("prior"),
+               "Votes from the observed pairs of each weighted set of rows.");
     module.def("pair_votes_batch", &pair_votes_batch, nb::arg("ranks"), nb::arg("starts"),
                nb::arg("rows"), nb::arg("weights"), nb::arg("prior"),
                "Votes from the observed pairs, and theta, of each weighted set of rows.");
@@ -156,6 +179,9 @@ void bind_consensus(nb::module_& module) {
     module.def("kemeny_batch", &kemeny_batch, nb::arg("ranks"), nb::arg("starts"), nb::arg("rows"),
                nb::arg("weights"), nb::arg("prior"),
                "Positions from the end in a locally optimal order of each weighted set of rows.");
+    module.def("left_out_votes", &left_out_votes, nb::arg("ranks"), nb::arg("weights"),
+               nb::arg("cases"), nb::arg("prior"), nb::arg("kemeny"),
+               "Votes of all rows but one, for each of some rows.");
     module.def("mallows_log_normalizer", &mallows_log_normalizer, nb::arg("theta"),
                nb::arg("labels"), "The logarithm of the normalising constant.");
     module.def("mallows_moments", &mallows_moments, nb::arg("theta"), nb::arg("labels"),

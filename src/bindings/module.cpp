@@ -18,6 +18,7 @@ NB_MODULE(_core, module) {
     nb::register_exception_translator(keep_exception);
     module.doc() = "Compiled kernels of Prefero on plain arrays.";
     prefero::bindings::bind_calibrated(module);
+    prefero::bindings::bind_cases(module);
     prefero::bindings::bind_rankings(module);
     prefero::bindings::bind_consensus(module);
     prefero::bindings::bind_ordering(module);

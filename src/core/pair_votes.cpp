@@ -1,6 +1,7 @@
 #include "core/pair_votes.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "core/mallows.hpp"
@@ -105,6 +106,28 @@ double expected_distance(const double* share, const double* votes, std::size_t l
     return distance;
 }
 
+// The order of the votes, improved by moving labels; its buffers serve one set after another.
+class LocalSearch {
+  public:
+    explicit LocalSearch(std::size_t labels) : margins_(labels * labels), order_(labels) {}
+
+    void operator()(PairWeights& pairs, double prior, double* votes) {
+        const std::size_t labels = order_.size();
+        sum_shares(pairs.shares(prior), labels, votes);
+        pairs.write_margins(labels, margins_.data());
+        for (std::size_t i = 0; i < labels; ++i) order_[i] = static_cast<std::int64_t>(i);
+        std::stable_sort(order_.begin(), order_.end(),
+                         [votes](std::int64_t a, std::int64_t b) { return votes[a] > votes[b]; });
+        improve_order(margins_.data(), labels, order_.data());
+        for (std::size_t place = 0; place < labels; ++place)
+            votes[order_[place]] = static_cast<double>(labels - place);
+    }
+
+  private:
+    std::vector<double> margins_;
+    std::vector<std::int64_t> order_;
+};
+
 template <typename Use>
 void for_each_set(RankMatrix ranks, Neighborhoods sets, Interruption& interruption, Use use) {
     PairWeights pairs(ranks.labels);
@@ -123,31 +146,44 @@ void for_each_set(RankMatrix ranks, Neighborhoods sets, Interruption& interrupti
 void pair_votes_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes,
                       double* theta, Interruption& interruption) {
     const std::size_t labels = ranks.labels;
-    const ThetaTable theta_of(labels);
+    std::optional<ThetaTable> theta_of;  // which takes longer to make than many votes
+    if (theta != nullptr) theta_of.emplace(labels);
     for_each_set(ranks, sets, interruption, [&](std::size_t q, PairWeights& pairs) {
         double* own = votes + q * labels;
         const double* share = pairs.shares(prior);
         sum_shares(share, labels, own);
-        theta[q] = theta_of(expected_distance(share, own, labels));
+        if (theta_of) theta[q] = (*theta_of)(expected_distance(share, own, labels));
     });
 }
 
 void kemeny_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes,
                   Interruption& interruption) {
-    const std::size_t labels = ranks.labels;
-    std::vector<double> margins(labels * labels);
-    std::vector<std::int64_t> order(labels);
+    LocalSearch search(ranks.labels);
     for_each_set(ranks, sets, interruption, [&](std::size_t q, PairWeights& pairs) {
-        double* own = votes + q * labels;
-        sum_shares(pairs.shares(prior), labels, own);
-        pairs.write_margins(labels, margins.data());
-        for (std::size_t i = 0; i < labels; ++i) order[i] = static_cast<std::int64_t>(i);
-        std::stable_sort(order.begin(), order.end(),
-                         [own](std::int64_t a, std::int64_t b) { return own[a] > own[b]; });
-        improve_order(margins.data(), labels, order.data());
-        for (std::size_t place = 0; place < labels; ++place)
-            own[order[place]] = static_cast<double>(labels - place);
+        search(pairs, prior, votes + q * ranks.labels);
     });
+}
+
+void left_out_votes(RankMatrix ranks, const double* weights, LeftOut cases, double prior,
+                    bool kemeny, double* votes, Interruption& interruption) {
+    const std::size_t labels = ranks.labels;
+    SignRows signs(ranks);
+    PairWeights all(labels);
+    for (std::size_t i = 0; i < ranks.rows; ++i) {
+        interruption.spend(labels * labels);
+        all.add(signs.row(i), weights[i]);
+    }
+    LocalSearch search(labels);
+    for (std::size_t q = 0; q < cases.count; ++q) {
+        const auto row = static_cast<std::size_t>(cases.rows[q]);
+        interruption.spend(2 * labels * labels);
+        PairWeights others = all;
+        others.add(signs.row(row), -std::min(weights[row], 1.0));
+        if (kemeny)
+            search(others, prior, votes + q * labels);
+        else
+            sum_shares(others.shares(prior), labels, votes + q * labels);
+    }
 }
 
 }  // namespace prefero

@@ -10,7 +10,7 @@ namespace prefero {
 // weight that orders the pair plus `prior` times the weight of the set: a share in (-1, 1), 0
 // for a pair no row orders. The vote of a label is (c + 1)/2 plus half the sum of its shares: with
 // complete rankings and no prior its mean Borda vote. Theta is that of the Mallows distribution
-// whose mean distance to the order of the votes is the one the shares state.
+// whose mean distance to the order of the votes is the one the shares state; it may be null.
 void pair_votes_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes,
                       double* theta, Interruption& interruption);
 
@@ -19,5 +19,16 @@ void pair_votes_batch(RankMatrix ranks, Neighborhoods sets, double prior, double
 // Kendall's distance. Writes positions from the end, so that larger is better.
 void kemeny_batch(RankMatrix ranks, Neighborhoods sets, double prior, double* votes,
                   Interruption& interruption);
+
+// Some rows of a rank matrix.
+struct LeftOut {
+    const std::int64_t* rows;
+    std::size_t count;
+};
+
+// For each of some rows, the votes of `pair_votes_batch` or `kemeny_batch` over the whole matrix
+// less a weight of one of that row.
+void left_out_votes(RankMatrix ranks, const double* weights, LeftOut cases, double prior,
+                    bool kemeny, double* votes, Interruption& interruption);
 
 }  // namespace prefero

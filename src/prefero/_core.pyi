@@ -11,6 +11,12 @@ def mean_offsets(offsets: Annotated[NDArray[numpy.float64], dict(shape=(None, No
     Weighted means, set by set, of the labels' offsets from the zero point and of their sides.
     """
 
+def distances(queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
+    """Euclidean distances of all queries and points."""
+
+def distances_of(queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cases: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
+    """Euclidean distances of each query and some points of its own."""
+
 def count_pairs(first: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C')]:
     """
     Concordant, discordant, tied in first, in second, in both: five counts a row.
@@ -50,6 +56,9 @@ def mallows_pairwise(centers: Annotated[NDArray[numpy.int64], dict(shape=(None, 
 def fit_mallows_batch(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_rounds: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
     """Mean votes of the center, and theta, of each weighted set of rows."""
 
+def pair_votes(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
+    """Votes from the observed pairs of each weighted set of rows."""
+
 def pair_votes_batch(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
     """
     Votes from the observed pairs, and theta, of each weighted set of rows.
@@ -62,6 +71,9 @@ def kemeny_batch(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None
     """
     Positions from the end in a locally optimal order of each weighted set of rows.
     """
+
+def left_out_votes(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cases: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: float, kemeny: bool) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
+    """Votes of all rows but one, for each of some rows."""
 
 def mallows_log_normalizer(theta: float, labels: int) -> float:
     """The logarithm of the normalising constant."""

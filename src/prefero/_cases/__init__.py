@@ -1,6 +1,7 @@
 """Case bases: who is near, how near, and what that is worth. For rankers that keep their cases."""
 
 from prefero._cases._case_base import (
+    INDEX_PARAMETERS,
     CaseBase,
     CaseRankerMixin,
     evenly_sampled,
@@ -14,20 +15,22 @@ from prefero._cases._neighborhoods import (
     neighbor_weights,
     occupied_places,
 )
-from prefero._cases._space import learned_space, nearest_in_local_metric, selected_cases
+from prefero._cases._space import Space, candidate_spaces, nearest_in_local_metric, selected_cases
 
 __all__ = [
+    "INDEX_PARAMETERS",
     "CaseBase",
     "CaseRankerMixin",
     "FaissIndex",
     "Neighbors",
+    "Space",
     "WeightFunction",
     "build_index",
+    "candidate_spaces",
     "evenly_sampled",
     "in_chunks",
     "index_recall",
     "largest_good_size",
-    "learned_space",
     "nearest_in_local_metric",
     "neighbor_weights",
     "occupied_places",

@@ -23,10 +23,25 @@ EXACT_ALGORITHMS = {"auto", "brute", "kd_tree", "ball_tree"}
 CHUNK_ROWS = 4096
 # Cases left out, one at a time, to choose a size.
 MAX_TRIALS = 3000
-# The part of its standard error below which a difference is taken for chance.
-CHANCE = 0.5
 # Sums of numbers of about 1 that differ by less are equal.
 ROUNDING = 1e-12
+
+# The docstrings of both rankers hold it.
+INDEX_PARAMETERS = """
+algorithm : str or object, default="auto"
+    ``"auto"``, ``"brute"``, ``"kd_tree"`` or ``"ball_tree"`` of scikit-learn;
+    ``"approximate"`` for large case bases (needs the ``ann`` extra); or an object with
+    ``fit(X)`` and ``kneighbors(X, n_neighbors)``, which gets the scaled cases. Model files hold
+    names only.
+metric : str or callable, default="minkowski"
+    As in :class:`sklearn.neighbors.NearestNeighbors`; a function is not saved to model files.
+p : float, default=2
+    The power of the Minkowski metric.
+metric_params : dict, optional
+    More parameters of the metric.
+n_jobs : int, optional
+    Chunks of queries to answer at a time, as in joblib. Results do not depend on it.
+"""
 
 
 class CaseBase:
@@ -87,20 +102,32 @@ class CaseBase:
 
     def nearest(self, queries: Values, k: int) -> Neighbors:
         """Return the nearest cases of each query, enough of them for k places."""
-        distances, indices = self.index.kneighbors(queries, min(k, len(self.points)))
-        return Neighbors(distances, indices, self.weight[indices])
+        return self._refined(queries, self._found(queries, k), k)
 
     def others(self, cases: Indices, k: int) -> Neighbors:
         """Return the nearest other cases of some cases, enough of them for k places.
 
         Of a case of weight w, w - 1 stay when one is left out.
         """
-        near = self.nearest(self.points[cases], k + 1)
+        queries = self.points[cases]
+        near = self._found(queries, k + 1)
         places = np.maximum(near.places - (near.indices == cases[:, None]), 0)
+        near = self._refined(queries, near._replace(places=places), k + 1)
         # A case without a place goes to the end, and out if there are enough.
-        order = np.argsort(places == 0, axis=1, kind="stable")[:, :k]
-        parts = (near.distances, near.indices, places)
-        return Neighbors(*(np.take_along_axis(part, order, axis=1) for part in parts))
+        order = np.argsort(near.places == 0, axis=1, kind="stable")[:, :k]
+        return Neighbors(
+            np.take_along_axis(near.distances, order, axis=1),
+            np.take_along_axis(near.indices, order, axis=1),
+            np.take_along_axis(near.places, order, axis=1),
+        )
+
+    def _found(self, queries: Values, k: int) -> Neighbors:
+        distances, indices = self.index.kneighbors(queries, min(k, len(self.points)))
+        return Neighbors(distances, indices, self.weight[indices])
+
+    def _refined(self, queries: Values, near: Neighbors, k: int) -> Neighbors:
+        """Choose among more neighbours than asked for, where a subclass finds more."""
+        return near
 
     def trials(self) -> tuple[Indices, Values]:
         """Return the cases to leave out one after the other, and what each counts."""
@@ -156,8 +183,11 @@ class CaseRankerMixin:
     @cached_property
     def _cases(self) -> CaseBase:
         """The cases, whose index is made at the first query: files hold plain arrays only."""
-        index = (getattr(self, name) for name in ("algorithm", "metric", "p", "metric_params"))
-        return CaseBase(self.points_, self.case_weight_, *index)
+        return CaseBase(self.points_, self.case_weight_, **self._index_options())
+
+    def _index_options(self) -> dict[str, Any]:
+        names = ("algorithm", "metric", "p", "metric_params")
+        return {name: getattr(self, name) for name in names}
 
 
 def in_chunks(
@@ -224,10 +254,10 @@ def evenly_sampled(weight: Values, most: int) -> tuple[Indices, Values]:
 
 
 def largest_good_size(scores: Values, weight: Values) -> int:
-    """Choose a neighbourhood size: the largest whose score is the best, up to chance.
+    """Choose the last of some sizes, ascending, whose score is the best, up to chance.
 
-    A difference counts as chance if it is below a part of its standard error: of sizes that
-    the cases left out cannot tell apart, the larger one has the smaller variance.
+    A difference counts as chance if it is below its standard error: of sizes that the cases
+    left out cannot tell apart, the larger one has the smaller variance.
 
     Parameters
     ----------
@@ -253,4 +283,4 @@ def largest_good_size(scores: Values, weight: Values) -> int:
     gap = behind @ share
     # A case of weight w is w witnesses, each with its part of the share.
     error = np.sqrt((behind - gap[:, None]) ** 2 @ (share**2 / place_sizes(weight)))
-    return int(np.flatnonzero(gap <= CHANCE * error + ROUNDING)[-1])
+    return int(np.flatnonzero(gap <= error + ROUNDING)[-1])

@@ -5,8 +5,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.neighbors import VALID_METRICS, NearestNeighbors
-from sklearn.utils import gen_batches
 
+from prefero import _core
 from prefero._optional import require
 from prefero._state import Array, Attribute, FittedState, Number, State, Word
 from prefero._typing import Indices, Mask, Values
@@ -15,8 +15,6 @@ from prefero._typing import Indices, Mask, Values
 MAX_TREE_FEATURES = 15
 # Products of queries, cases and features up to which looking at all cases is fastest.
 MAX_SCAN = 100_000
-# Numbers that are held at a time to take distances.
-MAX_BLOCK = 1 << 21
 
 
 class Index(Protocol):
@@ -96,35 +94,28 @@ def build_index(
     return OtherMetricIndex(algorithm, metric, p, metric_params).fit(points)
 
 
-def euclidean(queries: Values, points: Values) -> Values:
-    """Return the distances along the last axis, exactly 0 for equal points.
-
-    Every distance comes from here, so that it has the same bits whatever index found the case
-    and however many queries were asked at a time.
-    """
-    apart = queries - points
-    return np.sqrt(np.einsum("...d,...d->...", apart, apart))
-
-
 def nearest_first(distances: Values, indices: Indices) -> tuple[Values, Indices]:
     """Sort by distance; of equally near cases the one that comes first in the case base."""
-    order = np.lexsort((indices, distances), axis=1)
-    return np.take_along_axis(distances, order, 1), np.take_along_axis(indices, order, 1)
+    unsorted = np.flatnonzero((np.diff(distances, axis=1) <= 0).any(axis=1))
+    if unsorted.size:
+        distances, indices = distances.copy(), indices.copy()
+        order = np.lexsort((indices[unsorted], distances[unsorted]), axis=1)
+        for part in (distances, indices):
+            part[unsorted] = np.take_along_axis(part[unsorted], order, 1)
+    return distances, indices
 
 
 def measured(queries: Values, points: Values, indices: Indices) -> tuple[Values, Indices]:
-    """Take the distances of proposed cases, and sort them."""
-    distances = np.empty(indices.shape)
-    rows_at_a_time = max(1, MAX_BLOCK // max(1, indices.shape[1] * points.shape[1]))
-    for rows in gen_batches(len(queries), rows_at_a_time):
-        distances[rows] = euclidean(queries[rows, None], points[indices[rows]])
+    """Take the distances of proposed cases from differences, and sort them."""
+    distances = _core.distances_of(np.ascontiguousarray(queries), points, indices)
     return nearest_first(distances, indices)
 
 
 class EuclideanIndex:
     """An exact Euclidean index: the k nearest, of equally near ones those that come first.
 
-    An index of scikit-learn proposes cases; their distances are taken from differences. Its own
+    An index of scikit-learn proposes cases; their distances are taken from differences, so that
+    they have the same bits whatever proposes them and however many queries are asked. Its own
     come from products where it uses no tree, and leave equal points apart.
 
     Parameters
@@ -141,7 +132,7 @@ class EuclideanIndex:
         algorithm = self.algorithm
         if algorithm == "auto":
             algorithm = "kd_tree" if points.shape[1] <= MAX_TREE_FEATURES else "brute"
-        self._points = points
+        self._points = np.ascontiguousarray(points)
         # Products are the more exact the nearer to the origin.
         self._center = points.mean(axis=0) if algorithm == "brute" else np.zeros(points.shape[1])
         centered = points - self._center if algorithm == "brute" else points
@@ -165,7 +156,7 @@ class EuclideanIndex:
         return distances, indices
 
     def _scan(self, queries: Values, k: int) -> tuple[Values, Indices]:
-        distances = euclidean(queries[:, None], self._points)
+        distances = _core.distances(np.ascontiguousarray(queries), self._points)
         indices = np.argsort(distances, axis=1, kind="stable")[:, :k]
         return np.take_along_axis(distances, indices, 1), indices
 
@@ -235,7 +226,7 @@ class FaissIndex:
         n, d = points.shape
         # Training a cell takes about forty cases; fewer make faiss print a warning.
         cells = min(self.n_cells or round(np.sqrt(n)), max(1, n // 40))
-        self._points = points
+        self._points = np.ascontiguousarray(points)
         self._index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, cells)
         self._index.cp.seed = 0
         singles = np.ascontiguousarray(points, dtype=np.float32)

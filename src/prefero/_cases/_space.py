@@ -1,8 +1,12 @@
 """Where near means alike: what a case base learns from its rankings before the first query."""
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array
 
 from prefero._cases._case_base import evenly_sampled
 from prefero._cases._neighborhoods import Neighbors, neighbor_weights
@@ -13,7 +17,7 @@ from prefero.rankings import pair_signs
 
 # Learning looks at no more cases and pairs than these; kernels between all of MAX_CASES are
 # built, a regression is made of the others.
-MAX_CASES = 800
+MAX_CASES = 600
 MAX_REGRESSION_CASES = 20_000
 MAX_PAIRS = 120
 
@@ -24,6 +28,75 @@ RIDGE = 0.03
 PENALTY = 0.5
 SHRINKAGE = 1e-2
 TINY = 1e-300
+
+
+class Space(NamedTuple):
+    """Where distances are taken: centred, scaled and weighed features, and directions.
+
+    ``directions`` of shape (n_features, n_directions) are those of the scaled features.
+    """
+
+    center: Values
+    scale: Values
+    factors: Values
+    directions: Values
+
+
+def candidate_spaces(
+    X: Values,
+    ranks: Values,
+    weight: Values,
+    scale: bool,
+    feature_weights: str | ArrayLike,
+    n_directions: int,
+) -> list[Space]:
+    """Return the ways to take distances that are to be tried, the plainest last.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_cases, n_features)
+        The cases.
+    ranks : ndarray of shape (n_cases, n_labels)
+        Their rankings.
+    weight : ndarray of shape (n_cases,)
+        Their weights.
+    scale : bool
+        Whether to standardise the features.
+    feature_weights : {"auto", "learned", "equal"} or array-like of shape (n_features,)
+        What features count; ``"auto"`` tries learned and equal ones if they are standardised.
+    n_directions : int
+        The number of directions that join learned features.
+
+    Returns
+    -------
+    list of Space
+        One or two.
+    """
+    d = X.shape[1]
+    center, unit = np.zeros(d), np.ones(d)
+    if scale:
+        scaler = StandardScaler().fit(X, sample_weight=weight)
+        center, unit = scaler.mean_, scaler.scale_
+    equal = Space(center, unit, np.ones(d), np.empty((d, 0)))
+    if not isinstance(feature_weights, str):
+        return [equal._replace(factors=np.sqrt(_given_weights(feature_weights, d)))]
+    if feature_weights == "equal" or (feature_weights == "auto" and not scale):
+        return [equal]
+    directions, factors = learned_space((X - center) / unit, ranks, weight, n_directions)
+    learned = Space(center, unit, factors[:d], directions * factors[d:])
+    return [learned] if feature_weights == "learned" else [learned, equal]
+
+
+def _given_weights(weights: ArrayLike, d: int) -> Values:
+    given: Values = check_array(
+        weights, dtype=np.float64, ensure_2d=False, input_name="feature_weights"
+    )
+    if given.shape != (d,) or (given < 0).any():
+        raise ValueError(
+            f"feature_weights must hold {d} weights that are not negative, one a feature, got an "
+            f"array of shape {given.shape}."
+        )
+    return given
 
 
 def learned_space(
@@ -130,7 +203,12 @@ def learned_feature_weights(points: Values, targets: Values, weight: Values) -> 
     start = loss.first_log_weight()
     bounds = [(start - 8, start + 6)] * d
     found = minimize(
-        loss, np.full(d, start), jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": 40}
+        loss,
+        np.full(d, start),
+        jac=True,
+        bounds=bounds,
+        method="L-BFGS-B",
+        options={"maxiter": 40, "ftol": 1e-6},
     )
     # Two digits are what the data tell; the rest depends on the order of summation.
     logs = np.round(found.x - found.x.mean(), 2)

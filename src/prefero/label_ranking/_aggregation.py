@@ -1,6 +1,7 @@
 """How the rankings of many neighbourhoods become one each: validated rankings, nothing checked."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -9,21 +10,17 @@ from prefero._ranking_sets import Neighborhoods, used_rows_only
 from prefero._typing import Indices, Values
 from prefero.plackett_luce import fit_plackett_luce_batch
 
-Aggregation = Callable[[Neighborhoods], tuple[Values, Values]]
-
 # The weight, relative to that of the neighbours, of the assumption that a pair is open.
 PRIOR = 0.05
 # Rounds of Algorithm 1 for neighbourhoods whose center does not settle.
 MALLOWS_ROUNDS = 20
 
 
-def aggregate(name: str, ranks: Values, indices: Indices, weights: Values) -> tuple[Values, Values]:
-    """Aggregate the rankings of neighbourhoods.
+def neighborhoods(ranks: Values, indices: Indices, weights: Values) -> Neighborhoods:
+    """Return the sets of rankings that queries find.
 
     Parameters
     ----------
-    name : str
-        One of ``AGGREGATIONS``.
     ranks : ndarray of shape (n_cases, n_labels)
         Rankings of the cases.
     indices, weights : ndarray of shape (n_queries, k)
@@ -31,41 +28,36 @@ def aggregate(name: str, ranks: Values, indices: Indices, weights: Values) -> tu
 
     Returns
     -------
-    votes : ndarray of shape (n_queries, n_labels)
-        Larger is better.
-    theta : ndarray of shape (n_queries,)
-        The spread of the rankings.
+    Neighborhoods
+        One set a query.
     """
     starts = np.arange(len(indices) + 1, dtype=np.int64) * indices.shape[1]
-    sets = used_rows_only(ranks, starts, indices.ravel(), weights.ravel())
-    return AGGREGATIONS[name](sets)
+    return used_rows_only(ranks, starts, indices.ravel(), weights.ravel())
 
 
-def _pairs(sets: Neighborhoods) -> tuple[Values, Values]:
-    return _core.pair_votes_batch(*sets, prior=PRIOR)
+def _plackett_luce(sets: Neighborhoods) -> Values:
+    return fit_plackett_luce_batch(sets.ranks, sets.rows, sets.weights, indptr=sets.starts)
 
 
-def _mallows(sets: Neighborhoods) -> tuple[Values, Values]:
-    return _core.fit_mallows_batch(*sets, max_rounds=MALLOWS_ROUNDS)
-
-
-def _borda(sets: Neighborhoods) -> tuple[Values, Values]:
-    return _core.borda_batch(*sets), _pairs(sets)[1]
-
-
-def _kemeny(sets: Neighborhoods) -> tuple[Values, Values]:
-    return _core.kemeny_batch(*sets, prior=PRIOR), _pairs(sets)[1]
-
-
-def _plackett_luce(sets: Neighborhoods) -> tuple[Values, Values]:
-    votes = fit_plackett_luce_batch(sets.ranks, sets.rows, sets.weights, indptr=sets.starts)
-    return votes, _pairs(sets)[1]
-
-
-AGGREGATIONS: dict[str, Aggregation] = {
-    "pairs": _pairs,
-    "mallows": _mallows,
-    "borda": _borda,
-    "kemeny": _kemeny,
+# Name -> votes of each set, larger is better.
+AGGREGATIONS: dict[str, Callable[[Neighborhoods], Values]] = {
+    "pairs": lambda sets: _core.pair_votes(*sets, prior=PRIOR),
+    "mallows": lambda sets: _core.fit_mallows_batch(*sets, max_rounds=MALLOWS_ROUNDS)[0],
+    "borda": lambda sets: _core.borda_batch(*sets),
+    "kemeny": lambda sets: _core.kemeny_batch(*sets, prior=PRIOR),
     "plackett_luce": _plackett_luce,
+}
+
+
+def spreads(aggregation: str, sets: Neighborhoods) -> Values:
+    """Return the theta of a Mallows model of each set."""
+    if aggregation == "mallows":
+        return _core.fit_mallows_batch(*sets, max_rounds=MALLOWS_ROUNDS)[1]
+    return _core.pair_votes_batch(*sets, prior=PRIOR)[1]
+
+
+# Name -> votes of all rankings but one, for each of some: function of ranks, weights and rows.
+LEFT_OUT: dict[str, Callable[[Values, Values, Indices], Values]] = {
+    name: partial(_core.left_out_votes, prior=PRIOR, kemeny=name == "kemeny")
+    for name in ("pairs", "kemeny")
 }

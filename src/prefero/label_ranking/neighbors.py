@@ -1,59 +1,41 @@
 """Instance-based label ranking: predict what the nearest cases prefer."""
 
-from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, Self
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_array
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._cases import (
+    INDEX_PARAMETERS,
     CaseRankerMixin,
     Neighbors,
+    Space,
     WeightFunction,
+    candidate_spaces,
     in_chunks,
     largest_good_size,
-    learned_space,
-    nearest_in_local_metric,
-    neighbor_weights,
     selected_cases,
 )
+from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
-from prefero._state import Array, Attribute, FittedState, Number
+from prefero._state import Array, Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Mask, Values
 from prefero.base import BaseLabelRanker, fitting, unseen_labels
-from prefero.consensus import borda_votes
-from prefero.label_ranking._aggregation import AGGREGATIONS, aggregate
-from prefero.metrics import kendall_tau
+from prefero.label_ranking._aggregation import AGGREGATIONS, LEFT_OUT
+from prefero.label_ranking._ranked_cases import NeighborExplanation, RankedCases
 from prefero.rankings import strict_ranks
 
 # What "auto" chooses from: each size is about a quarter larger than the one before.
 NEIGHBORHOOD_SIZES = (1, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 25, 32, 40, 50, 65, 85, 110, 150, 200)
+# How much of the constant order joins the votes of the neighbours; 1 is the constant order.
+SHRINKAGES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Fewer neighbours than these say nothing of how much rankings spread.
 SPREAD_NEIGHBORS = 10
 # Neighbours that must agree with a case before it is redundant.
 CONDENSING_NEIGHBORS = 3
-
-
-class NeighborExplanation(NamedTuple):
-    """Why some instances got their predictions: their neighbours, nearest first.
-
-    Attributes
-    ----------
-    cases : ndarray of shape (n_samples, k)
-        Row numbers in the case base, of ``rankings_`` for instance.
-    distances, weights : ndarray of shape (n_samples, k)
-        How far they are, and what their rankings count.
-    rankings : ndarray of shape (n_samples, k, n_labels)
-        Their ranks; NaN where unknown.
-    """
-
-    cases: NDArray[np.int64]
-    distances: Values
-    weights: Values
-    rankings: Values
 
 
 _COORDINATES = (
@@ -62,6 +44,7 @@ _COORDINATES = (
 )
 
 
+@documented(index=INDEX_PARAMETERS)
 class NeighborsLabelRanker(CaseRankerMixin, BaseLabelRanker):
     """Instance-based label ranking (IBLR): aggregate the rankings of the nearest cases.
 
@@ -69,20 +52,28 @@ class NeighborsLabelRanker(CaseRankerMixin, BaseLabelRanker):
     ----------
     n_neighbors : int or "auto", default="auto"
         The size of the neighbourhood. ``"auto"`` chooses it among twenty sizes by leaving out
-        one case after the other, from a single neighbour query.
+        one case after the other, from a single neighbour query; of sizes within one standard
+        error of the best the largest.
     weights : {"dudani", "uniform", "distance"} or callable, default="dudani"
         What a neighbour counts: (d_k - d_i)/(d_k - d_1); 1; 1/d; or what a function of the
         distances (n_queries, k) returns.
-    aggregation : {"pairs", "mallows", "borda", "kemeny", "plackett_luce"}, default="pairs"
+    aggregation : {"auto", "pairs", "mallows", "borda", "kemeny", "plackett_luce"}, \
+default="auto"
         How the rankings of the neighbours become one. ``"pairs"`` judges each pair of labels
         by the neighbours that order it; ``"mallows"`` is the paper's Algorithm 1. Both are
-        the same Borda count where no labels are missing.
+        the same Borda count where no labels are missing. ``"auto"`` takes ``"pairs"`` unless
+        ``"kemeny"`` predicts the cases left out better by more than a standard error.
+    shrinkage : float or "auto", default="auto"
+        The share of the constant order, that of all cases, in the votes; 1 means the same
+        order for everyone. ``"auto"`` chooses it with the size, the stronger the rather; with
+        an aggregation other than ``"pairs"`` and ``"kemeny"`` it is 0.
     scale : bool, default=True
         Whether to standardise the features. False leaves X alone.
     feature_weights : {"auto", "learned", "equal"} or array-like of shape (n_features,), \
 default="auto"
         What features count in the distance. ``"learned"`` finds weights that make near cases
-        have like rankings; ``"auto"`` does so if ``scale`` is true.
+        have like rankings; ``"auto"`` does so if ``scale`` is true, unless equal weights
+        predict the cases left out as well.
     n_directions : int, default=3
         With learned weights: the number of linear directions, along which the rankings
         change most, that join the features.
@@ -92,21 +83,16 @@ default="auto"
     local_metric : int or None, default=None
         The number of neighbours to which a metric is fitted around each query; the nearest by
         that metric are used. None means one metric everywhere.
-    algorithm : str or object, default="auto"
-        ``"auto"``, ``"brute"``, ``"kd_tree"`` or ``"ball_tree"`` of scikit-learn;
-        ``"approximate"`` for large case bases (needs the ``ann`` extra); or an object with
-        ``fit(X)`` and ``kneighbors(X, n_neighbors)``, which gets the scaled cases.
-    metric : str or callable, default="minkowski"
-    p : float, default=2
-    metric_params : dict, optional
-        As in :class:`sklearn.neighbors.NearestNeighbors`.
-    n_jobs : int, optional
-        Chunks of queries to answer at a time, as in joblib. Results do not depend on it.
+    %(index)s
 
     Attributes
     ----------
     n_neighbors_ : int
         The size of the neighbourhood.
+    shrinkage_ : float
+        The share of the constant order in the votes.
+    aggregation_ : str
+        How the rankings of the neighbours become one.
     feature_weights_ : ndarray of shape (n_features,)
         By what the scaled features are multiplied.
     rankings_ : ndarray of shape (n_cases, n_labels)
@@ -119,7 +105,8 @@ default="auto"
         The share of true neighbours that the index finds on a sample: 1 unless it is
         approximate.
     leave_one_out_ : dict
-        With ``n_neighbors="auto"``: tau for each size tried.
+        Tau of the cases left out for each size tried, without shrinkage; empty if nothing was
+        to be chosen.
 
     Notes
     -----
@@ -152,13 +139,16 @@ default="auto"
         "points_": Array("f8", "n_cases", "n_coordinates", rule=_COORDINATES),
         "rankings_": Array("f8", "n_cases", "n_labels", low=1, high="n_labels", nan=True),
         "recall_": Number(0, 1),
-        "leave_one_out_": Attribute(optional=True),
+        "shrinkage_": Number(0, 1),
+        "aggregation_": Word(*AGGREGATIONS),
+        "leave_one_out_": Attribute(),
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "weights": [StrOptions({"dudani", "uniform", "distance"}), callable],
-        "aggregation": [StrOptions(set(AGGREGATIONS))],
+        "shrinkage": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
+        "aggregation": [StrOptions({"auto", *AGGREGATIONS})],
         "scale": ["boolean"],
         "feature_weights": [StrOptions({"auto", "learned", "equal"}), "array-like"],
         "n_directions": [Interval(Integral, 0, None, closed="left")],
@@ -172,7 +162,8 @@ default="auto"
         n_neighbors: int | str = "auto",
         *,
         weights: str | WeightFunction = "dudani",
-        aggregation: str = "pairs",
+        aggregation: str = "auto",
+        shrinkage: float | str = "auto",
         scale: bool = True,
         feature_weights: str | ArrayLike = "auto",
         n_directions: int = 3,
@@ -187,6 +178,7 @@ default="auto"
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.aggregation = aggregation
+        self.shrinkage = shrinkage
         self.scale = scale
         self.feature_weights = feature_weights
         self.n_directions = n_directions
@@ -198,13 +190,38 @@ default="auto"
         self.metric_params = metric_params
         self.n_jobs = n_jobs
 
+    @classmethod
+    def iblr(cls, **parameters: Any) -> Self:
+        """Return the instance-based label ranker of Cheng et al. (2009), as printed.
+
+        Parameters
+        ----------
+        **parameters
+            Parameters to change.
+
+        Returns
+        -------
+        NeighborsLabelRanker
+            Algorithm 1 on standardised features: neighbours weighed by distance as Dudani does
+            and by the share of labels that they rank, the size chosen in training.
+
+        Examples
+        --------
+        >>> NeighborsLabelRanker.iblr(n_neighbors=5)
+        NeighborsLabelRanker(aggregation='mallows', feature_weights='equal',
+                             n_neighbors=5, shrinkage=0)
+        """
+        own = {"aggregation": "mallows", "shrinkage": 0, "feature_weights": "equal"}
+        return cls(**{**own, **parameters})
+
     def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
-        self._learn_space(X, ranks, weight)
-        self._store(self._place(X), ranks, weight)
+        spaces = candidate_spaces(
+            X, ranks, weight, self.scale, self.feature_weights, self.n_directions
+        )
+        space = self._choose(spaces, X, ranks, weight)
         if self.instance_selection is not None:
             kept = self._select_cases(self.instance_selection)
-            self._store(self.points_[kept], ranks[kept], weight[kept])
-        self.n_neighbors_ = self._choose_size()
+            self._choose([space], X[kept], ranks[kept], weight[kept])
         self.recall_ = self._cases.recall(self.n_neighbors_)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -212,12 +229,10 @@ default="auto"
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
         y : array-like of shape (n_samples, n_labels)
             Ranks of the same labels as before.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
+        %(weights_of_rows)s
 
         Returns
         -------
@@ -236,37 +251,6 @@ default="auto"
             ranker.unseen_labels_ = unseen_labels(ranker.rankings_, ranker.labels_, says="ranked")
         return self
 
-    def _learn_space(self, X: Values, ranks: Values, weight: Values) -> None:
-        """Learn the map from features to the coordinates in which distances are taken."""
-        d = X.shape[1]
-        self.center_, scales = np.zeros(d), np.ones(d)
-        if self.scale:
-            scaler = StandardScaler().fit(X, sample_weight=weight)
-            self.center_, scales = scaler.mean_, scaler.scale_
-        directions = np.empty((d, 0))
-        factors = np.ones(d)
-        kind = self.feature_weights
-        if not isinstance(kind, str):
-            factors = self._given_weights(kind)
-        elif kind == "learned" or (kind == "auto" and self.scale):
-            directions, factors = learned_space(
-                (X - self.center_) / scales, ranks, weight, self.n_directions
-            )
-        self.feature_weights_ = factors[:d]
-        self.feature_scale_ = factors[:d] / scales
-        self.directions_ = directions * factors[d:] / scales[:, None]
-
-    def _given_weights(self, weights: Any) -> Values:
-        given = check_array(
-            weights, dtype=np.float64, ensure_2d=False, input_name="feature_weights"
-        )
-        if given.shape != (self.n_features_in_,) or (given < 0).any():
-            raise ValueError(
-                f"feature_weights must hold {self.n_features_in_} weights that are not negative, "
-                f"one a feature, got an array of shape {given.shape}."
-            )
-        return np.sqrt(given)
-
     def _place(self, X: Values) -> Values:
         """Return instances as the metric sees them."""
         if not (self.scale or self.directions_.size or np.any(self.feature_scale_ != 1)):
@@ -277,72 +261,108 @@ default="auto"
         along = [(offset * direction).sum(axis=1) for direction in self.directions_.T]
         return np.column_stack([points, *along]) if along else points
 
+    def _enter(self, space: Space, X: Values, ranks: Values, weight: Values) -> None:
+        """Make the case base of instances in a space."""
+        self.center_, self.feature_weights_ = space.center, space.factors
+        self.feature_scale_ = space.factors / space.scale
+        self.directions_ = space.directions / space.scale[:, None]
+        self._store(self._place(X), ranks, weight)
+
     def _store(self, points: Values, ranks: Values, weight: Values) -> None:
         self.points_, self.rankings_, self.case_weight_ = points, ranks, weight
-        self.__dict__.pop("_cases", None)
+        for made in ("_cases", "_everyone"):
+            self.__dict__.pop(made, None)
 
-    def _choose_size(self) -> int:
-        """The size asked for, or the one with the best tau over the pairs of cases left out."""
-        sizes = self._cases.sizes(self.n_neighbors, NEIGHBORHOOD_SIZES)
-        if self.n_neighbors != "auto":
-            return sizes[0]
-        cases, weight = self._cases.trials()
-        near = self._others(cases, sizes[-1])
-        tau = np.array([self._left_out_tau(near, cases, k) for k in sizes])
-        judged = np.where(np.isnan(tau[0]), 0, weight)
-        mean = np.nan_to_num(tau) @ judged / (judged.sum() or 1.0)
-        self.leave_one_out_ = dict(zip(sizes, mean.tolist(), strict=True))
-        return sizes[largest_good_size(tau, weight)]
+    def _choose(self, spaces: list[Space], X: Values, ranks: Values, weight: Values) -> Space:
+        """Settle on what predicts the cases left out best, up to chance.
 
-    def _left_out_tau(self, near: Neighbors, cases: Indices, k: int) -> Values:
-        votes, _ = self._aggregate(near.first(k))
-        tau = kendall_tau(self.rankings_[cases], strict_ranks(votes), average=False)
-        return np.asarray(tau)
+        Of choices that they cannot tell apart that one is taken which averages most: the
+        constant order, then the largest neighbourhood, the strongest shrinkage, the plainest
+        space.
+        """
+        self.aggregation_ = "pairs" if self.aggregation == "auto" else self.aggregation
+        tau: dict[tuple[int, float, int], Values] = {}
+        others: list[Neighbors] = []
+        for number, space in enumerate(spaces):
+            self._enter(space, X, ranks, weight)
+            sizes = self._cases.sizes(self.n_neighbors, NEIGHBORHOOD_SIZES)
+            shrinkages = self._shrinkages()
+            if self.aggregation != "auto" and len(spaces) == len(sizes) == len(shrinkages) == 1:
+                self.n_neighbors_, self.shrinkage_ = sizes[0], shrinkages[0]
+                self.leave_one_out_: dict[int, float] = {}
+                return space
+            others.append(self._cases.others(self._cases.trials()[0], sizes[-1]))
+            of_space = self._cases.left_out_tau(others[-1], sizes, shrinkages, self.aggregation_)
+            tau.update(((*choice, number), rows) for choice, rows in of_space.items())
+        choices = sorted(tau, key=lambda choice: (choice[1] == 1, choice))
+        best = self._best([tau[choice] for choice in choices])
+        self.n_neighbors_, self.shrinkage_, number = choices[best]
+        if number < len(spaces) - 1:
+            self._enter(spaces[number], X, ranks, weight)
+        self.leave_one_out_ = {k: self._mean(tau[k, shrinkages[0], number]) for k in sizes}
+        if self.aggregation == "auto":
+            self._choose_aggregation(others[number])
+        return spaces[number]
+
+    def _shrinkages(self) -> tuple[float, ...]:
+        if self.shrinkage != "auto":
+            return (float(self.shrinkage),)
+        return SHRINKAGES if self.aggregation_ in LEFT_OUT else (0.0,)
+
+    def _choose_aggregation(self, near: Neighbors) -> None:
+        """Take Kemeny's order where it predicts the cases left out better than the votes."""
+        names, choice = ("kemeny", "pairs"), (self.n_neighbors_, self.shrinkage_)
+        tau = [
+            self._cases.left_out_tau(near, [choice[0]], (choice[1],), name)[choice]
+            for name in names
+        ]
+        self.aggregation_ = names[self._best(tau)]
+
+    def _best(self, tau: list[Values]) -> int:
+        """The last of some choices that is the best up to chance."""
+        return largest_good_size(np.array(tau), self._cases.trials()[1])
+
+    def _mean(self, tau: Values) -> float:
+        weight = np.where(np.isnan(tau), 0, self._cases.trials()[1])
+        return float(np.nan_to_num(tau) @ weight / (weight.sum() or 1.0))
+
+    def _held_out_scores(self, X: Values, ranks: Values, weight: Values, rows: Indices) -> Any:
+        """Votes for training rows by all others; none where some cases were dropped."""
+        if self.instance_selection is not None:
+            return None
+        near = self._cases.others(rows, self.n_neighbors_).first(self.n_neighbors_)
+        return self._cases.left_out_votes(rows, near, self.shrinkage_, self.aggregation_)
 
     def _select_cases(self, how: str) -> Mask:
         everyone = np.arange(len(self.points_))
-        k = self._choose_size() if how == "edit" else CONDENSING_NEIGHBORS
-        near = self._others(everyone, k).first(k)
-        votes, _ = self._aggregate(near)
-        return selected_cases(near, self.rankings_, strict_ranks(votes), how)
+        k = self.n_neighbors_ if how == "edit" else CONDENSING_NEIGHBORS
+        near = self._cases.others(everyone, k).first(k)
+        predicted = strict_ranks(self._cases.votes(near, self.aggregation_))
+        return selected_cases(near, self.rankings_, predicted, how)
 
-    def _others(self, cases: Indices, k: int) -> Neighbors:
-        """The neighbours of some cases among the others."""
-        near = self._cases.others(cases, max(k, self.local_metric or 0))
-        return self._localize(self.points_[cases], near, k)
+    @cached_property
+    def _cases(self) -> RankedCases:
+        """The cases, whose index is made at the first query."""
+        cases = self.points_, self.case_weight_, self.rankings_
+        return RankedCases(*cases, self.weights, self.local_metric, **self._index_options())
 
-    def _nearest(self, points: Values, k: int) -> Neighbors:
-        """The neighbours of queries."""
-        near = self._cases.nearest(points, max(k, self.local_metric or 0))
-        return self._localize(points, near, k)
-
-    def _localize(self, points: Values, near: Neighbors, k: int) -> Neighbors:
-        if self.local_metric is None:
-            return near
-        votes = borda_votes(self.rankings_)
-        return nearest_in_local_metric(points, self.points_, votes, near, k)
-
-    def _aggregate(self, near: Neighbors) -> tuple[Values, Values]:
-        weights = neighbor_weights(near, self.weights)
-        return aggregate(self.aggregation, self.rankings_, near.indices, weights)
+    @cached_property
+    def _everyone(self) -> Values:
+        """The votes of all cases, to which those of neighbours are pulled."""
+        return self._cases.votes_of_all(self.aggregation_)
 
     def _votes(self, X: Values) -> tuple[Values]:
-        near = self._nearest(self._place(X), self.n_neighbors_)
-        return (self._aggregate(near.first(self.n_neighbors_))[0],)
+        near = self._cases.nearest(self._place(X), self.n_neighbors_).first(self.n_neighbors_)
+        votes = self._cases.votes(near, self.aggregation_)
+        if self.shrinkage_ > 0:
+            votes = (1 - self.shrinkage_) * votes + self.shrinkage_ * self._everyone
+        return (votes,)
 
     def _spreads(self, X: Values) -> tuple[Values]:
-        """The spread of enough neighbours to have one."""
+        """Spreads of the rankings of enough neighbours to have one."""
         enough = max(self.n_neighbors_, SPREAD_NEIGHBORS)
-        near = self._nearest(self._place(X), enough)
-        return (self._aggregate(near.first(enough))[1],)
-
-    def _held_out_scores(
-        self, X: Values, target: Values, weight: Values, rows: Indices
-    ) -> Values | None:
-        if len(self.points_) != len(X):  # some rows are no cases
-            return None
-        near = self._others(rows, self.n_neighbors_)
-        return self._aggregate(near.first(self.n_neighbors_))[0]
+        near = self._cases.nearest(self._place(X), enough).first(enough)
+        return (self._cases.spreads(near, self.aggregation_),)
 
     def _decision(self, X: Values) -> Values:
         return in_chunks(self._votes, X, self.n_jobs)[0]
@@ -352,8 +372,7 @@ default="auto"
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------
@@ -371,8 +390,7 @@ default="auto"
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------
@@ -390,8 +408,5 @@ default="auto"
         """
         check_is_fitted(self)
         k = self.n_neighbors_
-        near = self._nearest(self._place(self._validate_X(X, reset=False)), k).first(k)
-        weights = neighbor_weights(near, self.weights)
-        return NeighborExplanation(
-            near.indices, near.distances, weights, self.rankings_[near.indices]
-        )
+        near = self._cases.nearest(self._place(self._validate_X(X, reset=False)), k).first(k)
+        return self._cases.explain(near)

@@ -11,12 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
 from prefero._cases import (
+    INDEX_PARAMETERS,
     CaseRankerMixin,
     Neighbors,
     WeightFunction,
     in_chunks,
     neighbor_weights,
 )
+from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Attribute, FittedState, Number
 from prefero._typing import Values
@@ -66,6 +68,7 @@ _COORDINATES = (
 )
 
 
+@documented(index=INDEX_PARAMETERS)
 class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
     """Case-based multilabel ranking (k-NN of Brinker & Hüllermeier).
 
@@ -94,18 +97,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
 "average_precision"}, default="spearman"
         What ``"auto"`` makes small on the cases left out; ``"spearman"`` makes the correlation
         large.
-    algorithm : str or object, default="auto"
-        ``"auto"``, ``"brute"``, ``"kd_tree"`` or ``"ball_tree"`` of scikit-learn;
-        ``"approximate"`` for large case bases (needs the ``ann`` extra); or an object with
-        ``fit(X)`` and ``kneighbors(X, n_neighbors)``.
-    metric : str or callable, default="minkowski"
-        As in :class:`sklearn.neighbors.NearestNeighbors`.
-    p : float, default=2
-        The power of the Minkowski metric.
-    metric_params : dict, optional
-        More parameters of the metric.
-    n_jobs : int, optional
-        Chunks of queries to answer at a time, as in joblib. Results do not depend on it.
+    %(index)s
 
     Attributes
     ----------
@@ -276,8 +268,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------

@@ -1,0 +1,159 @@
+"""Cases with rankings: what the neighbours of a query prefer, and how well that predicts cases."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from prefero import _core
+from prefero._cases import (
+    CaseBase,
+    Neighbors,
+    WeightFunction,
+    nearest_in_local_metric,
+    neighbor_weights,
+)
+from prefero._typing import Indices, Values
+from prefero.consensus import Neighborhoods, borda_votes
+from prefero.label_ranking._aggregation import AGGREGATIONS, LEFT_OUT, neighborhoods, spreads
+
+
+class NeighborExplanation(NamedTuple):
+    """Why some instances got their predictions: their neighbours, nearest first.
+
+    Attributes
+    ----------
+    cases : ndarray of shape (n_samples, k)
+        Row numbers in the case base, of ``rankings_`` for instance.
+    distances, weights : ndarray of shape (n_samples, k)
+        How far they are, and what their rankings count.
+    rankings : ndarray of shape (n_samples, k, n_labels)
+        Their ranks; NaN where unknown.
+    """
+
+    cases: Indices
+    distances: Values
+    weights: Values
+    rankings: Values
+
+
+class RankedCases(CaseBase):
+    """A case base of rankings.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_cases, n_features)
+        The cases.
+    weight : ndarray of shape (n_cases,)
+        Their weights.
+    rankings : ndarray of shape (n_cases, n_labels)
+        Their rankings, validated.
+    weights : str or callable
+        What neighbours count by their distance.
+    local_metric : int or None
+        The number of neighbours to which a metric is fitted around each query.
+    **index
+        As in :func:`prefero._cases.build_index`.
+    """
+
+    def __init__(
+        self,
+        points: Values,
+        weight: Values,
+        rankings: Values,
+        weights: str | WeightFunction,
+        local_metric: int | None,
+        **index: Any,
+    ) -> None:
+        super().__init__(points, weight, **index)
+        if rankings.ndim != 2 or len(rankings) != len(points):
+            raise ValueError(
+                f"rankings_ has shape {rankings.shape}, where {len(points)} cases have one row "
+                "each: fit again."
+            )
+        self.rankings, self.weights, self.local_metric = rankings, weights, local_metric
+
+    def _found(self, queries: Values, k: int) -> Neighbors:
+        return super()._found(queries, max(k, self.local_metric or 0))
+
+    def _refined(self, queries: Values, near: Neighbors, k: int) -> Neighbors:
+        if self.local_metric is None:
+            return near
+        votes = borda_votes(self.rankings)
+        return nearest_in_local_metric(queries, self.points, votes, near, k)
+
+    def _sets(self, near: Neighbors) -> Neighborhoods:
+        return neighborhoods(self.rankings, near.indices, neighbor_weights(near, self.weights))
+
+    def votes(self, near: Neighbors, aggregation: str) -> Values:
+        """Return the votes of neighbours, larger is better."""
+        return AGGREGATIONS[aggregation](self._sets(near))
+
+    def spreads(self, near: Neighbors, aggregation: str) -> Values:
+        """Return the spreads of Mallows models of neighbours."""
+        return spreads(aggregation, self._sets(near))
+
+    def explain(self, near: Neighbors) -> NeighborExplanation:
+        """Show neighbours, what they count and prefer."""
+        weights = neighbor_weights(near, self.weights)
+        return NeighborExplanation(
+            near.indices, near.distances, weights, self.rankings[near.indices]
+        )
+
+    def votes_of_all(self, aggregation: str) -> Values:
+        """Return the votes of all cases, of shape (1, n_labels)."""
+        rows = np.arange(len(self.rankings))[None]
+        return AGGREGATIONS[aggregation](neighborhoods(self.rankings, rows, self.weight[None]))
+
+    def left_out_votes(
+        self, cases: Indices, near: Neighbors, shrinkage: float, aggregation: str
+    ) -> Values:
+        """Return what others predict for some cases, pulled to the order of all others."""
+        votes = self.votes(near, aggregation)
+        if shrinkage == 0:
+            return votes
+        return (1 - shrinkage) * votes + shrinkage * self._votes_of_others(cases, aggregation)
+
+    def _votes_of_others(self, cases: Indices, aggregation: str) -> Values:
+        if aggregation in LEFT_OUT:
+            return LEFT_OUT[aggregation](self.rankings, self.weight, cases)
+        # One case of many: not worth to aggregate them all anew for each.
+        return np.tile(self.votes_of_all(aggregation), (len(cases), 1))
+
+    def left_out_tau(
+        self, near: Neighbors, sizes: list[int], shrinkages: tuple[float, ...], aggregation: str
+    ) -> dict[tuple[int, float], Values]:
+        """Return tau of each trial by size and shrinkage, from their nearest others.
+
+        A shrinkage of 1 is the same for all sizes, and given with the largest.
+        """
+        cases, _ = self.trials()
+        truth = self.rankings[cases]
+        everyone = self._votes_of_others(cases, aggregation) if any(shrinkages) else 0.0
+        tau = {}
+        for k in sizes:
+            votes = self.votes(near.first(k), aggregation)
+            for part in shrinkages if k == sizes[-1] else [s for s in shrinkages if s < 1]:
+                tau[k, part] = tau_of_votes(truth, (1 - part) * votes + part * everyone)
+        return tau
+
+
+def tau_of_votes(truth: Values, votes: Values) -> Values:
+    """Return Kendall's tau-b of each row and the order of its votes; NaN where undefined.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_samples, n_labels)
+        Ranks, validated.
+    votes : ndarray of shape (n_samples, n_labels)
+        Votes.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        As :func:`prefero.metrics.kendall_tau` without a mean.
+    """
+    ranks = _core.strict_ranks(votes).astype(np.float64)
+    concordant, discordant, tied, _, _ = _core.count_pairs(truth, ranks).T.astype(np.float64)
+    strict = concordant + discordant
+    with np.errstate(invalid="ignore"):
+        return (concordant - discordant) / np.sqrt(strict * (strict + tied))
