@@ -386,19 +386,6 @@ def test_a_local_metric_looks_along_the_gradient():
     assert along(local) < along(plain)
 
 
-def test_probabilities_are_learned_by_leaving_one_case_out():
-    X, Y = problem(missing=0.3)
-    ranker = NeighborsLabelRanker(5).fit(X, Y)
-    probability = ranker.predict_pairwise(X[:5])
-    everything = oracles.permutations(4)
-    for n, (center, theta) in enumerate(
-        zip(ranker.predict(X[:5]), ranker.predict_spread(X[:5]), strict=True)
-    ):
-        pmf = oracles.mallows_pmf(center, theta)
-        for i, j in itertools.permutations(range(4), 2):
-            assert_allclose(probability[n, i, j], pmf @ (everything[:, i] < everything[:, j]))
-
-
 def test_abstaining_makes_the_rest_more_right():
     X, Y = problem(n=300, labels=5)
     ranker = NeighborsLabelRanker(10).fit(X[:200], Y[:200])

@@ -1,7 +1,7 @@
 """Case bases: who is near, how near, and what that is worth. For rankers that keep their cases."""
 
 from prefero._cases._case_base import (
-    INDEX_PARAMETERS,
+    INDEX_DOCS,
     CaseBase,
     CaseRankerMixin,
     evenly_sampled,
@@ -18,7 +18,7 @@ from prefero._cases._neighborhoods import (
 from prefero._cases._space import Space, candidate_spaces, nearest_in_local_metric, selected_cases
 
 __all__ = [
-    "INDEX_PARAMETERS",
+    "INDEX_DOCS",
     "CaseBase",
     "CaseRankerMixin",
     "FaissIndex",

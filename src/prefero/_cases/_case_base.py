@@ -26,8 +26,8 @@ MAX_TRIALS = 3000
 # Sums of numbers of about 1 that differ by less are equal.
 ROUNDING = 1e-12
 
-# The docstrings of both rankers hold it.
-INDEX_PARAMETERS = """
+# A part of the docstrings of both rankers.
+INDEX_DOCS = """
 algorithm : str or object, default="auto"
     ``"auto"``, ``"brute"``, ``"kd_tree"`` or ``"ball_tree"`` of scikit-learn;
     ``"approximate"`` for large case bases (needs the ``ann`` extra); or an object with

@@ -12,8 +12,9 @@ from prefero._cases import (
     nearest_in_local_metric,
     neighbor_weights,
 )
+from prefero._ranking_sets import Neighborhoods
 from prefero._typing import Indices, Values
-from prefero.consensus import Neighborhoods, borda_votes
+from prefero.consensus import borda_votes
 from prefero.label_ranking._aggregation import AGGREGATIONS, LEFT_OUT, neighborhoods, spreads
 
 

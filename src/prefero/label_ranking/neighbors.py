@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._cases import (
-    INDEX_PARAMETERS,
+    INDEX_DOCS,
     CaseRankerMixin,
     Neighbors,
     Space,
@@ -44,7 +44,7 @@ _COORDINATES = (
 )
 
 
-@documented(index=INDEX_PARAMETERS)
+@documented(index=INDEX_DOCS)
 class NeighborsLabelRanker(CaseRankerMixin, BaseLabelRanker):
     """Instance-based label ranking (IBLR): aggregate the rankings of the nearest cases.
 

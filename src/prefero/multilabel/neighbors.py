@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
 from prefero._cases import (
-    INDEX_PARAMETERS,
+    INDEX_DOCS,
     CaseRankerMixin,
     Neighbors,
     WeightFunction,
@@ -68,7 +68,7 @@ _COORDINATES = (
 )
 
 
-@documented(index=INDEX_PARAMETERS)
+@documented(index=INDEX_DOCS)
 class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
     """Case-based multilabel ranking (k-NN of Brinker & Hüllermeier).
 
