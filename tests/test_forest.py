@@ -32,7 +32,7 @@ def test_forests_beat_their_trees(problem, criterion, splitter):
 
 def test_scores_are_the_mean_of_the_leaves(problem):
     X, Y, X_new, _ = problem
-    forest = ForestLabelRanker(7, random_state=0).fit(X, Y)
+    forest = ForestLabelRanker(7, shrinkage=0, random_state=0).fit(X, Y)
     leaves = forest.apply(X_new)
     values = forest.trees_["scores"].reshape(-1, 5)
     starts = forest.trees_["value_starts"][:-1]
@@ -58,7 +58,9 @@ def test_incomplete_votes_count_by_their_evidence(problem):
     X, Y, X_new, Y_new = problem
     sparse = drop_labels(Y, 0.4, random_state=0)
     used = ~np.isnan(sparse).all(axis=1)
-    forest = ForestLabelRanker(5, max_depth=3, random_state=0).fit(X[used], sparse[used])
+    forest = ForestLabelRanker(5, max_depth=3, shrinkage=0, random_state=0).fit(
+        X[used], sparse[used]
+    )
     leaves, starts = forest.apply(X_new), forest.trees_["value_starts"][:-1]
     scores = forest.trees_["scores"].reshape(-1, 5)
     evidence = forest.trees_["evidence"].reshape(-1, 5)
@@ -142,7 +144,7 @@ def test_proximity_counts_shared_leaves(problem):
 
 def test_pair_shares_count_trees(problem):
     X, Y, X_new, _ = problem
-    forest = ForestLabelRanker(9, random_state=0).fit(X, Y)
+    forest = ForestLabelRanker(9, shrinkage=0, random_state=0).fit(X, Y)
     leaves = forest.apply(X_new[:3])
     values = forest.trees_["scores"].reshape(-1, 5)
     starts = forest.trees_["value_starts"][:-1]

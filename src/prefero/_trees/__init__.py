@@ -3,19 +3,34 @@
 from prefero._trees._arrays import LEAF, NODE, Arrays, ScoreEffects, Trees
 from prefero._trees._bins import MAX_BINS, FeatureBins, find_bins, n_features_to_try, numeric_edges
 from prefero._trees._categories import CATEGORIES_STATE, CategoryEncoder
+from prefero._trees._held_out import HeldOut
 from prefero._trees._keeping import TreesMixin, trees_state
 from prefero._trees._models import NodeModels, node_models
 from prefero._trees._pruning import candidate_alphas, pruned, pruning_path, reached_when_pruned
 from prefero._trees._reading import TreeNode, TreeReader
+from prefero._trees._shrinkage import (
+    STRENGTH,
+    STRENGTHS,
+    mean_votes,
+    out_of_bag_losses,
+    row_votes,
+    shrunk,
+    shrunk_means,
+    shrunk_models,
+    strongest_alike,
+)
 
 __all__ = [
     "CATEGORIES_STATE",
     "LEAF",
     "MAX_BINS",
     "NODE",
+    "STRENGTH",
+    "STRENGTHS",
     "Arrays",
     "CategoryEncoder",
     "FeatureBins",
+    "HeldOut",
     "NodeModels",
     "ScoreEffects",
     "TreeNode",
@@ -24,11 +39,18 @@ __all__ = [
     "TreesMixin",
     "candidate_alphas",
     "find_bins",
+    "mean_votes",
     "n_features_to_try",
     "node_models",
     "numeric_edges",
+    "out_of_bag_losses",
     "pruned",
     "pruning_path",
     "reached_when_pruned",
+    "row_votes",
+    "shrunk",
+    "shrunk_means",
+    "shrunk_models",
+    "strongest_alike",
     "trees_state",
 ]

@@ -1,6 +1,7 @@
 """Label ranking forests: the mean of many trees."""
 
-from numbers import Integral
+from functools import cached_property
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,9 +9,19 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import gen_even_slices
 
-from prefero._sklearn import Interval
-from prefero._state import Array, FittedState, Number
-from prefero._trees import Trees
+from prefero._sklearn import Interval, StrOptions
+from prefero._state import Array, Attribute, FittedState, Number
+from prefero._trees import (
+    STRENGTH,
+    STRENGTHS,
+    Trees,
+    mean_votes,
+    out_of_bag_losses,
+    row_votes,
+    shrunk,
+    shrunk_means,
+    strongest_alike,
+)
 from prefero._typing import Indices, Values
 from prefero._warnings import warn_user
 from prefero.label_ranking._tree_base import BaseTreeRanker
@@ -48,6 +59,11 @@ class ForestLabelRanker(BaseTreeRanker):
         Split only if gamma (1 + similarity in the children) > 1 + similarity in the node.
     mdlpc : bool, default=False
         With the entropy criterion: split only if the description length gets shorter.
+    shrinkage : float or "auto", default="auto"
+        How strongly leaves are drawn towards the nodes above them: a step from a node to its
+        child is divided by 1 + shrinkage / (weight of the node's rows); infinity gives the
+        constant order. ``"auto"`` chooses among ``shrinkage_path_`` by out-of-bag
+        predictions; without ``bootstrap``, where there are none, it means 0.
     bootstrap : bool, default=True
         Whether each tree sees a sample drawn with replacement, or all rows.
     oob_score : bool, default=False
@@ -66,7 +82,14 @@ class ForestLabelRanker(BaseTreeRanker):
     Attributes
     ----------
     trees_ : dict of str to ndarray
-        The trees as plain arrays.
+        The trees as plain arrays, as they were grown: leaves are shrunk at first use.
+    shrinkage_ : float
+        The strength of shrinkage that was used.
+    shrinkage_path_ : dict of str to ndarray of shape (n_strengths,)
+        With ``shrinkage="auto"``: ``"shrinkage"``, 0 to infinity, and at each the
+        out-of-bag ``"squared_error"`` of the votes and ``"tau"``.
+    mean_votes_ : ndarray of shape (n_labels,)
+        The mean votes of all training rows, whose order is the constant order.
     seeds_ : ndarray of shape (n_estimators,)
         What each tree's random choices were made from.
     feature_importances_ : ndarray of shape (n_features,)
@@ -82,9 +105,15 @@ class ForestLabelRanker(BaseTreeRanker):
     many beat it. The forest's scores are their mean over the trees. With incomplete rankings
     a vote is the share of the comparisons that were seen, and counts by their number.
 
+    Shrinkage is the strongest that differs by no more than a standard error from the best:
+    best by the squared error of the votes, which is far less noisy than tau, and alike by both.
+    Where features say little, the forest so becomes the constant order; elsewhere it is
+    hardly changed.
+
     References
     ----------
-    de Sá, Soares, Knobbe & Cortez (2017), Label Ranking Forests, Expert Systems.
+    de Sá, Soares, Knobbe & Cortez (2017), Label Ranking Forests, Expert Systems. Agarwal, Tan,
+    Ronen, Singh & Yu (2022), Hierarchical shrinkage, ICML.
 
     Examples
     --------
@@ -102,6 +131,7 @@ class ForestLabelRanker(BaseTreeRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseTreeRanker._parameter_constraints,
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "shrinkage": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"})],
         "bootstrap": ["boolean"],
         "oob_score": ["boolean"],
         "warm_start": ["boolean"],
@@ -110,6 +140,9 @@ class ForestLabelRanker(BaseTreeRanker):
 
     _fitted_state: ClassVar[FittedState] = {
         "seeds_": Array("u8", "n_seeds"),
+        "shrinkage_": STRENGTH,
+        "shrinkage_path_": Attribute(optional=True),
+        "mean_votes_": Array("f8", "n_labels"),
         "oob_score_": Number(-1, 1, nan=True, when={"oob_score": True}),
         "oob_decision_function_": Array(
             "f8", "n_rows", "n_labels", nan=True, when={"oob_score": True}
@@ -130,6 +163,7 @@ class ForestLabelRanker(BaseTreeRanker):
         min_impurity_decrease: float = 0.0,
         gamma: float | None = None,
         mdlpc: bool = False,
+        shrinkage: float | str = "auto",
         bootstrap: bool = True,
         oob_score: bool = False,
         categorical_features: Any = "from_dtype",
@@ -149,6 +183,7 @@ class ForestLabelRanker(BaseTreeRanker):
         self.min_impurity_decrease = min_impurity_decrease
         self.gamma = gamma
         self.mdlpc = mdlpc
+        self.shrinkage = shrinkage
         self.bootstrap = bootstrap
         self.oob_score = oob_score
         self.categorical_features = categorical_features
@@ -159,16 +194,53 @@ class ForestLabelRanker(BaseTreeRanker):
 
     def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
         self._refuse_oob_without_bootstrap()
-        old = [self.trees_] if self.warm_start and hasattr(self, "trees_") else []
-        bins = self._feature_bins.apply(X) if old else self._learn_bins(X, self.nominal_features_)
-        seeds = self._next_seeds(len(self.seeds_) if old else 0)
+        adding = self.warm_start and hasattr(self, "trees_")
+        bins = (
+            self._feature_bins.apply(X) if adding else self._learn_bins(X, self.nominal_features_)
+        )
+        seeds = self._next_seeds(len(self.seeds_) if adding else 0)
+        data = bins, ranks, weight
         if len(seeds):
-            data = bins, ranks, weight
-            new = self._grow(*data, seeds, bootstrap=self.bootstrap, n_jobs=self.n_jobs)
-            self._keep(new if not old else Trees.joined([*old, new.arrays], *new.shape))
-            self.seeds_ = np.concatenate([self.seeds_, seeds]) if old else seeds
+            grown = self._grow(*data, seeds, bootstrap=self.bootstrap, n_jobs=self.n_jobs)
+            if adding:
+                grown = Trees.joined([self.trees_, grown.arrays], *grown.shape)
+                seeds = np.concatenate([self.seeds_, seeds])
+            self.seeds_ = seeds
+        else:
+            grown = self._grown
+        self.trees_ = grown.arrays
+        self.mean_votes_ = mean_votes(*row_votes(ranks), weight)
+        self._choose_shrinkage(grown, *data)
         if self.oob_score:
             self._predict_out_of_bag(bins, ranks)
+
+    def _choose_shrinkage(
+        self, grown: Trees, bins: NDArray[np.uint8], ranks: Values, weight: Values
+    ) -> None:
+        self.shrinkage_ = 0.0 if isinstance(self.shrinkage, str) else float(self.shrinkage)
+        self.__dict__.pop("shrinkage_path_", None)
+        if isinstance(self.shrinkage, str) and self.bootstrap:
+            losses = out_of_bag_losses(grown, bins, self.seeds_, ranks, weight)
+            self.shrinkage_ = float(STRENGTHS[strongest_alike(losses, weight)])
+            error, disorder = (_means(loss, weight) for loss in losses)
+            path = {"shrinkage": STRENGTHS, "squared_error": error, "tau": 1 - disorder}
+            self.shrinkage_path_ = path
+        self._trees = shrunk(grown, self.shrinkage_, self.mean_votes_)
+
+    @property
+    def _grown(self) -> Trees:
+        """The trees before their leaves are shrunk."""
+        return Trees(self.trees_, self.n_features_in_, len(self.labels_))
+
+    @cached_property
+    def _trees(self) -> Trees:
+        return shrunk(self._grown, self.shrinkage_, self.mean_votes_)
+
+    def _scores_of_nodes(self) -> Values:
+        if np.isinf(self.shrinkage_):
+            return np.tile(self.mean_votes_, (len(self._trees.nodes), 1))
+        grown = self._grown
+        return shrunk_means(grown, grown.node_means(), self.shrinkage_)[0]
 
     def _refuse_oob_without_bootstrap(self) -> None:
         if self.oob_score and not self.bootstrap:
@@ -277,3 +349,9 @@ class ForestLabelRanker(BaseTreeRanker):
         diagonal = np.arange(shares.shape[1])
         shares[:, diagonal, diagonal] = 0.5
         return shares
+
+
+def _means(loss: Values, weight: Values) -> Values:
+    """The weighted mean over the rows where all is known."""
+    used = ~np.isnan(loss).any(axis=1)
+    return np.average(loss[used], axis=0, weights=weight[used]) if used.any() else loss[0] * np.nan

@@ -12,20 +12,23 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, FittedState, Number
 from prefero._trees import (
+    STRENGTH,
+    STRENGTHS,
+    HeldOut,
     NodeModels,
     TreeNode,
     TreeReader,
+    Trees,
     candidate_alphas,
     node_models,
     pruned,
     pruning_path,
-    reached_when_pruned,
+    shrunk_models,
+    strongest_alike,
 )
 from prefero._typing import Indices, Values
 from prefero.base import twin_of
 from prefero.label_ranking._tree_base import BaseTreeRanker
-from prefero.metrics import kendall_tau
-from prefero.rankings import strict_ranks
 
 FOLDS = 5
 
@@ -63,12 +66,19 @@ class TreeLabelRanker(BaseTreeRanker):
     ccp_alpha : float or "auto", default=0
         Prune subtrees that improve the criterion, as a share of the root's examples, by less
         than this a leaf. ``"auto"`` chooses it by five-fold cross-validation.
+    shrinkage : float or "auto", default=0
+        How strongly nodes are drawn towards those above them: a step from a node to its child
+        is divided by 1 + shrinkage / (weight of the node's rows); infinity gives the constant
+        order. ``"auto"`` takes the strongest whose tau in the same cross-validation is within
+        a standard error of the best, after pruning.
+    calibrate : bool, default=True
+        Whether pair probabilities are learned, from trees grown without some of the rows.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Nominal features: columns of pandas' category dtype; or their indices, names or mask.
     category_splits : {"sets", "one"}, default="sets"
         Tests on sets of categories, or on one against the rest.
     random_state : int, RandomState or None, default=None
-        Used if features or cuts are drawn, and for the folds of ``ccp_alpha="auto"``.
+        Used if features or cuts are drawn.
 
     Attributes
     ----------
@@ -76,13 +86,15 @@ class TreeLabelRanker(BaseTreeRanker):
         The tree as plain arrays.
     votes_ : ndarray of shape (n_nodes, n_labels)
         Borda votes of each node, 0 is the root; their descending order is its center ranking.
-        Equal ones are told apart, by a billionth, as the node above does.
+        Equal ones are told apart, by a billionth, as the node above does; then shrunk.
     theta_ : ndarray of shape (n_nodes,)
         Its spread. A node whose rankings all agree has the theta of half a discordant pair.
     n_node_samples_ : ndarray of shape (n_nodes,)
         Its training rows.
     ccp_alpha_ : float
         The strength of pruning that was used.
+    shrinkage_ : float
+        The strength of shrinkage that was used.
     feature_importances_ : ndarray of shape (n_features,)
         How much the tests on each feature improve the criterion.
 
@@ -108,6 +120,7 @@ class TreeLabelRanker(BaseTreeRanker):
 
     _fitted_state: ClassVar[FittedState] = {
         "ccp_alpha_": Number(0),
+        "shrinkage_": STRENGTH,
         "votes_": Array("f8", "n_nodes", "n_labels"),
         "theta_": Array("f8", "n_nodes", low=0, infinite=True),
         "n_node_samples_": Array("if", "n_nodes", low=0),
@@ -116,6 +129,8 @@ class TreeLabelRanker(BaseTreeRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseTreeRanker._parameter_constraints,
         "ccp_alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "shrinkage": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"})],
+        "calibrate": ["boolean"],
     }
 
     def __init__(
@@ -132,6 +147,8 @@ class TreeLabelRanker(BaseTreeRanker):
         gamma: float | None = None,
         mdlpc: bool = False,
         ccp_alpha: float | str = 0.0,
+        shrinkage: float | str = 0.0,
+        calibrate: bool = True,
         categorical_features: Any = "from_dtype",
         category_splits: str = "sets",
         random_state: int | np.random.RandomState | None = None,
@@ -147,6 +164,8 @@ class TreeLabelRanker(BaseTreeRanker):
         self.gamma = gamma
         self.mdlpc = mdlpc
         self.ccp_alpha = ccp_alpha
+        self.shrinkage = shrinkage
+        self.calibrate = calibrate
         self.categorical_features = categorical_features
         self.category_splits = category_splits
         self.random_state = random_state
@@ -212,48 +231,43 @@ class TreeLabelRanker(BaseTreeRanker):
     def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
         bins = self._learn_bins(X, self.nominal_features_)
         tree = self._grow(bins, ranks, weight, self._draw_seeds(1))
-        self.ccp_alpha_ = (
-            self._chosen_alpha(candidate_alphas(tree), bins, ranks, weight)
-            if isinstance(self.ccp_alpha, str)
-            else float(self.ccp_alpha)
-        )
+        self._choose(tree, bins, ranks, weight)
         self._keep(pruned(tree, self.ccp_alpha_) if self.ccp_alpha_ > 0 else tree)
         models = node_models(self._trees, self._trees.reached(bins)[:, 0], ranks, weight)
-        self.votes_, self.theta_, self.n_node_samples_ = models
-
-    def _chosen_alpha(
-        self, alphas: Values, bins: NDArray[np.uint8], ranks: Values, weight: Values
-    ) -> float:
-        """Return the strength of pruning of the best mean tau in cross-validation."""
-        folds = min(FOLDS, len(bins))
-        if folds < 2 or len(alphas) < 2:
-            return 0.0
-        splits = KFold(folds, shuffle=True, random_state=0).split(bins)
-        taus = np.sum(
-            [self._pruned_taus(alphas, a, b, bins, ranks, weight) for a, b in splits], axis=0
+        self.votes_, self.theta_, self.n_node_samples_ = shrunk_models(
+            self._trees, models, self.shrinkage_
         )
-        return float(alphas[taus >= taus.max() - 1e-12][-1])  # among equals the largest
 
-    def _pruned_taus(
+    def _choose(self, tree: Trees, bins: NDArray[np.uint8], ranks: Values, weight: Values) -> None:
+        """Choose the strengths of pruning and shrinkage, by cross-validation where asked to."""
+        prune, shrink = (isinstance(value, str) for value in (self.ccp_alpha, self.shrinkage))
+        self.ccp_alpha_ = 0.0 if prune else float(self.ccp_alpha)
+        self.shrinkage_ = 0.0 if shrink else float(self.shrinkage)
+        if len(bins) < 2 or not (prune or shrink):
+            return
+        splits = KFold(min(FOLDS, len(bins)), shuffle=True, random_state=0).split(bins)
+        folds = [self._fold(bins, ranks, weight, *split) for split in splits]
+        if prune:
+            alphas = candidate_alphas(tree)
+            taus = np.sum([fold.pruned_taus(alphas) for fold in folds], axis=0)
+            self.ccp_alpha_ = float(alphas[taus >= taus.max() - 1e-12][-1])  # or its equal
+        if shrink:
+            disorder = np.vstack([1 - fold.shrunk_taus(self.ccp_alpha_) for fold in folds])
+            held_out = np.concatenate([fold.weight for fold in folds])
+            self.shrinkage_ = float(STRENGTHS[strongest_alike([disorder], held_out)])
+
+    def _fold(
         self,
-        alphas: Values,
-        train: Indices,
-        test: Indices,
         bins: NDArray[np.uint8],
         ranks: Values,
         weight: Values,
-    ) -> Values:
-        """Return the mean tau on test rows of trees from the others, pruned by each alpha."""
+        train: Indices,
+        test: Indices,
+    ) -> HeldOut:
         known = ranks[train], weight[train]
         tree = self._grow(bins[train], *known, self._draw_seeds(1))
         models = node_models(tree, tree.reached(bins[train])[:, 0], *known)
-        predicted = strict_ranks(models.votes)
-        return np.array(
-            [
-                kendall_tau(ranks[test], predicted[at], sample_weight=weight[test])
-                for at in reached_when_pruned(tree, tree.reached(bins[test])[:, 0], alphas)
-            ]
-        )
+        return HeldOut(tree, models, tree.reached(bins[test])[:, 0], ranks[test], weight[test])
 
     @property
     def node_models_(self) -> NodeModels:

@@ -1,0 +1,186 @@
+"""Hierarchical shrinkage: a step from a node to its child counts less, the less the node has seen.
+
+Agarwal, Tan, Ronen, Singh & Yu (2022): growing is left as it is, leaves are rewritten. With
+strength lambda the value of a child is s*(child) = s*(parent) + (s(child) - s(parent)) m / (m +
+lambda), m the weight of the parent's rows, times the evidence where labels are missing.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefero import _core
+from prefero._state import Attribute
+from prefero._trees._arrays import Trees
+from prefero._trees._models import NodeModels
+from prefero._typing import Values
+from prefero.metrics import kendall_tau
+from prefero.rankings import strict_ranks
+
+# Infinity is the constant order.
+STRENGTHS = np.array([0.0, 1, 3, 10, 30, 100, 300, 1000, np.inf])
+
+# The fitted attribute that holds the one that was used.
+STRENGTH = Attribute(
+    rule=("a number from 0 to infinity", lambda value, _: isinstance(value, float) and value >= 0)
+)
+
+NodeMeans = tuple[Values, Values]
+
+
+def shrunk_means(trees: Trees, means: NodeMeans, strength: float) -> NodeMeans:
+    """Return the scores and the evidence of every node, drawn towards the nodes above.
+
+    Parameters
+    ----------
+    trees : Trees
+        Trees.
+    means : scores, evidence : ndarray of shape (n_nodes, n_labels)
+        What the nodes say by themselves; where there is no evidence a node says what the one
+        above says.
+    strength : float
+        Lambda; infinity gives every node what its root says.
+
+    Returns
+    -------
+    scores, evidence : ndarray of shape (n_nodes, n_labels)
+        The same of roots.
+    """
+    scores, evidence = means
+    new_scores, new_evidence = scores.copy(), evidence.copy()
+    weight = trees.arrays["weight"][:, None]
+    for inner in trees.inner_levels:
+        mass = weight[inner] * evidence[inner]
+        part = np.divide(mass, mass + strength, out=np.zeros_like(mass), where=mass > 0)
+        for child in (trees.children[inner], trees.children[inner] + 1):
+            step = np.where(evidence[child] > 0, scores[child] - scores[inner], 0)
+            new_scores[child] = new_scores[inner] + step * part
+            new_evidence[child] = new_evidence[inner] + (evidence[child] - evidence[inner]) * part
+    return new_scores, new_evidence
+
+
+def shrunk(trees: Trees, strength: float, constant: Values) -> Trees:
+    """Return trees whose leaves are drawn towards the nodes above them.
+
+    Parameters
+    ----------
+    trees : Trees
+        As grown.
+    strength : float
+        Lambda; 0 leaves them as they are.
+    constant : ndarray of shape (n_labels,)
+        What all leaves say at infinity: the mean votes of all training rows.
+
+    Returns
+    -------
+    Trees
+        The same nodes with other scores.
+    """
+    if strength == 0:
+        return trees
+    if np.isinf(strength):
+        scores = np.tile(constant.astype(np.float32), len(trees.leaves))
+        evidence = np.empty(0, dtype=np.float32)
+    else:
+        one = np.array([strength])
+        (scores,), (evidence,) = trees.walker.shrunk(trees.arrays["weight"], one)
+    return Trees({**trees.arrays, "scores": scores, "evidence": evidence}, *trees.shape)
+
+
+def shrunk_models(tree: Trees, models: NodeModels, strength: float) -> NodeModels:
+    """Return the models of a tree's nodes, their votes and spreads drawn towards those above."""
+    if strength == 0:
+        return models
+    own = np.column_stack([models.votes, models.theta])
+    new, _ = shrunk_means(tree, (own, np.ones_like(own)), strength)
+    return NodeModels(new[:, :-1].copy(), new[:, -1].copy(), models.samples)
+
+
+def row_votes(ranks: Values) -> tuple[Values, Values]:
+    """Return the votes and the evidence of each label in each row, over n_labels - 1.
+
+    Votes are the labels it beats minus those that beat it, evidence those it is compared with.
+    """
+    known = ~np.isnan(ranks)
+    present = known.sum(axis=1, keepdims=True)
+    others = max(ranks.shape[1] - 1, 1)
+    positions = _core.bucket_positions(ranks, smallest=False)
+    votes = np.where(known, present + 1 - 2 * positions, 0) / others
+    return votes, np.where(known, present - 1, 0) / others
+
+
+def mean_votes(votes: Values, evidence: Values, weight: Values) -> Values:
+    """Return the mean votes of weighted rows, by their evidence."""
+    return _ratio(weight @ votes, weight @ evidence)
+
+
+def _ratio(votes: Values, evidence: Values) -> Values:
+    return np.divide(votes, evidence, out=np.zeros_like(votes), where=evidence > 0)
+
+
+def out_of_bag_losses(
+    trees: Trees,
+    bins: NDArray[np.uint8],
+    seeds: NDArray[np.uint64],
+    ranks: Values,
+    weight: Values,
+) -> tuple[Values, Values]:
+    """Return what each training row loses at each strength, by trees that have not seen it.
+
+    Parameters
+    ----------
+    trees : Trees
+        As grown, on bootstrap samples.
+    bins, seeds, ranks, weight : ndarray
+        The training rows, and what the samples were drawn from.
+
+    Returns
+    -------
+    squared, disorder : ndarray of shape (n_samples, n_strengths)
+        The squared error of the votes, and 1 - tau; NaN where undefined. The constant order of
+        a row is that of all other rows.
+    """
+    votes, evidence = row_votes(ranks)
+    share = _ratio(votes, evidence)
+    own = weight[:, None] * votes, weight[:, None] * evidence
+    others = _ratio(*(part.sum(axis=0) - part for part in own))
+    finite = trees.arrays["weight"], STRENGTHS[:-1]
+    scores, count = trees.walker.out_of_bag_shrunk(bins, seeds, *finite)
+    scores = np.concatenate([scores, others[None]])
+    squared = np.einsum("rl,srl->rs", evidence, (scores - share) ** 2)
+    predicted = strict_ranks(scores.reshape(-1, scores.shape[2]))
+    tau = kendall_tau(np.tile(ranks, (len(STRENGTHS), 1)), predicted, average=False)
+    disorder = 1 - np.asarray(tau).reshape(len(STRENGTHS), -1).T
+    seen = count[:, None] > 0
+    return np.where(seen, squared, np.nan), np.where(seen, disorder, np.nan)
+
+
+def strongest_alike(losses: Sequence[Values], weight: Values) -> int:
+    """Return the last choice that is as good as the best one, within a standard error.
+
+    Parameters
+    ----------
+    losses : sequence of ndarray of shape (n_samples, n_choices)
+        What each row loses by each choice, smaller is better; rows with NaN are left out. The
+        first measure says which choice is best; by none of them may the last one be worse than
+        it by more than the standard error of their paired difference.
+    weight : ndarray of shape (n_samples,)
+        Weights of the rows.
+
+    Returns
+    -------
+    int
+        The number of the choice; 0 if no row tells.
+    """
+    best, alike = None, np.ones(losses[0].shape[1], dtype=bool)
+    for loss in losses:
+        used = ~np.isnan(loss).any(axis=1)
+        if not used.any():
+            continue
+        share = weight[used] / weight[used].sum()
+        best = int(np.argmin(share @ loss[used])) if best is None else best
+        worse = loss[used] - loss[used][:, [best]]
+        mean = share @ worse
+        alike &= mean <= np.sqrt(share**2 @ (worse - mean) ** 2)
+    return 0 if best is None else int(np.flatnonzero(alike)[-1])
