@@ -472,11 +472,15 @@ def test_a_model_of_another_task_is_told_apart(folder, tmp_path):
     refused(done, 4, "holds a ExpectedRankOrderer, which is no label ranker")
 
 
-def test_reliability_needs_a_model_that_has_it(write, tmp_path):
+def test_reliability_needs_a_calibrated_model(write, tmp_path):
     data, model = write("x,a,b\n0,1,2\n1,2,1\n"), tmp_path / "m"
     prefero("train", data, "-o", model, "--labels", "a,b", "--model", "constraint")
     done = prefero("predict", model, data, "--reliability")
-    refused(done, 2, "no measure of reliability: train it by --model neighbors, tree or forest")
+    assert done.stdout.splitlines()[0] == "a,b,reliability"
+    ranker = library.load(model)
+    del ranker[-1].calibration_
+    library.save(ranker, model)
+    refused(prefero("predict", model, data, "--reliability"), 2, "not calibrated: train it again")
 
 
 def test_a_model_without_names_takes_columns_as_they_come(tmp_path):

@@ -73,12 +73,15 @@ def test_the_parts_sum_up_to_the_margin(explained, data):
         assert why.base is None
 
 
-def test_log_odds_are_those_of_the_probability(data):
+def test_log_odds_are_those_of_the_model_and_side_with_the_probability(data):
     X, Y = data
     model = RANKERS["pairwise"].fit(X, Y)
     for pair in (("P", "Q"), ("Q", "P"), ("R", "P")):
         why = explain(model, X, 5, pair=pair)
-        assert why.margin == pytest.approx(np.log(why.probability / (1 - why.probability)))
+        a, b = (list(Y.columns).index(label) for label in pair)
+        own = model._pairwise_matrix(X.to_numpy())[5, a, b]
+        assert why.margin == pytest.approx(np.log(own / (1 - own)))
+        assert (why.margin > 0) == (why.probability > 0.5)
 
 
 def test_a_swapped_pair_turns_everything_round(explained, data):
@@ -115,7 +118,8 @@ def test_evidence_of_each_kind(data):
     assert all(path["rows"][1:] < path["rows"][:-1])
     forest = explain(RANKERS["forest"].fit(X, Y), X, 3, pair=("P", "Q"))
     assert forest.evidence["share of trees"].sum() == pytest.approx(1)
-    assert forest.evidence[0]["share of trees"] == pytest.approx(forest.probability)
+    assert forest.evidence[0]["share of trees"] == pytest.approx(1.0)
+    assert 0.5 < forest.probability < 1
     neighbors = explain(RANKERS["neighbors"].fit(X, Y), X, 3, pair=("P", "Q")).evidence
     assert neighbors[0]["case"] == 3
     assert list(neighbors["distance"]) == sorted(neighbors["distance"])

@@ -24,7 +24,6 @@ from prefero.cli.options import (
     OutOption,
     read_key,
 )
-from prefero.cli.rankers import RANKERS
 from prefero.cli.tables import read_in_parts, writing
 
 if TYPE_CHECKING:
@@ -83,11 +82,7 @@ def predict(
     trained = load_ranker(model, read_key(key_file))
     ranker = final_step(trained)
     if reliability and not hasattr(ranker, "predict_reliability"):
-        able = [choice.name for choice in RANKERS if hasattr(choice.make(), "predict_reliability")]
-        raise typer.BadParameter(
-            f"{type(ranker).__name__} has no measure of reliability: train it by --model "
-            f"{', '.join(able[:-1])} or {able[-1]}."
-        )
+        raise typer.BadParameter(f"The model in {model} is not calibrated: train it again.")
     n_rows = 0
     with writing(out or Path("-"), as_json=as_json) as write:
         for table in read_in_parts(data, _rows_at_a_time(ranker, form)):
