@@ -20,6 +20,8 @@ from prefero.datasets import (
     ranks_from_classes,
     ranks_from_columns,
 )
+from prefero.exceptions import DataError
+from prefero.tables import read_rankings
 
 
 def test_classes_are_ranked_by_naive_bayes():
@@ -87,7 +89,7 @@ def openml(monkeypatch):
     calls = []
     rng = np.random.default_rng(0)
 
-    def fetch(name, **options):
+    def fetch(*, name, **options):
         calls.append((name, options))
         return Bunch(
             data=rng.normal(size=(30, 19)),
@@ -114,6 +116,31 @@ def test_a_benchmark_of_columns(openml, tmp_path):
     assert list(data.data.columns) == [f"f{j}" for j in range(9)]
     assert list(data.target.columns) == [f"f{j}" for j in range(9, 18)]
     assert "construction (B)" in data.DESCR
+
+
+@pytest.mark.parametrize("folder", ["kebi", "ties"])
+def test_rankings_that_were_uploaded_are_known_by_their_sum(monkeypatch, benchmarks, folder):
+    rankings = read_rankings(benchmarks / folder / "iris.csv")
+    table = np.column_stack([rankings.X, rankings.ranks])
+    asked = {}
+
+    def fetch(**options):
+        asked.update(options)
+        names = [f"x{j}" for j in range(table.shape[1])]
+        details = {"licence": "CC0", "citation": "a paper"}
+        return Bunch(data=table, feature_names=names, details=details)
+
+    monkeypatch.setattr(_benchmarks, "fetch_openml", fetch)
+    data = fetch_benchmark("iris", exact=True)
+    assert asked["data_id"] == 42851
+    np.testing.assert_array_equal(data.target, rankings.ranks)
+    assert ("with ties" in data.DESCR) == (folder == "ties")
+    assert "Licence: CC0. To cite: a paper." in data.DESCR
+    table[:, -3:] = table[::-1, -3:].copy()
+    with pytest.raises(DataError, match="does not hold the rankings of iris"):
+        fetch_benchmark("iris", exact=True)
+    with pytest.raises(ValueError, match="no benchmark 'stock'; there are authorship"):
+        fetch_benchmark("stock", exact=True)
 
 
 def test_without_a_network_one_sentence_says_what_to_do(monkeypatch, tmp_path):

@@ -11,7 +11,12 @@ from prefero import ConsensusLabelRanker, ForestLabelRanker, NeighborsLabelRanke
 from prefero.rankings import ranks_from_scores, strict_ranks
 from prefero.study import run_experiment, write_report
 from prefero.study._data import load_data
-from prefero.study.report.close_look import explain_row, feature_importance, look_closely
+from prefero.study.report.close_look import (
+    explain_row,
+    feature_importance,
+    look_closely,
+    telling_pair,
+)
 
 SECTIONS = "data leaderboard ranks pairs abstaining rows features reproduce".split()
 HOSTILE = "<script>alert('x')</script> & \"quoted\" $x$"
@@ -129,6 +134,22 @@ def test_the_close_look_finds_the_feature_that_orders_the_labels(ranker):
     why = explain_row(look, extreme)
     assert why.effects[0].feature == look.features[1]
     assert why.order == list(look.labels[np.argsort(look.predicted[extreme])])
+
+
+def test_the_pair_explained_is_one_that_was_measured():
+    look = look_closely(load_data("d", problem(0, n=30)), RANKERS["neighbours"], random_state=0)
+    look.truth[0], look.predicted[0] = [np.nan, 2, np.nan, 1], [1, 4, 2, 3]
+    assert telling_pair(look, 0) == (3, 1)
+    look.truth[0] = [np.nan, 1, np.nan, 2]
+    assert telling_pair(look, 0) == (3, 1)
+
+
+def test_the_page_says_which_ranker_is_the_constant_order(pages, tmp_path):
+    assert "the same order for everyone. What the others gain" in pages["both"].read_text("utf-8")
+    data, rankers = {"d": problem(0)}, {"neighbours": RANKERS["neighbours"]}
+    write_report(tmp_path / "page.html", run_experiment(rankers, data, n_splits=2), data, rankers)
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "The same order for everyone is not among the rankers" in page
 
 
 def test_features_that_are_words_and_a_single_column(tmp_path):

@@ -1,8 +1,10 @@
 """The benchmark sets of the literature: fetched and made anew, or found in a local folder."""
 
+import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from sklearn.utils import Bunch
 
 from prefero.datasets._bunch import ranking_bunch
 from prefero.datasets._constructions import ranks_from_classes, ranks_from_columns
+from prefero.exceptions import DataError
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,36 @@ _SOURCES = {
 }
 
 
+@dataclass(frozen=True)
+class _Upload:
+    """A set of rankings on OpenML, and how the ranks begin that it may hold, as SHA-256."""
+
+    data_id: int
+    n_labels: int
+    strict: str
+    tied: str = ""
+
+
+_UPLOADS = {
+    "authorship": _Upload(42834, 4, "7ee6eb1209f28a56"),
+    "glass": _Upload(42847, 6, "3a1d5196a33dac01", "f90c3e0b3e37b9e6"),
+    "iris": _Upload(42851, 3, "4b9372214dc1e99c", "b384c2ee1a1e5128"),
+    "pendigits": _Upload(42856, 10, "f1838a189f3b5bf9"),
+    "segment": _Upload(42859, 7, "d909a66f88651431", "d9a8bdd1c2dd99e2"),
+    "vehicle": _Upload(42863, 4, "0657e459f6a87632", "4d28060772ecad80"),
+    "vowel": _Upload(42865, 11, "ee9615b2b9973556"),
+    "wine": _Upload(42867, 3, "5d90a12273477a9b", "e0742e6398ea140a"),
+}
+
+
 def fetch_benchmark(
-    name: str, *, data_home: str | os.PathLike[str] | None = None, as_frame: bool = False
+    name: str,
+    *,
+    exact: bool = False,
+    data_home: str | os.PathLike[str] | None = None,
+    as_frame: bool = False,
 ) -> Bunch:
-    """Download a set from OpenML and make a label-ranking set of it.
+    """Download a set from OpenML: a label-ranking set, or one to be made into it.
 
     The constructions are those of the label-ranking literature (`ranks_from_classes`, and
     `ranks_from_columns` on the last numeric columns); the papers do not say which columns they
@@ -55,6 +84,9 @@ def fetch_benchmark(
     ----------
     name : str
         The name in the literature, such as "iris" or "bodyfat".
+    exact : bool, default=False
+        Whether to take the rankings of the collection themselves, where they were uploaded,
+        and make sure that they are the ones that papers used. Else they are made anew.
     data_home : str or path-like, optional
         Where downloads are kept. By default scikit-learn's data folder.
     as_frame : bool, default=False
@@ -63,17 +95,21 @@ def fetch_benchmark(
     Returns
     -------
     Bunch
-        With ``data``, ``target`` (ranks), ``feature_names``, ``label_names`` and ``DESCR``.
+        With ``data``, ``target`` (ranks), ``feature_names``, ``label_names`` and ``DESCR``,
+        which says the licence and what to cite if the set was uploaded as rankings.
 
     Raises
     ------
     ConnectionError
         If the set is not yet kept and cannot be downloaded.
     """
-    if name not in _SOURCES:
-        raise ValueError(f"There is no benchmark {name!r}; there are {', '.join(_SOURCES)}.")
+    known = _UPLOADS if exact else _SOURCES
+    if name not in known:
+        raise ValueError(f"There is no benchmark {name!r}; there are {', '.join(known)}.")
+    if exact:
+        return _uploaded(name, data_home, as_frame)
     source = _SOURCES[name]
-    raw = _download(name, source, data_home)
+    raw = _download(name, data_home, name=source.name, version=source.version)
     data, features = _numeric_part(raw)
     if source.n_labels:
         labels = features[-source.n_labels :]
@@ -91,6 +127,34 @@ def fetch_benchmark(
             f"{name}: construction ({'B' if source.n_labels else 'A'}) of Cheng, Hühn & "
             f"Hüllermeier (2009), section 6.1, from {source.name} (version {source.version}) of "
             "openml.org."
+        ),
+        as_frame=as_frame,
+    )
+
+
+def _uploaded(name: str, data_home: str | os.PathLike[str] | None, as_frame: bool) -> Bunch:
+    """Take the last columns as ranks, if they are those that are known."""
+    upload = _UPLOADS[name]
+    raw = _download(name, data_home, data_id=upload.data_id, target_column=None)
+    values, c = np.asarray(raw.data, dtype=np.float64), upload.n_labels
+    ranks = values[:, -c:]
+    digest = hashlib.sha256(np.ascontiguousarray(ranks, dtype=np.int8).tobytes()).hexdigest()
+    kinds = {upload.strict: "strict rankings", upload.tied: "rankings with ties"}
+    if digest[:16] not in kinds:
+        raise DataError(
+            f"the set {upload.data_id} of openml.org does not hold the rankings of {name} in its "
+            f"last {c} columns that papers used: use exact=False, which makes them anew."
+        )
+    details = raw.get("details") or {}
+    licence, cite = details.get("licence", "not stated"), details.get("citation", "not stated")
+    return ranking_bunch(
+        values[:, :-c],
+        ranks,
+        feature_names=[str(feature) for feature in raw.feature_names[:-c]],
+        label_names=[str(label) for label in raw.feature_names[-c:]],
+        description=(
+            f"{name}: {kinds[digest[:16]]} of the collection, set {upload.data_id} of openml.org. "
+            f"Licence: {licence}. To cite: {cite}."
         ),
         as_frame=as_frame,
     )
@@ -133,19 +197,13 @@ def benchmark_path(name: str) -> Path:
     return folder / name
 
 
-def _download(name: str, source: _Source, data_home: str | os.PathLike[str] | None) -> Bunch:
+def _download(benchmark: str, data_home: str | os.PathLike[str] | None, **which: Any) -> Bunch:
     folder = get_data_home(data_home)
     try:
-        return fetch_openml(
-            source.name,
-            version=source.version,
-            data_home=folder,
-            as_frame=False,
-            parser="liac-arff",
-        )
+        return fetch_openml(**which, data_home=folder, as_frame=False, parser="liac-arff")
     except OSError as error:
         raise ConnectionError(
-            f"The benchmark {name!r} is not in {folder} and could not be downloaded from "
+            f"The benchmark {benchmark!r} is not in {folder} and could not be downloaded from "
             f"openml.org ({error}): try again with a network connection, or use "
             "load_dataset, which needs none."
         ) from error
