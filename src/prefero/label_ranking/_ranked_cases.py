@@ -72,6 +72,7 @@ class RankedCases(CaseBase):
                 "each: fit again."
             )
         self.rankings, self.weights, self.local_metric = rankings, weights, local_metric
+        self._votes_of_all: dict[str, Values] = {}
 
     def _found(self, queries: Values, k: int) -> Neighbors:
         return super()._found(queries, max(k, self.local_metric or 0))
@@ -102,8 +103,11 @@ class RankedCases(CaseBase):
 
     def votes_of_all(self, aggregation: str) -> Values:
         """Return the votes of all cases, of shape (1, n_labels)."""
-        rows = np.arange(len(self.rankings))[None]
-        return AGGREGATIONS[aggregation](neighborhoods(self.rankings, rows, self.weight[None]))
+        if aggregation not in self._votes_of_all:
+            rows = np.arange(len(self.rankings))[None]
+            everyone = neighborhoods(self.rankings, rows, self.weight[None])
+            self._votes_of_all[aggregation] = AGGREGATIONS[aggregation](everyone)
+        return self._votes_of_all[aggregation]
 
     def left_out_votes(
         self, cases: Indices, near: Neighbors, shrinkage: float, aggregation: str

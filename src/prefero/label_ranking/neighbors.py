@@ -270,8 +270,7 @@ default="auto"
 
     def _store(self, points: Values, ranks: Values, weight: Values) -> None:
         self.points_, self.rankings_, self.case_weight_ = points, ranks, weight
-        for made in ("_cases", "_everyone"):
-            self.__dict__.pop(made, None)
+        self.__dict__.pop("_cases", None)
 
     def _choose(self, spaces: list[Space], X: Values, ranks: Values, weight: Values) -> Space:
         """Settle on what predicts the cases left out best, up to chance.
@@ -346,16 +345,12 @@ default="auto"
         cases = self.points_, self.case_weight_, self.rankings_
         return RankedCases(*cases, self.weights, self.local_metric, **self._index_options())
 
-    @cached_property
-    def _everyone(self) -> Values:
-        """The votes of all cases, to which those of neighbours are pulled."""
-        return self._cases.votes_of_all(self.aggregation_)
-
     def _votes(self, X: Values) -> tuple[Values]:
         near = self._cases.nearest(self._place(X), self.n_neighbors_).first(self.n_neighbors_)
         votes = self._cases.votes(near, self.aggregation_)
         if self.shrinkage_ > 0:
-            votes = (1 - self.shrinkage_) * votes + self.shrinkage_ * self._everyone
+            everyone = self._cases.votes_of_all(self.aggregation_)
+            votes = (1 - self.shrinkage_) * votes + self.shrinkage_ * everyone
         return (votes,)
 
     def _spreads(self, X: Values) -> tuple[Values]:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from prefero import _core
 from prefero._cases import (
     INDEX_DOCS,
+    CaseBase,
     CaseRankerMixin,
     Neighbors,
     WeightFunction,
@@ -60,6 +61,26 @@ class MultilabelNeighborExplanation(NamedTuple):
     relevance: Values
     mean_ranks: Values
     zero_point: Values
+
+
+class CalibratedCases(CaseBase):
+    """A case base of calibrated rankings (n_cases, n_labels + 1)."""
+
+    def __init__(self, points: Values, weight: Values, calibrated: Values, **index: Any) -> None:
+        super().__init__(points, weight, **index)
+        self.calibrated = calibrated
+
+    @cached_property
+    def zero(self) -> tuple[Values, Values]:
+        """Offsets of the labels from the zero point of each case, and its place."""
+        return zero_offsets(self.calibrated)
+
+    @cached_property
+    def prior(self) -> list[Values]:
+        """Mean offsets and sides of the labels over all cases."""
+        rows = np.arange(len(self.points))
+        means = _core.mean_offsets(self.zero[0], np.array([0, len(rows)]), rows, self.weight)
+        return [np.nan_to_num(mean) for mean in means]
 
 
 _COORDINATES = (
@@ -186,15 +207,10 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         self.n_neighbors_, self.gap_ = self._choose()
 
     @cached_property
-    def _zero(self) -> tuple[Values, Values]:
-        """Offsets of the labels from the zero point of each case, and its place."""
-        return zero_offsets(self.calibrated_)
-
-    @cached_property
-    def _prior(self) -> list[Values]:
-        rows, offsets = np.arange(len(self.points_)), self._zero[0]
-        everyone = _core.mean_offsets(offsets, np.array([0, len(rows)]), rows, self.case_weight_)
-        return [np.nan_to_num(mean) for mean in everyone]
+    def _cases(self) -> CalibratedCases:
+        """The cases, whose index is made at the first query."""
+        cases = self.points_, self.case_weight_, self.calibrated_
+        return CalibratedCases(*cases, **self._index_options())
 
     def _choose(self) -> tuple[int, float]:
         """The size and the gap asked for, or those of the smallest loss on cases left out."""
@@ -225,14 +241,14 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         weights = neighbor_weights(near, self.weights)
         starts = np.arange(len(weights) + 1) * weights.shape[1]
         means = _core.mean_offsets(
-            self._zero[0],
+            self._cases.zero[0],
             starts,
             np.ascontiguousarray(near.indices).ravel(),
             np.ascontiguousarray(weights).ravel(),
         )
         offset, side = (
             np.where(np.isnan(mean), prior, mean)
-            for mean, prior in zip(means, self._prior, strict=True)
+            for mean, prior in zip(means, self._cases.prior, strict=True)
         )
         return offset, side
 
@@ -292,8 +308,10 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         weights = neighbor_weights(near, self.weights)
         offset, side = self._means(near)
         total = weights.sum(axis=1)
-        place = (self._zero[1][near.indices] * weights).sum(axis=1) / np.where(total > 0, total, 1)
-        prior = np.average(self._zero[1], weights=self.case_weight_)
+        place = (self._cases.zero[1][near.indices] * weights).sum(axis=1) / np.where(
+            total > 0, total, 1
+        )
+        prior = np.average(self._cases.zero[1], weights=self.case_weight_)
         zero = np.where(total > 0, place, prior) + (self.gap_ + 1) / 2
         relevance = split_calibrated(self.calibrated_)[0][near.indices]
         mean_ranks = zero[:, None] + offset + self.gap_ / 2 * side
