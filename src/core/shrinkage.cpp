@@ -11,30 +11,25 @@ namespace {
 class TreeShrinker {
   public:
     TreeShrinker(const Forest& forest, const double* weight)
-        : forest_(forest), all_weights_(weight) {}
+        : forest_(forest), labels_(forest.labels), all_weights_(weight), parts_(labels_) {}
 
     // Computes the means of the nodes of a tree.
     void enter(std::size_t tree) {
         const auto at = [tree](const std::int64_t* starts, std::size_t more) {
             return static_cast<std::size_t>(starts[tree + more]);
         };
-        const std::size_t c = forest_.labels, value = at(forest_.value_starts, 0) * c;
         nodes_ = forest_.nodes + at(forest_.node_starts, 0);
         weight_ = all_weights_ + at(forest_.node_starts, 0);
         count_ = at(forest_.node_starts, 1) - at(forest_.node_starts, 0);
         leaves_ = at(forest_.value_starts, 1) - at(forest_.value_starts, 0);
-        scores_.assign(count_ * c, 0.0);
-        evidence_.assign(count_ * c, 1.0);
-        for (std::size_t n = count_; n-- > 0;) {
-            if (!(nodes_[n].flags & kLeaf)) {
-                join_children(n);
-                continue;
-            }
-            const std::size_t own = value + static_cast<std::size_t>(nodes_[n].child) * c;
-            std::copy_n(forest_.scores + own, c, scores_.begin() + offset(n));
-            if (forest_.evidence)
-                std::copy_n(forest_.evidence + own, c, evidence_.begin() + offset(n));
-        }
+        first_ = at(forest_.value_starts, 0) * labels_;
+        scores_.resize(count_ * labels_);
+        evidence_.assign(count_ * labels_, 1.0);
+        for (std::size_t n = count_; n-- > 0;) is_leaf(n) ? read_leaf(n) : join_children(n);
+        to_parent_.assign(count_ * labels_, 0.0);
+        less_to_parent_.assign(forest_.evidence ? count_ * labels_ : 0, 0.0);
+        for (std::size_t n = 0; n < count_; ++n)
+            if (!is_leaf(n)) look_up(n);
     }
 
     std::size_t leaves() const { return leaves_; }
@@ -43,65 +38,100 @@ class TreeShrinker {
     // Writes what the leaves of the tree say, `stride` values apart, and their evidence if there
     // is any.
     void shrink(double strength, std::size_t stride, float* scores, float* evidence) {
-        const std::size_t c = forest_.labels;
-        moved_.assign(count_ * c, 0.0);
-        less_.assign(count_ * c, 0.0);
+        if (strength > 0) {
+            move(strength, scores_, to_parent_, moved_scores_);
+            if (forest_.evidence) move(strength, evidence_, less_to_parent_, moved_evidence_);
+        }
         for (std::size_t n = 0; n < count_; ++n) {
-            if (!(nodes_[n].flags & kLeaf)) {
-                if (strength > 0) move_children(n, strength);
-                continue;
-            }
-            const std::size_t to = static_cast<std::size_t>(nodes_[n].child) * stride;
-            for (std::size_t k = 0; k < c; ++k) {
-                scores[to + k] = static_cast<float>(scores_[n * c + k] + moved_[n * c + k]);
-                if (forest_.evidence)
-                    evidence[to + k] = static_cast<float>(evidence_[n * c + k] + less_[n * c + k]);
-            }
+            if (!is_leaf(n)) continue;
+            const std::size_t to = value_row(n) * stride, own = first_ + value_row(n) * labels_;
+            for (std::size_t k = 0; k < labels_; ++k)
+                scores[to + k] = strength > 0 ? static_cast<float>(moved_scores_[n * labels_ + k])
+                                              : forest_.scores[own + k];
+            for (std::size_t k = 0; forest_.evidence && k < labels_; ++k)
+                evidence[to + k] = strength > 0
+                                       ? static_cast<float>(moved_evidence_[n * labels_ + k])
+                                       : forest_.evidence[own + k];
         }
     }
 
   private:
-    std::ptrdiff_t offset(std::size_t node) const {
-        return static_cast<std::ptrdiff_t>(node * forest_.labels);
+    bool is_leaf(std::size_t node) const { return nodes_[node].flags & kLeaf; }
+    std::size_t first_child(std::size_t node) const {
+        return static_cast<std::size_t>(nodes_[node].child);
+    }
+    std::size_t value_row(std::size_t leaf) const { return first_child(leaf); }
+
+    void read_leaf(std::size_t node) {
+        const std::size_t own = first_ + value_row(node) * labels_;
+        for (std::size_t k = 0; k < labels_; ++k) {
+            scores_[node * labels_ + k] = forest_.scores[own + k];
+            if (forest_.evidence) evidence_[node * labels_ + k] = forest_.evidence[own + k];
+        }
     }
 
     void join_children(std::size_t node) {
-        const std::size_t c = forest_.labels, left = static_cast<std::size_t>(nodes_[node].child);
-        for (std::size_t k = 0; k < c; ++k) {
-            double seen = 0, votes = 0;
-            for (std::size_t child : {left, left + 1}) {
-                const double own = weight_[child] * evidence_[child * c + k];
-                seen += own;
-                votes += own * scores_[child * c + k];
-            }
-            scores_[node * c + k] = seen > 0 ? votes / seen : 0;
-            evidence_[node * c + k] = seen / weight_[node];
+        const std::size_t left = first_child(node) * labels_, right = left + labels_;
+        const double* weights = weight_ + first_child(node);
+        for (std::size_t k = 0; k < labels_; ++k) {
+            const double here = weights[0] * evidence_[left + k];
+            const double there = weights[1] * evidence_[right + k], seen = here + there;
+            const double votes = here * scores_[left + k] + there * scores_[right + k];
+            scores_[node * labels_ + k] = seen > 0 ? votes / seen : 0;
+            if (forest_.evidence) evidence_[node * labels_ + k] = seen / weight_[node];
         }
     }
 
-    // How far the children are moved: as their parent, and a part of the way to it.
-    void move_children(std::size_t node, double strength) {
-        const std::size_t c = forest_.labels, left = static_cast<std::size_t>(nodes_[node].child);
-        for (std::size_t k = 0; k < c; ++k) {
-            const std::size_t at = node * c + k;
-            const double mass = weight_[node] * evidence_[at];
-            const double part =
-                std::isinf(strength) || !(mass > 0) ? 1 : strength / (mass + strength);
-            for (std::size_t to : {left * c + k, (left + 1) * c + k}) {
-                const bool says = evidence_[to] > 0;  // else what the parent says
-                moved_[to] = moved_[at] + (says ? part : 1) * (scores_[at] - scores_[to]);
-                less_[to] = less_[at] + part * (evidence_[at] - evidence_[to]);
+    // How far it is from the children to the node. A child without evidence says what the node
+    // says.
+    void look_up(std::size_t node) {
+        const std::size_t from = first_child(node) * labels_;
+        for (std::size_t i = 0; i < 2 * labels_; ++i) {
+            const std::size_t child = from + i, at = node * labels_ + i % labels_;
+            if (!(evidence_[child] > 0)) scores_[child] = scores_[at];
+            to_parent_[child] = scores_[at] - scores_[child];
+            if (forest_.evidence) less_to_parent_[child] = evidence_[at] - evidence_[child];
+        }
+    }
+
+    // Moves every node as its parent, and a part of the way to it.
+    void move(double strength, const std::vector<double>& from, const std::vector<double>& way,
+              std::vector<double>& to) {
+        to.resize(from.size());
+        std::copy_n(from.begin(), labels_, to.begin());
+        for (std::size_t n = 0; n < count_; ++n) {
+            if (is_leaf(n)) continue;
+            write_parts(n, strength);
+            const double *own = from.data() + n * labels_, *moved = to.data() + n * labels_;
+            for (std::size_t child : {first_child(n), first_child(n) + 1}) {
+                const double *start = from.data() + child * labels_,
+                             *whole = way.data() + child * labels_;
+                double* out = to.data() + child * labels_;
+                for (std::size_t k = 0; k < labels_; ++k)
+                    out[k] = start[k] + ((moved[k] - own[k]) + parts_[k] * whole[k]);
             }
         }
+    }
+
+    // Of the way from a child to the node, label by label.
+    void write_parts(std::size_t node, double strength) {
+        const auto part = [=](double mass) {
+            return std::isinf(strength) ? 1 : strength / (mass + strength);
+        };
+        if (!forest_.evidence) return std::fill(parts_.begin(), parts_.end(), part(weight_[node]));
+        for (std::size_t k = 0; k < labels_; ++k)
+            parts_[k] = part(weight_[node] * evidence_[node * labels_ + k]);
     }
 
     const Forest& forest_;
+    std::size_t labels_;
     const double* all_weights_;
     const Node* nodes_ = nullptr;
     const double* weight_ = nullptr;
-    std::size_t count_ = 0, leaves_ = 0;
-    std::vector<double> scores_, evidence_;  // the means
-    std::vector<double> moved_, less_;       // by how much a strength changes them
+    std::size_t count_ = 0, leaves_ = 0, first_ = 0;
+    std::vector<double> parts_;
+    std::vector<double> scores_, evidence_, to_parent_, less_to_parent_;
+    std::vector<double> moved_scores_, moved_evidence_;
 };
 
 }  // namespace
@@ -142,11 +172,14 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_
             ++trees[row];
             const std::size_t from = static_cast<std::size_t>(leaves[row]) * width;
             double* to = sums.data() + row * width;
-            for (std::size_t i = 0; i < width; ++i)
-                to[i] += forest.evidence ? double{known[from + i]} * values[from + i]
-                                         : double{values[from + i]};
-            for (std::size_t i = 0; forest.evidence && i < width; ++i)
+            if (!forest.evidence) {
+                for (std::size_t i = 0; i < width; ++i) to[i] += values[from + i];
+                continue;
+            }
+            for (std::size_t i = 0; i < width; ++i) {
+                to[i] += double{known[from + i]} * values[from + i];
                 seen[row * width + i] += known[from + i];
+            }
         }
     };
     walk_samples(forest, bins, seeds, interruption, add);
