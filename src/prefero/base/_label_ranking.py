@@ -16,6 +16,7 @@ from prefero.base._fitting import fitting, goes_on, twin_of
 from prefero.base._pair_probabilities import PairProbabilitiesMixin
 from prefero.base._targets import put_last, refuse_other_labels, unseen_labels, used_rows
 from prefero.metrics import kendall_tau
+from prefero.preferences import PreferenceGraphs
 from prefero.rankings import check_ranks, label_names, strict_ranks
 
 
@@ -70,6 +71,11 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        if isinstance(y, PreferenceGraphs):
+            raise ValueError(
+                f"{type(self).__name__} learns from rankings, not from preference graphs: use a "
+                "ranker that does, such as LogLinearLabelRanker."
             )
         X = self._validate_X(X, reset=reset)
         ranks = check_ranks(y, name="y", n_labels=None if reset else len(self.labels_))
