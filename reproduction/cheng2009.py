@@ -122,8 +122,8 @@ OF_TREES = """\
 OF_LINEAR = """\
 - The log-linear ranker and RPC are linear in standardised features, with the penalties alpha = 1e-4
   and C = 1. Where a column says "chosen", three random splits inside each training fold, of at most
-  2000 rows a side, choose the penalty, and for the log-linear ranker whether squares and products of the
-  features are base functions too.
+  2000 rows a side, choose the penalty, and for the log-linear ranker whether squares and products
+  of the features are base functions too.
 """
 NOTES = {
     "IBLR": """\
