@@ -1,7 +1,6 @@
 """Many binary models: one a pair of labels, or one a label against the zero point."""
 
 from collections.abc import Callable
-from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -199,7 +198,7 @@ class PairwiseModelsMixin(BinaryModelsMixin):
         matrix[:, second, first] = 1 - probability
         return matrix
 
-    @cached_property
+    @property
     def _wins(self) -> Values:
         """For each pair +1 for its first label and -1 for its second."""
         wins = np.zeros((len(self.pairs_), self._n_ranked()))
@@ -209,14 +208,15 @@ class PairwiseModelsMixin(BinaryModelsMixin):
 
     def _votes(self, X: Any) -> Values:
         """Sum of P(i before j) over j: weighted voting, in blocks of rows."""
-        n_pairs, n_labels = self._wins.shape
+        wins = self._wins
+        n_pairs, n_labels = wins.shape
         # P(j before i) is 1 - P(i before j): a label starts with a vote a pair it is second in.
         seconds = np.arange(n_labels, dtype=np.float64)
         votes = np.empty((X.shape[0], n_labels))
         rows = max(1, _BLOCK_ENTRIES // max(n_pairs, 1))
         for begin in range(0, X.shape[0], rows):
             part = slice(begin, begin + rows)
-            votes[part] = seconds + self._first_leads(X[part]) @ self._wins
+            votes[part] = seconds + self._first_leads(X[part]) @ wins
         return votes
 
     def _n_ranked(self) -> int:

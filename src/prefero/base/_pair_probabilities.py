@@ -236,7 +236,12 @@ class PairProbabilitiesMixin:
         ndarray of shape (n_samples, n_labels), dtype int64
             Ranks, 1 is best; tied labels share the smallest position of their bucket.
         """
-        return self._by_blocks(lambda belief: bucket_ranks(*belief), X)
+        return self._by_blocks(self._buckets, X)
+
+    def _buckets(self, belief: PairBeliefs) -> Indices:
+        # Votes may put a pair against its own probability, which would gain by a tie; where no
+        # training ranking held one, there is none.
+        return bucket_ranks(*belief) if self.calibration_[:, 2].any() else belief.ranks
 
     @_OfCalibrated
     def predict_reliability(self, X: Any) -> Values:
