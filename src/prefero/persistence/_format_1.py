@@ -134,21 +134,36 @@ class _Reader:
 # What estimators held then, as they hold it now
 
 
-def _trees(state: Node) -> Node:
+def _grown(state: Node) -> Node:
     arrays = state["trees_"]
     return {**state, "trees_": {**arrays, "weight": arrays["weight"].astype(np.float64)}}
+
+
+def _tree(state: Node) -> Node:
+    return {**_grown(state), "shrinkage": 0.0, "shrinkage_": 0.0}
+
+
+def _forest(state: Node) -> Node:
+    # Nothing is shrunk, so that nobody asks for what it would be shrunk to.
+    return {**_tree(state), "mean_votes_": np.zeros(len(state["labels_"]))}
 
 
 def _boosting(state: Node) -> Node:
     kept = {name: value for name, value in state.items() if name != "feature_importances_"}
     nominal = np.zeros(len(state["bin_starts_"]) - 1, dtype=bool)
-    return {**_trees(kept), "nominal_features_": nominal}
+    return {**_grown(kept), "nominal_features_": nominal}
+
+
+def _neighbors(state: Node) -> Node:
+    new = {"shrinkage": 0.0, "shrinkage_": 0.0, "aggregation_": state["aggregation"]}
+    return {"leave_one_out_": {}, **state, **new}
 
 
 _UPGRADES: dict[str, Callable[[Node], Node]] = {
     "BoostingOrderer": _boosting,
-    "ForestLabelRanker": _trees,
-    "TreeLabelRanker": _trees,
+    "ForestLabelRanker": _forest,
+    "NeighborsLabelRanker": _neighbors,
+    "TreeLabelRanker": _tree,
 }
 
 # Keys are texts in JSON; the types tell what they were.
