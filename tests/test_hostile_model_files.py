@@ -151,6 +151,16 @@ def test_no_object_of_a_file_is_fitted(models, path, name, monkeypatch):
     load(models[name])  # builds no index
 
 
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [("NeighborsMultilabelRanker", "weights"), ("LogLinearLabelRanker", "base_functions")],
+)
+def test_no_function_comes_from_a_file(models, path, name, parameter):
+    parts = TakenApart(models[name])
+    parts.state[parameter] = {"type": ["builtins", "str"]}  # a type can be called
+    refused(parts, path, "is a function")
+
+
 def test_a_pipeline_with_a_cache_is_refused(models, path, tmp_path):
     parts = TakenApart(models["columns"])
     parts.state["memory"] = str(tmp_path / "cache")

@@ -42,6 +42,14 @@ def test_every_attribute_of_a_fitted_estimator_is_declared(name):
 
 
 @pytest.mark.parametrize("name", OURS)
+def test_every_parameter_says_what_it_may_be(name):
+    model = OURS[name]
+    assert (
+        model.get_params(deep=False).keys() <= getattr(model, "_parameter_constraints", {}).keys()
+    )
+
+
+@pytest.mark.parametrize("name", OURS)
 def test_what_is_made_at_first_use_is_in_no_copy(name):
     model, X = MODELS[name]
     model.transform(X) if hasattr(model, "transform") else model.predict(X)

@@ -95,6 +95,7 @@ class PairwiseLabelRanker(PairwiseModelsMixin, BaseLabelRanker):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PairwiseModelsMixin._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "ties": [StrOptions({"ignore", "model"})],
         "calibrate": ["boolean"],

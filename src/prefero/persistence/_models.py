@@ -55,6 +55,10 @@ def _check(owner: type, state: Mapping[str, Any]) -> None:
         # itself has is not for a file to replace.
         if _is_ours(owner) or hasattr(owner, key):
             raise StateError(f"{name} has an attribute {key!r:.40} that its class does not declare")
+    for key, value in parameters.items():
+        # A type is a function too, but for an encoder, which does not call it.
+        if callable(value) and key != "dtype":
+            raise StateError(f"the parameter {key} of {name} is a function")
     constraints = getattr(owner, "_parameter_constraints", {})
     validate_parameter_constraints(constraints, parameters, caller_name=name)
     saved = getattr(owner, "_saved_parameters", None) or PARAMETERS.get(name, {})
