@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from prefero._cases._case_base import evenly_sampled
 from prefero._cases._neighborhoods import Neighbors, neighbor_weights
+from prefero._sklearn import limit_threads
 from prefero._typing import Mask, Values
 from prefero.consensus import borda_votes
 from prefero.metrics import kendall_tau
@@ -99,6 +100,8 @@ def _given_weights(weights: ArrayLike, d: int) -> Values:
     return given
 
 
+# Products so small gain nothing from threads, and would depend on their number.
+@limit_threads(limits=1, user_api="blas")
 def learned_space(
     points: Values, ranks: Values, weight: Values, n_directions: int
 ) -> tuple[Values, Values]:
