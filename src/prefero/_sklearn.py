@@ -8,6 +8,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_parameter_constraints,
 )
+from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
@@ -18,6 +19,7 @@ __all__ = [
     "StrOptions",
     "check_feature_names_in",
     "check_sample_weight",
+    "limit_threads",
     "safe_indexing",
     "validate_parameter_constraints",
 ]

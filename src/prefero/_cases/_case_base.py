@@ -12,7 +12,7 @@ from sklearn.utils import gen_batches
 
 from prefero._cases._index import INDEX_PARAMETERS, build_index, index_recall, spread
 from prefero._cases._neighborhoods import Neighbors, place_sizes
-from prefero._sklearn import HasMethods, Interval, StrOptions
+from prefero._sklearn import HasMethods, Interval, StrOptions, limit_threads
 from prefero._state import Array, Count, FittedState, State
 from prefero._typing import Indices, Values
 
@@ -22,7 +22,7 @@ EXACT_ALGORITHMS = {"auto", "brute", "kd_tree", "ball_tree"}
 # by a chunk, whatever the number of queries.
 CHUNK_ROWS = 4096
 # Cases left out, one at a time, to choose a size.
-MAX_TRIALS = 3000
+MAX_TRIALS = 2000
 # Sums of numbers of about 1 that differ by less are equal.
 ROUNDING = 1e-12
 
@@ -104,6 +104,8 @@ class CaseBase:
         """Return the nearest cases of each query, enough of them for k places."""
         return self._refined(queries, self._found(queries, k), k)
 
+    # One of a few queries of a fit, which are too short to share.
+    @limit_threads(limits=1, user_api="openmp")
     def others(self, cases: Indices, k: int) -> Neighbors:
         """Return the nearest other cases of some cases, enough of them for k places.
 

@@ -96,7 +96,10 @@ def build_index(
 
 def nearest_first(distances: Values, indices: Indices) -> tuple[Values, Indices]:
     """Sort by distance; of equally near cases the one that comes first in the case base."""
-    unsorted = np.flatnonzero((np.diff(distances, axis=1) <= 0).any(axis=1))
+    back = np.diff(distances, axis=1)
+    unsorted = np.flatnonzero(
+        ((back < 0) | ((back == 0) & (np.diff(indices, axis=1) < 0))).any(axis=1)
+    )
     if unsorted.size:
         distances, indices = distances.copy(), indices.copy()
         order = np.lexsort((indices[unsorted], distances[unsorted]), axis=1)

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from prefero._cases._case_base import evenly_sampled
 from prefero._cases._neighborhoods import Neighbors, neighbor_weights
+from prefero._sklearn import limit_threads
 from prefero._typing import Mask, Values
 from prefero.consensus import borda_votes
 from prefero.metrics import kendall_tau
@@ -99,6 +100,8 @@ def _given_weights(weights: ArrayLike, d: int) -> Values:
     return given
 
 
+# Products so small gain nothing from threads, and would depend on their number.
+@limit_threads(limits=1, user_api="blas")
 def learned_space(
     points: Values, ranks: Values, weight: Values, n_directions: int
 ) -> tuple[Values, Values]:
@@ -224,6 +227,8 @@ class _KernelLoss:
         self.observed = (targets != 0).astype(np.float64)
         # A little of every weight says that the order is open.
         self.judging = self.observed + SHRINKAGE
+        if self.observed.all():  # all targets are judged alike: one column stands for them
+            self.judging = self.judging[:, :1]
         self.total = float(weight @ self.observed.sum(axis=1)) or 1.0
         # Of a case of weight w, w - 1 remain when one is left out.
         self.remaining = np.maximum(weight - 1, 0)
@@ -242,7 +247,10 @@ class _KernelLoss:
         residual = fitted * self.observed - self.targets
         error = float(self.weight @ (residual**2).sum(axis=1)) / self.total
         pull = 2 * self.weight[:, None] * residual * self.observed / seen / self.total
-        slope = (pull * fitted) @ self.judging.T
+        judged = pull * fitted
+        if judged.shape != self.judging.shape:
+            judged = judged.sum(axis=1, keepdims=True)
+        slope = judged @ self.judging.T
         slope -= pull @ self.targets.T
         slope *= kernel
         # The sum over i, j of slope_ij (x_i - x_j)^2, feature by feature.

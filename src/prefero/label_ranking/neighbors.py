@@ -301,6 +301,7 @@ default="auto"
         self.leave_one_out_ = {k: self._mean(tau[k, shrinkages[0], number]) for k in sizes}
         if self.aggregation == "auto":
             self._choose_aggregation(others[number])
+        self._held_out = others[number]
         return spaces[number]
 
     def _shrinkages(self) -> tuple[float, ...]:
@@ -329,8 +330,10 @@ default="auto"
         """Votes for training rows by all others; none where some cases were dropped."""
         if self.instance_selection is not None:
             return None
-        near = self._cases.others(rows, self.n_neighbors_).first(self.n_neighbors_)
-        return self._cases.left_out_votes(rows, near, self.shrinkage_, self.aggregation_)
+        k = self.n_neighbors_
+        asked = np.array_equal(rows, self._cases.trials()[0]) and hasattr(self, "_held_out")
+        near = self._held_out if asked else self._cases.others(rows, k)
+        return self._cases.left_out_votes(rows, near.first(k), self.shrinkage_, self.aggregation_)
 
     def _select_cases(self, how: str) -> Mask:
         everyone = np.arange(len(self.points_))
