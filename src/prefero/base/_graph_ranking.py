@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
+from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero.base._label_ranking import LabelRankerMixin
 from prefero.base._targets import unseen_labels, used_rows
@@ -13,6 +14,7 @@ from prefero.metrics import ranking_error
 from prefero.preferences import PreferenceGraphs
 
 
+@documented()
 class GraphRankerMixin(LabelRankerMixin):
     """Mixin of label rankers whose target may be ranks or preference graphs.
 
@@ -52,13 +54,11 @@ class GraphRankerMixin(LabelRankerMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
         y : array-like of shape (n_samples, n_labels) or PreferenceGraphs
             Their ranks, or graphs: then the correlation is the share of edges that the
             prediction respects less the share that it violates.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
+        %(weights_of_rows)s
 
         Returns
         -------

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._state import FittedState
 from prefero.base._features import check_features
@@ -20,6 +21,7 @@ from prefero.preferences import PreferenceGraphs
 from prefero.rankings import check_ranks, label_names, strict_ranks
 
 
+@documented()
 class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
     """Mixin of all label rankers.
 
@@ -103,8 +105,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
         y : array-like of shape (n_samples, n_labels)
             Ranks, 1 is best; NaN where a label is not ranked, equal where labels are tied. Some
             rankers take ``PreferenceGraphs`` too.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
+        %(weights_of_rows)s
 
         Returns
         -------
@@ -132,8 +133,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------
@@ -152,8 +152,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------
@@ -167,8 +166,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
         top : int, optional
             How many labels to return; all by default.
 
@@ -185,12 +183,9 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-        y : array-like of shape (n_samples, n_labels)
-            Their ranks.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
+        %(X)s
+        %(y)s
+        %(weights_of_rows)s
 
         Returns
         -------

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._state import FittedState
 from prefero._typing import Values
@@ -25,6 +26,7 @@ from prefero.rankings import (
 )
 
 
+@documented()
 class MultilabelRankerMixin(FittedMixin):
     """Mixin of all multilabel rankers.
 
@@ -104,8 +106,7 @@ class MultilabelRankerMixin(FittedMixin):
             Relevance: 1, 0, or NaN where unknown.
         ranks : array-like of shape (n_samples, n_labels), optional
             Ranks of the labels, which refine both parts where the method can use them.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
+        %(weights_of_rows)s
 
         Returns
         -------
@@ -125,8 +126,7 @@ class MultilabelRankerMixin(FittedMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------
@@ -146,8 +146,7 @@ class MultilabelRankerMixin(FittedMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------
@@ -161,8 +160,7 @@ class MultilabelRankerMixin(FittedMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------
@@ -176,8 +174,7 @@ class MultilabelRankerMixin(FittedMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------
@@ -191,8 +188,7 @@ class MultilabelRankerMixin(FittedMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
         top : int, optional
             How many labels to return; all by default.
 
@@ -215,14 +211,12 @@ class MultilabelRankerMixin(FittedMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
         y : array-like of shape (n_samples, n_labels)
             Their relevance: 1, 0 or NaN.
         ranks : array-like of shape (n_samples, n_labels), optional
             Ranks inside both parts.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
+        %(weights_of_rows)s
 
         Returns
         -------

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
+from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import FittedState
 from prefero._trees import (
@@ -28,6 +29,7 @@ CRITERIA = {"mallows", "kendall", "spearman", "entropy"}
 NO_BOUND = 2**31 - 1
 
 
+@documented()
 class BaseTreeRanker(TreesMixin, BaseLabelRanker):
     """Base of the rankers that grow trees."""
 
@@ -151,8 +153,7 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------

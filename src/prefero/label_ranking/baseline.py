@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from prefero import mallows, plackett_luce
+from prefero._docs import documented
 from prefero._sklearn import StrOptions
 from prefero._solvers import HeldOutModels
 from prefero._state import Array, Attribute, FittedState, Number
@@ -89,13 +90,13 @@ class ConsensusLabelRanker(BaseLabelRanker):
         return np.tile(self.votes_, (len(X), 1))
 
     @available_if(lambda ranker: ranker.aggregation == "mallows")
+    @documented()
     def predict_spread(self, X: Any) -> Values:
         """Return the spread theta of the model: the larger, the more the rankings agree.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------

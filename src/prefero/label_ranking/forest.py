@@ -9,6 +9,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import gen_even_slices
 
+from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Attribute, FittedState, Number
 from prefero._trees import (
@@ -29,6 +30,7 @@ from prefero.metrics import kendall_tau
 from prefero.rankings import strict_ranks
 
 
+@documented()
 class ForestLabelRanker(BaseTreeRanker):
     """Label ranking forest (LRF): trees on bootstrap samples and random features.
 
@@ -299,8 +301,7 @@ class ForestLabelRanker(BaseTreeRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------
@@ -314,8 +315,7 @@ class ForestLabelRanker(BaseTreeRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
         X_train : array-like of shape (n_others, n_features)
             The instances to compare them with, for instance the training rows.
 
@@ -337,8 +337,7 @@ class ForestLabelRanker(BaseTreeRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------

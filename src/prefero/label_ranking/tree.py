@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.model_selection import KFold
 from sklearn.utils.validation import check_is_fitted
 
+from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, FittedState, Number
 from prefero._trees import (
@@ -33,6 +34,7 @@ from prefero.label_ranking._tree_base import BaseTreeRanker
 FOLDS = 5
 
 
+@documented()
 class TreeLabelRanker(BaseTreeRanker):
     """Label ranking tree: the Mallows model of the leaf that an instance reaches.
 
@@ -302,8 +304,7 @@ class TreeLabelRanker(BaseTreeRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------
@@ -317,8 +318,7 @@ class TreeLabelRanker(BaseTreeRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------
@@ -344,8 +344,7 @@ class TreeLabelRanker(BaseTreeRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------
@@ -363,8 +362,7 @@ class TreeLabelRanker(BaseTreeRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
 
         Returns
         -------
@@ -380,12 +378,10 @@ class TreeLabelRanker(BaseTreeRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
         y : array-like of shape (n_samples, n_labels)
             Ranks.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
+        %(weights_of_rows)s
 
         Returns
         -------
