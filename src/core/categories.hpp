@@ -31,7 +31,7 @@ inline void sum_rows(const Sample& sample, RowSpan rows, Block* sums) {
 // Places of the node's categories on the line along which their mean vectors differ most, the
 // first principal axis (by power iteration). Sets of categories that are neighbours there are
 // the only ones worth trying: exact for two labels, close for more.
-inline std::vector<std::size_t> order_categories(const Sample& sample, const FeatureBins& bins) {
+inline std::vector<std::size_t> order_categories(const Sample& sample, const NodeHistogram& bins) {
     const std::size_t width = sample.data.width(), count = bins.count(), lanes = width * kLanes;
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -71,7 +71,7 @@ inline std::vector<std::size_t> order_categories(const Sample& sample, const Fea
 
 // Each category against the rest or, with `sets`, each set of neighbours in the order above.
 template <class Criterion>
-CategoryCut best_categories(Criterion& criterion, const FeatureBins& bins, const Sample& sample,
+CategoryCut best_categories(Criterion& criterion, const NodeHistogram& bins, const Sample& sample,
                             NodeRows node, std::size_t min_leaf, bool sets) {
     std::vector<std::size_t> order(bins.count());
     std::iota(order.begin(), order.end(), std::size_t{0});

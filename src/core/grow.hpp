@@ -146,7 +146,7 @@ class Grower {
     // one is found that may be split.
     PREFERO_INLINE Choice choose(NodeRows node, bool root) {
         if constexpr (Criterion::kFindsCuts)
-            if (criterion_finds_cuts()) criterion_.look(node);
+            if (criterion_finds_cuts()) criterion_.start_cuts(node);
         Choice best;
         std::size_t tried = 0;
         const std::size_t m = features_.size();
@@ -354,7 +354,7 @@ class Grower {
     const Search& search_;
     const Stopping& stopping_;
     Random random_{0};
-    FeatureBins bins_;
+    NodeHistogram bins_;
     std::vector<std::uint32_t> rows_, buffer_;
     std::vector<std::uint16_t> features_;
     std::vector<Open> frontier_;

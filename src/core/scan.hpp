@@ -18,9 +18,9 @@ struct Cut {
 };
 
 // The bins of a feature in a node, in ascending order, and the rows sorted by them.
-class FeatureBins {
+class NodeHistogram {
   public:
-    explicit FeatureBins(const Sample& sample)
+    explicit NodeHistogram(const Sample& sample)
         : sample_(sample), bins_(sample.data.rows()), sorted_(sample.data.rows()) {}
 
     // Reads the bins of a feature; false if there is only one.
@@ -97,7 +97,7 @@ struct Range {
 };
 
 template <class Criterion>
-PREFERO_INLINE void try_cuts(Criterion& criterion, const FeatureBins& bins, NodeRows node,
+PREFERO_INLINE void try_cuts(Criterion& criterion, const NodeHistogram& bins, NodeRows node,
                              Range range, std::size_t min_leaf, Cut& best) {
     auto left = criterion.start();
     constexpr std::size_t kNone = kBins;
@@ -127,7 +127,7 @@ PREFERO_INLINE void try_cuts(Criterion& criterion, const FeatureBins& bins, Node
 // Best cut of a numeric feature, or with `random` only the one after a bin drawn at random.
 // Missing values are tried on both sides.
 template <class Criterion>
-PREFERO_INLINE Cut best_cut(Criterion& criterion, const FeatureBins& bins, NodeRows node,
+PREFERO_INLINE Cut best_cut(Criterion& criterion, const NodeHistogram& bins, NodeRows node,
                             std::size_t min_leaf, Random* random) {
     Cut best;
     Range range{0, bins.count() - 1, false};

@@ -10,11 +10,11 @@ namespace prefero {
 
 namespace {
 
-constexpr std::size_t kChunk = 65536;   // rows that pass through all trees before the next ones
-constexpr std::size_t kFlock = 1024;    // rows that walk down a tree together
-constexpr std::size_t kTogether = 16;   // of them step by step
-constexpr std::size_t kStepsARow = 64;  // what walking down a tree takes, in nanoseconds or so
-constexpr std::size_t kSteps = 3;       // before those that have arrived leave
+constexpr std::size_t kChunk = 65536;    // rows that pass through all trees before the next ones
+constexpr std::size_t kRowBlock = 1024;  // rows that walk down a tree together
+constexpr std::size_t kTogether = 16;    // of them step by step
+constexpr std::size_t kStepsARow = 64;   // what walking down a tree takes, in nanoseconds or so
+constexpr std::size_t kSteps = 3;        // before those that have arrived leave
 
 struct TreeView {
     std::size_t count;  // nodes
@@ -79,10 +79,10 @@ PREFERO_INLINE std::uint16_t* walk_together(const Node* paths, BinMatrix bins, s
     return still;
 }
 
-// The leaves of up to kFlock rows, when no test is on categories and no value is missing. After
-// a few steps those that have arrived leave the flock: paths differ much in length.
+// The leaves of up to kRowBlock rows, when no test is on categories and no value is missing. After
+// a few steps those that have arrived leave the block: paths differ much in length.
 void plain_leaves(const TreeView& tree, BinMatrix bins, std::int32_t* leaves) {
-    std::uint16_t walking[kFlock + kTogether];
+    std::uint16_t walking[kRowBlock + kTogether];
     for (std::size_t row = 0; row < bins.rows; ++row) {
         walking[row] = static_cast<std::uint16_t>(row);
         leaves[row] = 0;  // while a row walks, the node where it is
@@ -102,10 +102,10 @@ void plain_leaves(const TreeView& tree, BinMatrix bins, std::int32_t* leaves) {
 }
 
 void leaves_of(const TreeView& tree, BinMatrix bins, bool plain, std::int32_t* leaves) {
-    for (std::size_t row = 0; plain && row < bins.rows; row += kFlock)
+    for (std::size_t row = 0; plain && row < bins.rows; row += kRowBlock)
         plain_leaves(
             tree,
-            {bins.data + row * bins.features, std::min(kFlock, bins.rows - row), bins.features},
+            {bins.data + row * bins.features, std::min(kRowBlock, bins.rows - row), bins.features},
             leaves + row);
     if (plain) return;
     for (std::size_t row = 0; row < bins.rows; ++row)
@@ -113,7 +113,7 @@ void leaves_of(const TreeView& tree, BinMatrix bins, bool plain, std::int32_t* l
 }
 
 // Calls visit(tree, rows) for every tree, chunk of rows by chunk and tree by tree.
-struct Arrived {
+struct LeafBlock {
     std::size_t first, count;    // rows
     const std::int32_t* leaves;  // of each
 };
@@ -128,13 +128,13 @@ void for_each_tree(const Forest& forest, BinMatrix bins, Interruption& interrupt
         for (std::size_t tree = 0; tree < forest.trees; ++tree) {
             interruption.spend(chunk.rows * (kStepsARow + forest.labels));
             leaves_of(view(forest, tree), chunk, plain, leaves.data());
-            visit(tree, Arrived{first, chunk.rows, leaves.data()});
+            visit(tree, LeafBlock{first, chunk.rows, leaves.data()});
         }
     }
 }
 
 // Adds the scores of leaves to the sums of rows.
-PREFERO_CLONES void add_scores(const float* scores, std::size_t labels, const Arrived& rows,
+PREFERO_CLONES void add_scores(const float* scores, std::size_t labels, const LeafBlock& rows,
                                double* sums) {
     constexpr std::size_t kAhead = 16;  // rows whose scores are on their way from memory
     for (std::size_t i = 0; i < rows.count; ++i) {
@@ -152,7 +152,7 @@ class ScoreSums {
     ScoreSums(const Forest& forest, std::size_t rows, double* scores)
         : forest_(forest), scores_(scores), seen_(forest.evidence ? rows * forest.labels : 0) {}
 
-    void add(std::size_t tree, const Arrived& rows) {
+    void add(std::size_t tree, const LeafBlock& rows) {
         if (!forest_.evidence) {
             const auto first = static_cast<std::size_t>(forest_.value_starts[tree]);
             add_scores(forest_.scores + first * forest_.labels, forest_.labels, rows, scores_);
@@ -234,7 +234,7 @@ bool valid(const Forest& forest, std::size_t features, std::size_t set_count) {
 }
 
 void apply(const Forest& forest, BinMatrix bins, std::int32_t* leaves, Interruption& interruption) {
-    for_each_tree(forest, bins, interruption, [&](std::size_t tree, const Arrived& rows) {
+    for_each_tree(forest, bins, interruption, [&](std::size_t tree, const LeafBlock& rows) {
         for (std::size_t i = 0; i < rows.count; ++i)
             leaves[(rows.first + i) * forest.trees + tree] = rows.leaves[i];
     });
@@ -244,7 +244,7 @@ void predict_scores(const Forest& forest, BinMatrix bins, double* scores,
                     Interruption& interruption) {
     ScoreSums sums(forest, bins.rows, scores);
     for_each_tree(forest, bins, interruption,
-                  [&](std::size_t tree, const Arrived& rows) { sums.add(tree, rows); });
+                  [&](std::size_t tree, const LeafBlock& rows) { sums.add(tree, rows); });
     for (std::size_t row = 0; row < bins.rows; ++row) sums.finish(row, forest.trees);
 }
 
@@ -294,7 +294,7 @@ void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares,
                 out[j * c + i] += difference > 0 ? 0 : difference < 0 ? 1 : 0.5;
             }
     };
-    for_each_tree(forest, bins, interruption, [&](std::size_t tree, const Arrived& rows) {
+    for_each_tree(forest, bins, interruption, [&](std::size_t tree, const LeafBlock& rows) {
         for (std::size_t i = 0; i < rows.count; ++i)
             add(static_cast<std::size_t>(forest.value_starts[tree] + rows.leaves[i]) * c,
                 shares + (rows.first + i) * c * c);

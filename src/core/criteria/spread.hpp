@@ -60,7 +60,7 @@ class Spread {
 
     PREFERO_INLINE bool finds_cuts() const { return !large_; }
 
-    PREFERO_INLINE void look(NodeRows node) { cuts_.enter(node, total_.data()); }
+    PREFERO_INLINE void start_cuts(NodeRows node) { cuts_.enter(node, total_.data()); }
 
     PREFERO_INLINE bool find_cut(std::size_t feature, Cut& cut) { return cuts_.find(feature, cut); }
 
