@@ -87,22 +87,25 @@ $(VENV)/.installed-dev: $(VENV)/bin/python $(NATIVE)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $@ $(VENV)/.installed
 
-# The core alone, without Python, under the address and undefined-behaviour sanitizers.
-CPP_FLAGS := -std=c++17 -O1 -g -Wall -Wextra -Werror -Isrc -fsanitize=address,undefined -fno-sanitize-recover=all
-CPP_OBJECTS := $(patsubst %.cpp,build/cpp/%.o,$(wildcard src/core/*.cpp tests/cpp/*.cpp))
+# The core alone, without Python, under the address and undefined-behaviour sanitizers;
+# CXX=clang++ by another compiler, SCALAR=1 as compilers without vector types build it.
+CPP_FLAGS := -std=c++17 -O1 -g -Wall -Wextra -Werror -Isrc -fsanitize=address,undefined -fno-sanitize-recover=all \
+  $(if $(SCALAR),-DPREFERO_SCALAR)
+CPP_BUILD := build/cpp/$(notdir $(CXX))$(if $(SCALAR),-scalar)
+CPP_OBJECTS := $(patsubst %.cpp,$(CPP_BUILD)/%.o,$(wildcard src/core/*.cpp tests/cpp/*.cpp))
 
-build/cpp/%.o: %.cpp $(wildcard src/core/*.hpp src/core/*/*.hpp tests/cpp/*.hpp)
+$(CPP_BUILD)/%.o: %.cpp $(wildcard src/core/*.hpp src/core/*/*.hpp tests/cpp/*.hpp)
 	@mkdir -p $(dir $@)
 	@$(CXX) $(CPP_FLAGS) -c $< -o $@
 
-build/cpp/run: $(CPP_OBJECTS)
+$(CPP_BUILD)/run: $(CPP_OBJECTS)
 	@$(CXX) $(CPP_FLAGS) $^ -o $@
 
 cpp-test:
 	@bash tools/check-compiler.sh "$(CXX)"
 	$(SAY) "Testing the C++ core under AddressSanitizer and UBSan"
-	@$(MAKE) --no-print-directory -j2 build/cpp/run
-	@build/cpp/run
+	@$(MAKE) --no-print-directory -j2 $(CPP_BUILD)/run
+	@$(CPP_BUILD)/run
 
 lint: $(VENV)/.installed-dev
 	$(SAY) "Linting"

@@ -43,7 +43,8 @@ constexpr std::size_t kShorts = 16;
 // Blocks of eight that hold so many floats.
 inline std::size_t blocks(std::size_t floats) { return (floats + kLanes - 1) / kLanes; }
 
-#if defined(__GNUC__)
+// PREFERO_SCALAR asks for what compilers without vector types get.
+#if defined(__GNUC__) && !defined(PREFERO_SCALAR)
 
 typedef float Eight __attribute__((vector_size(32)));
 typedef std::int16_t Shorts __attribute__((vector_size(32)));
@@ -188,7 +189,7 @@ PREFERO_INLINE Eight first_each(const Eight (&x)[kLanes]) {
     return Eight{x[0][0], x[1][0], x[2][0], x[3][0], x[4][0], x[5][0], x[6][0], x[7][0]};
 }
 
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#if !defined(PREFERO_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
 typedef std::int16_t Words __attribute__((vector_size(16)));
 
 // Compares each lane with its partner; the lane that comes first keeps the smaller word.
@@ -221,7 +222,7 @@ inline void sort_eight(const std::uint64_t (&halves)[2], std::int16_t* to) {
 
 // The sums of eight blocks, added up side by side.
 PREFERO_INLINE Eight sum_each(const Eight (&x)[kLanes]) {
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#if !defined(PREFERO_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
     Eight twos[4], fours[2];
     for (std::size_t i = 0; i < 4; ++i)
         twos[i] = __builtin_shufflevector(x[2 * i], x[2 * i + 1], 0, 8, 2, 10, 4, 12, 6, 14) +

@@ -25,7 +25,7 @@ void Sample::draw(bool bootstrap, std::uint64_t seed, Interruption& interruption
     rows = 0;
     for (std::uint32_t r = 0; r < data.rows(); ++r) {  // no branch: it would be a coin toss
         origin[rows] = r;
-        rows += (drawn_[r] > 0) & (data.weight(r) > 0);
+        rows += static_cast<unsigned>(drawn_[r] > 0) & static_cast<unsigned>(data.weight(r) > 0);
     }
     bins.resize(rows * data.features());
     lanes.resize(rows * data.width());
