@@ -27,10 +27,13 @@ test: $(VENV)/.installed-dev cpp-test
 	$(SAY) "Running the Python tests"
 	@$(BIN)/python -m pytest -n auto -q
 
+# What only starts programs, reads files or pages does no arithmetic of its own.
+NO_KERNEL := --ignore=tests/attack --ignore=tests/test_docs.py --ignore=tests/test_hostile_model_files.py --ignore-glob='tests/test_cli_*'
+
 test-kernel: $(VENV)/.installed-dev
 	$(SAY) "Running the Python tests under another kernel of OpenBLAS"
 	@kernel=$$($(BIN)/python tools/other_kernel.py) && test -n "$$kernel" || { echo "There is none here."; exit; }; \
-	echo "OPENBLAS_CORETYPE=$$kernel" && OPENBLAS_CORETYPE=$$kernel $(BIN)/python -m pytest -n auto -q
+	echo "OPENBLAS_CORETYPE=$$kernel" && OPENBLAS_CORETYPE=$$kernel $(BIN)/python -m pytest -n auto -q $(NO_KERNEL)
 
 OLDEST := build/oldest
 
