@@ -137,7 +137,9 @@ def test_the_files_of_the_first_release_answer_as_they_did(name, path):
     recorded = RECORDED["models"][name]
     model = load(OLD_FILES / f"{name}.prefero")
     X = asked(name, RECORDED)
-    np.testing.assert_array_equal(getattr(model, recorded["method"])(X), recorded["answer"])
+    answer = getattr(model, recorded["method"])(X)
+    # Ranks are equal; the last bits of a product are those of the processor.
+    np.testing.assert_allclose(answer, recorded["answer"], rtol=1e-12, atol=1e-12)
     save(model, path)
     assert read_header(path)["format"] == FORMAT
     assert_same_answers(model, load(path), X)
