@@ -368,3 +368,11 @@ def test_rows_end_in_the_leaves_of_the_pruned_tree(missing):
     for alpha, at in zip(chosen, ends, strict=True):
         small = TreeLabelRanker(min_samples_split=2, ccp_alpha=alpha).fit(X, Y)
         np.testing.assert_array_equal(small.predict(X), strict_ranks(whole.votes_[at]))
+
+
+@pytest.mark.parametrize("preset", ["lrt", "rt", "ert"])
+def test_trees_of_the_papers_grow_no_others_for_probabilities(preset):
+    X, Y = np.arange(12.0)[:, None], np.tile([[1.0, 2, 3], [3, 2, 1]], (6, 1))
+    make = getattr(TreeLabelRanker, preset)
+    assert not hasattr(make().fit(X, Y), "predict_pairwise")
+    assert make(calibrate=True).fit(X, Y).predict_pairwise(X).shape == (12, 3, 3)

@@ -32,13 +32,16 @@ from prefero.base import twin_of
 from prefero.label_ranking._tree_base import BaseTreeRanker
 
 FOLDS = 5
+# The papers' trees have no pair probabilities, for which more trees are grown.
+_AS_PRINTED: dict[str, Any] = {"calibrate": False}
 
 
 @documented()
 class TreeLabelRanker(BaseTreeRanker):
     """Label ranking tree: the Mallows model of the leaf that an instance reaches.
 
-    ``TreeLabelRanker.lrt()``, ``.rt()`` and ``.ert()`` are the trees of the papers.
+    ``TreeLabelRanker.lrt()``, ``.rt()`` and ``.ert()`` are the trees of the papers; they have pair
+    probabilities if given ``calibrate=True``.
 
     Parameters
     ----------
@@ -188,7 +191,7 @@ class TreeLabelRanker(BaseTreeRanker):
             leaf of one example, as in the authors' program.
         """
         own = {"criterion": "mallows", "min_samples_split": None, "min_samples_leaf": 2}
-        return cls(**{**own, **parameters})
+        return cls(**{**own, **_AS_PRINTED, **parameters})
 
     @classmethod
     def rt(cls, **parameters: Any) -> Self:
@@ -211,7 +214,7 @@ class TreeLabelRanker(BaseTreeRanker):
             "min_samples_leaf": 2,
             "category_splits": "one",
         }
-        return cls(**{**own, **parameters})
+        return cls(**{**own, **_AS_PRINTED, **parameters})
 
     @classmethod
     def ert(cls, **parameters: Any) -> Self:
@@ -228,7 +231,7 @@ class TreeLabelRanker(BaseTreeRanker):
             Splits by the entropy of rankings while the description length gets shorter.
         """
         own = {"criterion": "entropy", "mdlpc": True, "min_samples_split": 2}
-        return cls(**{**own, **parameters})
+        return cls(**{**own, **_AS_PRINTED, **parameters})
 
     def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
         bins = self._learn_bins(X, self.nominal_features_)
