@@ -46,16 +46,6 @@ def folder(table, tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="data.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
 def predictions(done):
     assert done.returncode == 0, done.stderr
     return pd.read_csv(io.StringIO(done.stdout))

@@ -131,9 +131,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return scores whose descending order is the predicted order.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -150,9 +148,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Predict the rank of every label.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------

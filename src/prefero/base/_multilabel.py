@@ -124,9 +124,7 @@ class MultilabelRankerMixin(FittedMixin):
     def decision_function(self, X: Any) -> Values:
         """Return scores: their descending order is the predicted order, positive is relevant.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -144,9 +142,7 @@ class MultilabelRankerMixin(FittedMixin):
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Predict which labels are relevant.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -158,9 +154,7 @@ class MultilabelRankerMixin(FittedMixin):
     def predict_ranks(self, X: Any) -> NDArray[np.int64]:
         """Predict the rank of every label.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -172,9 +166,7 @@ class MultilabelRankerMixin(FittedMixin):
     def predict_calibrated(self, X: Any) -> NDArray[np.int64]:
         """Predict the rank of every label and of the zero point.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------

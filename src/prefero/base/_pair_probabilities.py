@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from prefero._docs import documented
 from prefero._state import Array, FittedState, State
 from prefero._typing import Indices, Mask, Values
 from prefero.base._fitting import twin_of
@@ -72,6 +73,7 @@ class PairBeliefs(NamedTuple):
     tied: Values
 
 
+@documented()
 class PairProbabilitiesMixin:
     """Mixin that turns the margins of a ranker into calibrated probabilities.
 
@@ -189,10 +191,7 @@ class PairProbabilitiesMixin:
         Of the pairs given a probability p, a share p comes true: the probabilities are
         calibrated on training rows that the model had not seen.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(of_X)s
 
         Returns
         -------
@@ -206,10 +205,7 @@ class PairProbabilitiesMixin:
     def predict_ties(self, X: Any) -> Values:
         """Predict how likely two labels are tied.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(of_X)s
 
         Returns
         -------
@@ -226,10 +222,7 @@ class PairProbabilitiesMixin:
         The predicted order is cut into the buckets for which the probabilities expect the
         greatest tau-x: labels are tied where that is likelier than one order over the other.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(of_X)s
 
         Returns
         -------
@@ -247,10 +240,7 @@ class PairProbabilitiesMixin:
     def predict_reliability(self, X: Any) -> Values:
         """Predict how good each predicted order is: the Kendall tau to expect.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(of_X)s
 
         Returns
         -------
@@ -266,8 +256,7 @@ class PairProbabilitiesMixin:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
         threshold : float, default=0.5
             In [0.5, 1): the larger, the more pairs are left open.
 

@@ -151,9 +151,7 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         On its way down a tree an instance meets tests; the effect of a test is by how much
         the mean votes change from the node above it to the node below.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------

@@ -299,9 +299,7 @@ class ForestLabelRanker(BaseTreeRanker):
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Return the leaf that each instance reaches in each tree.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -335,9 +333,7 @@ class ForestLabelRanker(BaseTreeRanker):
 
         Trees that agree need not be right: see ``predict_pairwise`` for probabilities.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------

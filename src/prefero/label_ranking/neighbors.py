@@ -368,9 +368,7 @@ default="auto"
     def predict_spread(self, X: Any) -> Values:
         """Say how much the neighbours of each instance agree: the spread θ of a Mallows model.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -386,9 +384,7 @@ default="auto"
     def explain_neighbors(self, X: Any) -> NeighborExplanation:
         """Show the cases behind each prediction.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------

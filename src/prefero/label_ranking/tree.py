@@ -305,9 +305,7 @@ class TreeLabelRanker(BaseTreeRanker):
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf that each instance reaches.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -319,9 +317,7 @@ class TreeLabelRanker(BaseTreeRanker):
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the nodes that each instance passes.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -345,9 +341,7 @@ class TreeLabelRanker(BaseTreeRanker):
     def explain_path(self, X: Any) -> list[list[TreeNode]]:
         """Return the nodes that each instance passes, with the tests that led there.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -363,9 +357,7 @@ class TreeLabelRanker(BaseTreeRanker):
     def predict_spread(self, X: Any) -> Values:
         """Return the spread theta of the Mallows model of the leaf.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
