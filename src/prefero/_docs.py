@@ -21,6 +21,21 @@ _SHARED = {
         ----------
         %(X)s
         """,
+    "top": """
+        top : int, optional
+            How many labels to return; all by default.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, top)
+            Label names.
+        """,
+    "of_preset": """
+        Parameters
+        ----------
+        **parameters
+            Parameters to change.
+        """,
     "y": """
         y : array-like of shape (n_samples, n_labels)
             Their ranks.

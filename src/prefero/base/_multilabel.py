@@ -181,13 +181,7 @@ class MultilabelRankerMixin(FittedMixin):
         Parameters
         ----------
         %(X)s
-        top : int, optional
-            How many labels to return; all by default.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, top)
-            Label names.
+        %(top)s
         """
         order = np.argsort(self.predict_ranks(X), axis=1)
         return self.labels_[order[:, :top]]

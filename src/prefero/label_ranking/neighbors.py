@@ -194,10 +194,7 @@ default="auto"
     def iblr(cls, **parameters: Any) -> Self:
         """Return the instance-based label ranker of Cheng et al. (2009), as printed.
 
-        Parameters
-        ----------
-        **parameters
-            Parameters to change.
+        %(of_preset)s
 
         Returns
         -------

@@ -179,10 +179,7 @@ class TreeLabelRanker(BaseTreeRanker):
     def lrt(cls, **parameters: Any) -> Self:
         """Return the label ranking tree of Cheng et al. (2009).
 
-        Parameters
-        ----------
-        **parameters
-            Parameters to change.
+        %(of_preset)s
 
         Returns
         -------
@@ -197,10 +194,7 @@ class TreeLabelRanker(BaseTreeRanker):
     def rt(cls, **parameters: Any) -> Self:
         """Return the ranking tree (RT) of de Sá et al. (2017).
 
-        Parameters
-        ----------
-        **parameters
-            Parameters to change.
+        %(of_preset)s
 
         Returns
         -------
@@ -220,10 +214,7 @@ class TreeLabelRanker(BaseTreeRanker):
     def ert(cls, **parameters: Any) -> Self:
         """Return the entropy ranking tree (ERT) of de Sá et al. (2017).
 
-        Parameters
-        ----------
-        **parameters
-            Parameters to change.
+        %(of_preset)s
 
         Returns
         -------
