@@ -7,6 +7,7 @@ from prefero.base._graph_ranking import GraphRankerMixin
 from prefero.base._label_ranking import BaseLabelRanker, LabelRankerMixin
 from prefero.base._multilabel import BaseMultilabelRanker, MultilabelRankerMixin
 from prefero.base._ordering import BaseOrderer, OrdererMixin, SampleOrders, check_sample_orders
+from prefero.base._pair_probabilities import PairBeliefs, beliefs_of, buckets_of
 from prefero.base._targets import unseen_labels
 
 __all__ = [
@@ -18,7 +19,10 @@ __all__ = [
     "LabelRankerMixin",
     "MultilabelRankerMixin",
     "OrdererMixin",
+    "PairBeliefs",
     "SampleOrders",
+    "beliefs_of",
+    "buckets_of",
     "check_features",
     "check_sample_orders",
     "fitting",

@@ -274,6 +274,31 @@ class PairProbabilitiesMixin:
         return self.predict_pairwise(X) > threshold
 
 
+def beliefs_of(ranker: Any, X: Any, *, checked: bool = False) -> PairBeliefs:
+    """Return all that a calibrated ranker thinks of some instances, in one pass.
+
+    Parameters
+    ----------
+    ranker : label ranker
+        A fitted one that has ``predict_pairwise``.
+    X : array-like of shape (n_samples, n_features)
+        Instances, few enough that all pairs of labels fit into memory for each.
+    checked : bool, default=False
+        Whether X is what validation would return: then a row costs little more than its scores.
+
+    Returns
+    -------
+    PairBeliefs
+        Ranks, and probabilities of the pairs of `prefero.calibration.all_pairs`.
+    """
+    return ranker._beliefs(X if checked else ranker._validate_X(X, reset=False))
+
+
+def buckets_of(ranker: Any, beliefs: PairBeliefs) -> Indices:
+    """Return the ranks with ties that ``predict_buckets`` makes of beliefs."""
+    return ranker._buckets(beliefs)
+
+
 def _cross_fitted_margins(
     blank: Any, X: Any, target: Any, weight: Values, rows: Indices, pairs: LabelPairs
 ) -> Values:

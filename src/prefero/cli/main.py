@@ -18,7 +18,7 @@ from prefero.exceptions import DataError, ModelFileError
 # name, and EXAMPLES.
 COMMANDS = (
     *("demo", "check", "convert", "train", "predict", "explain", "compare", "info"),
-    *("order", "aggregate", "reproduce"),
+    *("order", "aggregate", "reproduce", "serve"),
 )
 
 # The library names a parameter as Python does, text='zip'; here it is an option.

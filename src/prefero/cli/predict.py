@@ -86,7 +86,7 @@ def predict(
     n_rows = 0
     with writing(out or Path("-"), as_json=as_json) as write:
         for table in read_in_parts(data, _rows_at_a_time(ranker, form)):
-            write(_predictions(trained, table, form, top, keep, reliability))
+            write(predictions(trained, table, form, top, keep, reliability))
             n_rows += len(table.frame)
     if out is not None:
         say(f"Wrote the {form} of {n_rows} predictions to {out}.")
@@ -99,7 +99,7 @@ def _rows_at_a_time(ranker: Any, form: Form) -> int:
     return max(1, min(CHUNK_ROWS, CHUNK_PAIRS // len(ranker.labels_) ** 2))
 
 
-def _predictions(
+def predictions(
     trained: Any, table: "Table", form: Form, top: int | None, keep: str | None, reliability: bool
 ) -> "pd.DataFrame":
     """The lines of output for a part of the input."""

@@ -1,0 +1,93 @@
+"""prefero serve: trained models behind HTTP, and a page to try them."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from prefero.cli.console import say
+from prefero.cli.models import load_ranker
+from prefero.cli.options import KeyFileOption, read_key
+from prefero.serve import Limits, Settings
+
+EXAMPLES = (
+    "prefero serve model.prefero",
+    "prefero serve yields.prefero routing.prefero --port 9000 --workers 2",
+    "PREFERO_TOKEN=secret prefero serve model.prefero --host 0.0.0.0",
+)
+_BOUNDS = Limits()
+
+
+def serve(
+    models: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="MODEL...",
+            exists=True,
+            dir_okay=False,
+            help="Files that train wrote; each is called by its name without ending.",
+        ),
+    ],
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen at.")] = 8000,
+    workers: Annotated[int, typer.Option(min=1, metavar="N", help="How many processes.")] = 1,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Holds the token that requests must bear; else PREFERO_TOKEN, if it is set.",
+        ),
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(metavar="URL", help="Another site whose pages may ask; may be repeated."),
+    ] = None,
+    max_rows: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Instances in one request.")
+    ] = _BOUNDS.rows,
+    max_bytes: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Size of a request in JSON.")
+    ] = _BOUNDS.body_bytes,
+    max_seconds: Annotated[
+        float, typer.Option(min=0.1, metavar="S", help="Time of a request.")
+    ] = _BOUNDS.seconds,
+    max_concurrent: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Requests at a time in one worker.")
+    ] = _BOUNDS.concurrent,
+    log_values: Annotated[
+        bool, typer.Option("--log-values", help="Write the instances into the access log, too.")
+    ] = False,
+    key_file: KeyFileOption = None,
+) -> None:
+    """Answer requests for rankings by HTTP, with a page to try the models."""
+    from prefero._optional import require
+
+    for package in ("fastapi", "uvicorn"):
+        require(package, extra="serve", purpose="The service")
+    from prefero.serve._running import run
+
+    key = read_key(key_file)
+    for path in models:
+        load_ranker(path, key)
+    limits = Limits(
+        body_bytes=max_bytes, rows=max_rows, seconds=max_seconds, concurrent=max_concurrent
+    )
+    settings = Settings(
+        limits=limits,
+        token=_token(token_file),
+        origins=tuple(allow_origin or ()),
+        log_values=log_values,
+    )
+    say(f"Serving {', '.join(path.stem for path in models)} at http://{host}:{port}/ (Ctrl-C ends)")
+    run(models, settings, host=host, port=port, workers=workers, key_file=key_file)
+
+
+def _token(path: Path | None) -> str | None:
+    token = os.environ.get("PREFERO_TOKEN") if path is None else path.read_text("utf-8").strip()
+    if token is not None and (not token or not token.isascii() or not token.isprintable()):
+        where = "PREFERO_TOKEN" if path is None else str(path)
+        raise typer.BadParameter(f"{where} holds no token: plain characters are needed.")
+    return token

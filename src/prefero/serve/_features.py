@@ -1,0 +1,78 @@
+"""What a model was trained on, as a form can offer it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from prefero._pipelines import final_step
+from prefero.cli.models import feature_names, text_features
+
+# Standard deviations from the mean that a number is offered in where the model keeps only these.
+_USUAL = 2.0
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One feature: a number that is usually between two others, or one of some categories."""
+
+    name: str
+    low: float | None = None
+    high: float | None = None
+    categories: tuple[Any, ...] | None = None
+
+    @property
+    def example(self) -> Any:
+        """A value to begin with: the middle, or the first category."""
+        if self.categories is not None:
+            return self.categories[0] if self.categories else ""
+        if self.low is None or self.high is None:
+            return 0.0
+        return float(f"{(self.low + self.high) / 2:.4g}")
+
+    def describe(self) -> dict[str, Any]:
+        """The feature as values that JSON can write."""
+        if self.categories is not None:
+            return {
+                "name": self.name,
+                "kind": "category",
+                "categories": [str(category) for category in self.categories],
+            }
+        return {"name": self.name, "kind": "number", "low": self.low, "high": self.high}
+
+
+def features_of(model: Any) -> list[Feature]:
+    """Return the features of a model in its order, with what it knows of their values."""
+    names = feature_names(model) or [f"x{i}" for i in range(model.n_features_in_)]
+    ranker = final_step(model)
+    if ranker is not model:
+        known = {feature.name: feature for feature in _of_columns(model[0])}
+    elif hasattr(model, "bin_edges_"):
+        known = {feature.name: feature for feature in _of_bins(model, names)}
+    else:
+        known = {}
+    words = text_features(model)
+    unknown = {name: Feature(name, categories=() if name in words else None) for name in names}
+    return [known.get(name, unknown[name]) for name in names]
+
+
+def _of_bins(model: Any, names: list[str]) -> Iterator[Feature]:
+    """Trees keep the edges between their bins, and the categories."""
+    for index, name in enumerate(names):
+        if model.nominal_features_[index]:
+            yield Feature(name, categories=tuple(model.categories_[index]))
+        else:
+            edges = model.bin_edges_[model.bin_starts_[index] : model.bin_starts_[index + 1]]
+            if len(edges):
+                yield Feature(name, float(edges[0]), float(edges[-1]))
+
+
+def _of_columns(transformer: Any) -> Iterator[Feature]:
+    """Scalers keep mean and spread, encoders the categories."""
+    for _, step, columns in getattr(transformer, "transformers_", []):
+        for index, name in enumerate(map(str, columns)):
+            if hasattr(step, "mean_") and hasattr(step, "scale_"):
+                spread = _USUAL * float(step.scale_[index])
+                mean = float(step.mean_[index])
+                yield Feature(name, mean - spread, mean + spread)
+            elif hasattr(step, "categories_"):
+                yield Feature(name, categories=tuple(step.categories_[index]))

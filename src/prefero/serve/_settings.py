@@ -1,0 +1,111 @@
+"""What a service is told when it starts."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much one request, and all of them together, may ask of a worker.
+
+    Parameters
+    ----------
+    body_bytes : int, default=1_000_000
+        The size of a request in JSON; more is answered with 413.
+    table_bytes : int, default=100_000_000
+        The size of a table in a request.
+    rows : int, default=1000
+        Instances in one request in JSON; more is answered with 413.
+    seconds : float, default=30.0
+        How long a request may take to arrive (408) and to be answered (503).
+    concurrent : int, default=64
+        Requests at a time in one worker; more are answered with 429 and Retry-After.
+
+    Examples
+    --------
+    >>> Limits(rows=10).rows
+    10
+    """
+
+    body_bytes: int = 1_000_000
+    table_bytes: int = 100_000_000
+    rows: int = 1000
+    seconds: float = 30.0
+    concurrent: int = 64
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if value <= 0:
+                raise ValueError(f"Limits: {name} must be positive, got {value!r}.")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a service runs.
+
+    Parameters
+    ----------
+    limits : Limits, optional
+        Bounds of requests.
+    token : str, optional
+        What a request must bear as ``Authorization: Bearer TOKEN``; anyone is answered without.
+    origins : tuple of str, default=()
+        Pages of other sites that may ask, such as ``https://example.org``.
+    log_values : bool, default=False
+        Whether the access log holds the instances, too.
+    seconds_between_looks : float, default=1.0
+        How often the model files are looked at for a change.
+
+    Examples
+    --------
+    >>> Settings.from_json(Settings(token="secret").to_json()).token
+    'secret'
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    token: str | None = field(default=None, repr=False)
+    origins: tuple[str, ...] = ()
+    log_values: bool = False
+    seconds_between_looks: float = 1.0
+
+    def to_json(self) -> str:
+        """Return the settings as text, for the workers of a service.
+
+        Returns
+        -------
+        str
+            JSON.
+        """
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the settings that a text holds.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` returned.
+
+        Returns
+        -------
+        Settings
+            The same settings.
+        """
+        values: dict[str, Any] = json.loads(text)
+        limits = Limits(**values.pop("limits"))
+        return cls(limits=limits, **{**values, "origins": tuple(values["origins"])})
+
+
+def named_paths(paths: list[Path]) -> dict[str, Path]:
+    """Return model files by the names that requests call them: that of the file, without ending."""
+    named: dict[str, Path] = {}
+    for path in paths:
+        if path.stem in named:
+            raise ValueError(
+                f"{named[path.stem]} and {path} would both be called {path.stem!r}: rename one."
+            )
+        named[path.stem] = path
+    return named

@@ -1,0 +1,371 @@
+"""The service, asked as a client asks it: answers, refusals, bounds, changed files."""
+
+import json
+import os
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+from starlette.testclient import TestClient
+
+from prefero import (
+    ConsensusLabelRanker,
+    ForestLabelRanker,
+    NeighborsLabelRanker,
+    PairwiseLabelRanker,
+    save,
+)
+from prefero.cli.models import behind_columns, fit
+from prefero.rankings import ranks_from_scores
+from prefero.serve import Limits, Settings, create_app
+from prefero.serve._models import ModelStore
+from prefero.study import explain
+
+LABELS = ["a", "b", "c", "d"]
+ONE = {"size": 0.5, "heat": -1.0}
+
+
+def numbers(n=60):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(n, 2)), columns=["size", "heat"])
+    scores = X.to_numpy() @ rng.normal(size=(2, 4)) + 0.3 * rng.normal(size=(n, 4))
+    return X, pd.DataFrame(ranks_from_scores(scores, higher_is_better=True), columns=LABELS)
+
+
+@pytest.fixture(scope="module")
+def models():
+    X, Y = numbers()
+    mixed = X.assign(colour=np.random.default_rng(1).choice(["red", "blue"], len(X)))
+    words = fit(behind_columns(PairwiseLabelRanker(), mixed), mixed, Y)
+    return {
+        "forest": ForestLabelRanker(n_estimators=20, random_state=0).fit(X, Y),
+        "words": words,
+        "rough": ForestLabelRanker(n_estimators=5, random_state=0).fit(X, np.ceil(Y / 2)),
+    }
+
+
+@pytest.fixture(scope="module")
+def client(models):
+    return TestClient(create_app(models))
+
+
+def ask(client, status=200, **body):
+    answer = client.post("/rank", json=body)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def test_an_answer_is_what_the_model_says(client, models):
+    X = numbers()[0].iloc[:5]
+    model = models["forest"]
+    told = ask(client, model="forest", instances=X.to_dict("records"))
+    assert told["labels"] == LABELS
+    assert told["notes"] == []
+    results = told["results"]
+    assert [one["order"] for one in results] == model.predict_order(X).tolist()
+    assert [list(one["ranks"].values()) for one in results] == model.predict(X).tolist()
+    assert [list(one["buckets"].values()) for one in results] == model.predict_buckets(X).tolist()
+    np.testing.assert_allclose(
+        [one["probabilities"] for one in results], model.predict_pairwise(X), atol=1e-4
+    )
+    np.testing.assert_allclose(
+        [one["reliability"] for one in results], model.predict_reliability(X), atol=1e-4
+    )
+
+
+def test_many_instances_are_answered_as_one_is(client):
+    instances = numbers()[0].iloc[:10].to_dict("records")
+    together = ask(client, model="forest", instances=instances)["results"]
+    assert together == [
+        ask(client, model="forest", instances=[one])["results"][0] for one in instances
+    ]
+
+
+def test_ties_are_told(client, models):
+    X = numbers()[0].iloc[:20]
+    told = ask(client, model="rough", instances=X.to_dict("records"), include=["buckets"])
+    buckets = [list(one["buckets"].values()) for one in told["results"]]
+    assert buckets == models["rough"].predict_buckets(X).tolist()
+    assert any(len(set(row)) < len(row) for row in buckets)
+
+
+def test_only_what_is_wanted_is_answered(client):
+    told = ask(client, model="forest", instances=[ONE], include=["order"], top=2)
+    assert list(told["results"][0]) == ["order"]
+    assert len(told["results"][0]["order"]) == 2
+
+
+def test_words_and_what_the_model_does_not_know(client, models):
+    instance = {**ONE, "colour": "red"}
+    told = ask(client, model="words", instances=[instance])
+    expected = models["words"].predict_order(pd.DataFrame([instance]))
+    assert told["results"][0]["order"] == expected[0].tolist()
+    told = ask(client, model="words", instances=[{**ONE, "colour": "pink"}, {**ONE}])
+    assert told["notes"] == [
+        "instance 1: 'colour' was never 'pink' in training.",
+        "instance 2: 'colour' is missing.",
+    ]
+
+
+def test_forests_take_missing_numbers_and_others_say_so(client):
+    told = ask(client, model="forest", instances=[{"size": None}])
+    assert told["notes"] == [f"instance 1: {name!r} is missing." for name in ("size", "heat")]
+    told = ask(client, 422, model="words", instances=[{**ONE, "size": None, "colour": "red"}])
+    assert told["detail"][0]["loc"] == ["body", "instances", 0, "size"]
+    assert "'size' is missing, and PairwiseLabelRanker needs every number" in str(told)
+
+
+@pytest.mark.parametrize("pair", [True, ["c", "a"]])
+def test_an_explanation_is_that_of_the_library(client, models, pair):
+    told = ask(client, model="forest", instances=[ONE], explain=pair)["results"][0]["explanation"]
+    labels = None if pair is True else tuple(pair)
+    why = explain(models["forest"], pd.DataFrame([ONE]), pair=labels)
+    assert told["pair"] == list(why.pair)
+    assert told["verdict"] == why.verdict()
+    assert sum(effect["amount"] for effect in told["effects"]) + told["base"] == pytest.approx(
+        told["margin"]
+    )
+
+
+def test_a_missing_value_is_explained_as_missing(client):
+    told = ask(client, model="forest", instances=[{"size": None, "heat": 1}], explain=True)
+    values = {e["feature"]: e["value"] for e in told["results"][0]["explanation"]["effects"]}
+    assert values == {"size": None, "heat": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({"instances": [ONE]}, 404, "say which model: forest, words, rough"),
+        ({"model": "forrest", "instances": [ONE]}, 404, "Did you mean 'forest'?"),
+        ({"model": "forest", "instances": [{"sise": 1}]}, 422, "Did you mean 'size'?"),
+        ({"model": "forest", "instances": [{"size": "big"}]}, 422, "'size' is a number, not 'big'"),
+        ({"model": "forest", "instances": [{"size": True}]}, 422, "is a number, not True"),
+        ({"model": "forest", "instances": [{"size": 1e39}]}, 422, "must be finite"),
+        ({"model": "words", "instances": [{**ONE, "colour": []}]}, 422, "is a category, not []"),
+        ({"model": "forest", "instances": []}, 422, "at least 1 item"),
+        ({"model": "forest", "instances": [ONE], "tpo": 3}, 422, "Extra inputs"),
+        ({"model": "forest", "instances": [ONE], "top": 0}, 422, "greater than or equal to 1"),
+        ({"model": "forest", "instances": [ONE], "explain": ["a", "z"]}, 422, "'z' is no label"),
+        ({"model": "forest", "instances": [ONE], "explain": ["a", "a"]}, 422, "'a' twice"),
+        ({"model": "forest", "instances": [ONE] * 1001}, 413, "more than the 1000"),
+    ],
+)
+def test_a_bad_request_is_refused_in_one_sentence(client, body, status, words):
+    assert words in str(ask(client, status, **body)["detail"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"instances": [{"size": NaN}], "model": "forest"}',
+        b'{"instances": [{"size": 1' + b"0" * 5000 + b'}], "model": "forest"}',
+        b'{"instances": [{"size": ' + b"[" * 500 + b"]" * 500 + b'}], "model": "forest"}',
+        b'{"instances": {"size": 1}}',
+        b'{"model": "\\ud800", "instances": [{"size": 1}]}',
+    ],
+)
+def test_a_hostile_body_is_refused(client, body):
+    answer = client.post("/rank", content=body, headers={"content-type": "application/json"})
+    assert 400 <= answer.status_code < 500
+    assert "detail" in answer.json()
+    assert client.get("/health").json()["status"] == "ok"
+
+
+def test_a_table_is_answered_with_a_table(client, models):
+    X = numbers()[0].iloc[:7]
+    answer = client.post("/rank.csv?model=forest&output=ranks", content=X.to_csv(index=False))
+    assert answer.status_code == 200
+    found = pd.read_csv(pd.io.common.StringIO(answer.text))
+    np.testing.assert_array_equal(found, models["forest"].predict(X))
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [("size\n1\n", "'heat'"), ("size,heat\n1,x\n", ":2:"), ("", "empty"), ("\0\1", "")],
+)
+def test_a_bad_table_is_refused(client, table, words):
+    answer = client.post("/rank.csv?model=forest", content=table)
+    assert answer.status_code == 422
+    assert words in answer.json()["detail"]
+
+
+def test_models_say_what_they_take(client):
+    forest, words, _ = client.get("/models").json()
+    assert forest["labels"] == LABELS
+    assert [feature["name"] for feature in forest["features"]] == ["size", "heat"]
+    for feature in forest["features"]:
+        assert feature["low"] < forest["example"][feature["name"]] < feature["high"]
+    colour = words["features"][-1]
+    assert (colour["kind"], colour["categories"]) == ("category", ["blue", "red"])
+    for model in (forest, words):
+        ask(client, model=model["name"], instances=[model["example"]])
+
+
+def test_a_model_without_a_calibration_answers(models):
+    X, Y = numbers()
+    plain = PairwiseLabelRanker(calibrate=False) if False else None
+    model = NeighborsLabelRanker().fit(X, Y) if plain is None else plain
+    del model.calibration_
+    told = ask(TestClient(create_app({"m": model})), instances=[ONE])
+    assert "probabilities" not in told["results"][0]
+    assert "not calibrated" in told["notes"][0]
+
+
+class TestBounds:
+    def client(self, models, token=None, **limits):
+        app = create_app({"forest": models["forest"]}, Settings(Limits(**limits), token))
+        return TestClient(app)
+
+    def test_size(self, models):
+        small = self.client(models, body_bytes=100, table_bytes=50)
+        assert ask(small, instances=[ONE])
+        assert "larger than 100 bytes" in ask(small, 413, instances=[ONE] * 5)["detail"]
+
+        def endless():
+            while True:
+                yield b"size,heat\n"
+
+        assert small.post("/rank.csv", content=endless()).status_code == 413
+
+    def test_token(self, models):
+        shut = self.client(models, token="secret")
+        assert shut.get("/health").status_code == 200
+        assert shut.get("/").status_code == 200
+        for header in ({}, {"authorization": "Bearer other"}, {"authorization": "secret"}):
+            answer = shut.get("/models", headers=header)
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"] == "Bearer"
+        shut.headers["authorization"] = "Bearer secret"
+        assert ask(shut, instances=[ONE])
+
+    def test_concurrency(self, models, monkeypatch):
+        from prefero.serve import _app
+
+        started, go_on = threading.Event(), threading.Event()
+
+        def slowly(*arguments):
+            started.set()
+            assert go_on.wait(30)
+            return [], []
+
+        monkeypatch.setattr(_app, "answers", slowly)
+        narrow = self.client(models, concurrent=1)
+        with narrow:
+            first = threading.Thread(
+                target=ask, args=(narrow,), kwargs={"instances": [ONE], "explain": True}
+            )
+            first.start()
+            assert started.wait(30)
+            answer = narrow.get("/models")
+            go_on.set()
+            first.join()
+            assert answer.status_code == 429
+            assert answer.headers["retry-after"] == "1"
+            assert narrow.get("/models").status_code == 200
+
+    def test_time(self, models, monkeypatch):
+        from prefero.serve import _app
+
+        go_on = threading.Event()
+        monkeypatch.setattr(_app, "answers", lambda *_: go_on.wait(30) and ([], []))
+        with self.client(models, seconds=0.05) as hasty:
+            threading.Timer(0.5, go_on.set).start()
+            told = ask(hasty, 503, instances=[ONE], explain=True)
+        assert "more than 0.05 s" in told["detail"]
+
+
+def test_every_answer_forbids_foreign_scripts(client):
+    for path in ("/", "/page/page.js", "/models", "/nowhere"):
+        assert "default-src 'none'" in client.get(path).headers["content-security-policy"]
+    page = client.get("/").text
+    assert "onclick" not in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_other_sites_may_ask_only_if_allowed(models):
+    origin = {"origin": "https://example.org"}
+    shut = TestClient(create_app(models))
+    assert "access-control-allow-origin" not in shut.get("/models", headers=origin).headers
+    ajar = TestClient(create_app(models, Settings(origins=("https://example.org",))))
+    answer = ajar.get("/models", headers=origin)
+    assert answer.headers["access-control-allow-origin"] == "https://example.org"
+
+
+def test_measures_count(models):
+    client = TestClient(create_app({"forest": models["forest"]}))
+    for _ in range(3):
+        ask(client, instances=[ONE, ONE])
+    ask(client, 422, instances=[{"size": "x"}])
+    text = client.get("/metrics").text
+    worker = f'worker="{os.getpid()}"'
+    assert f'prefero_requests_total{{{worker},route="/rank",status="200"}} 3' in text
+    assert f'prefero_requests_total{{{worker},route="/rank",status="422"}} 1' in text
+    assert f'prefero_instances_total{{{worker},model="forest"}} 6' in text
+    assert f"prefero_request_seconds_count{{{worker}}} 4" in text
+
+
+@pytest.mark.parametrize("values", [False, True])
+def test_the_log_holds_values_only_if_asked(models, caplog, values):
+    app = create_app({"forest": models["forest"]}, Settings(log_values=values))
+    with caplog.at_level("INFO", logger="prefero.serve"):
+        ask(TestClient(app), instances=[{"size": 0.12345}])
+    line = json.loads(caplog.messages[-1])
+    assert (line["path"], line["status"], line["model"], line["instances"]) == (
+        *("/rank", 200, "forest"),
+        1,
+    )
+    assert ("0.12345" in caplog.messages[-1]) is values
+
+
+class TestChangedFiles:
+    @pytest.fixture
+    def store(self, models, path):
+        save(models["forest"], path)
+        return ModelStore({"model": path}, seconds=0.0)
+
+    def test_a_new_model_is_taken_over(self, store, path):
+        client = TestClient(create_app(store))
+        before = ask(client, instances=[ONE])["results"]
+        X, Y = numbers()
+        save(ConsensusLabelRanker().fit(X, 5 - Y), path)
+        assert ask(client, instances=[ONE])["results"] != before
+        assert client.get("/models").json()[0]["kind"] == "ConsensusLabelRanker"
+
+    @pytest.mark.parametrize("content", [None, b"no model", b""])
+    def test_a_bad_file_leaves_the_old_model(self, store, models, path, content):
+        client = TestClient(create_app(store))
+        before = ask(client, instances=[ONE])["results"]
+        path.unlink()
+        if content is not None:
+            path.write_bytes(content)
+        assert ask(client, instances=[ONE])["results"] == before
+        told = client.get("/health").json()
+        assert told["status"] == "degraded"
+        assert "the old model stays" in told["problems"]["model"]
+        save(models["forest"], path)
+        assert client.get("/health").json()["status"] == "ok"
+
+
+def test_eight_threads_get_their_own_answers(client, models):
+    instances = numbers()[0].to_dict("records")
+    expected = models["forest"].predict_order(numbers()[0]).tolist()
+    wrong = []
+
+    def some(start):
+        for index in range(start, len(instances), 8):
+            told = ask(client, model="forest", instances=[instances[index]])
+            if told["results"][0]["order"] != expected[index]:
+                wrong.append(index)
+
+    threads = [threading.Thread(target=some, args=(start,)) for start in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
