@@ -207,10 +207,8 @@ def test_models_say_what_they_take(client):
         ask(client, model=model["name"], instances=[model["example"]])
 
 
-def test_a_model_without_a_calibration_answers(models):
-    X, Y = numbers()
-    plain = PairwiseLabelRanker(calibrate=False) if False else None
-    model = NeighborsLabelRanker().fit(X, Y) if plain is None else plain
+def test_a_model_without_a_calibration_answers():
+    model = NeighborsLabelRanker().fit(*numbers())
     del model.calibration_
     told = ask(TestClient(create_app({"m": model})), instances=[ONE])
     assert "probabilities" not in told["results"][0]
@@ -227,11 +225,8 @@ class TestBounds:
         assert ask(small, instances=[ONE])
         assert "larger than 100 bytes" in ask(small, 413, instances=[ONE] * 5)["detail"]
 
-        def endless():
-            while True:
-                yield b"size,heat\n"
-
-        assert small.post("/rank.csv", content=endless()).status_code == 413
+        undeclared = (b"1,2\n" for _ in range(100))
+        assert small.post("/rank.csv", content=undeclared).status_code == 413
 
     def test_token(self, models):
         shut = self.client(models, token="secret")
