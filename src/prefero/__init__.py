@@ -8,6 +8,7 @@ from typing import Any
 _PUBLIC = {
     "BinaryRelevanceRanker": "multilabel",
     "BoostingFeatureSelector": "text",
+    "BoostingLabelRanker": "label_ranking",
     "BoostingOrderer": "ordering",
     "CohenOrderer": "ordering",
     "ConsensusLabelRanker": "label_ranking",
