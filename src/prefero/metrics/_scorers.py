@@ -14,6 +14,7 @@ from prefero.metrics._pair_probabilities import (
     pairwise_log_loss,
 )
 from prefero.metrics._rankings import footrule, kendall_tau, spearman_rho, top_accuracy
+from prefero.metrics._worth import gap_closed, regret, utility
 
 
 class Scorer:
@@ -129,6 +130,10 @@ pairwise_calibration_error_scorer = Scorer(
 )
 pairwise_log_loss_scorer = Scorer(pairwise_log_loss, "predict_pairwise", greater_is_better=False)
 pairwise_brier_scorer = Scorer(pairwise_brier, "predict_pairwise", greater_is_better=False)
+# Against scores, which are metadata.
+regret_scorer = Scorer(regret, greater_is_better=False, truth="scores")
+utility_scorer = Scorer(utility, truth="scores")
+gap_closed_scorer = Scorer(gap_closed, truth="scores")
 
 # By the short names of measures in tables of results.
 SCORERS: dict[str, Scorer] = {
@@ -140,4 +145,7 @@ SCORERS: dict[str, Scorer] = {
     "calibration": pairwise_calibration_error_scorer,
     "log-loss": pairwise_log_loss_scorer,
     "brier": pairwise_brier_scorer,
+    "regret": regret_scorer,
+    "utility": utility_scorer,
+    "gap-closed": gap_closed_scorer,
 }
