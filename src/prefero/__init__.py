@@ -26,8 +26,10 @@ _PUBLIC = {
     "RankBoostOrderer": "ordering",
     "RankCorrelationReducer": "ordering",
     "RankSVMOrderer": "ordering",
+    "RankingPipeline": "pipeline",
     "TreeLabelRanker": "label_ranking",
     "load": "persistence",
+    "make_ranking_pipeline": "pipeline",
     "save": "persistence",
 }
 _ROOMS = (
@@ -41,6 +43,7 @@ _ROOMS = (
     "metrics",
     "multilabel",
     "ordering",
+    "pipeline",
     "plackett_luce",
     "preferences",
     "rankings",

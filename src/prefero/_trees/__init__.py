@@ -11,6 +11,7 @@ from prefero._trees._reading import TreeNode, TreeReader
 from prefero._trees._shrinkage import (
     STRENGTH,
     STRENGTHS,
+    leaf_votes,
     mean_votes,
     out_of_bag_losses,
     row_votes,
@@ -39,6 +40,7 @@ __all__ = [
     "TreesMixin",
     "candidate_alphas",
     "find_bins",
+    "leaf_votes",
     "mean_votes",
     "n_features_to_try",
     "node_models",

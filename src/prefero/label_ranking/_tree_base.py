@@ -100,12 +100,18 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         weight: Values,
         seeds: NDArray[np.uint64],
         *,
+        votes: Values | None = None,
         bootstrap: bool = False,
         n_jobs: int | None = None,
     ) -> Trees:
-        """Grow a tree a seed; the result does not depend on the number of jobs."""
+        """Grow a tree a seed; the result does not depend on the number of jobs.
+
+        Leaves average the votes, by default those of the rankings.
+        """
         weights = None if (weight == 1).all() else weight
-        grower = _core.TreeGrower(bins, self.nominal_features_, ranks, weights, self.criterion)
+        own = None if votes is None else votes.astype(np.float32)
+        data = bins, self.nominal_features_, ranks, weights, self.criterion, own
+        grower = _core.TreeGrower(*data)
         options = {"bootstrap": bootstrap, **self._grow_options(*ranks.shape)}
         jobs = min(effective_n_jobs(n_jobs), len(seeds))
         if jobs <= 1:

@@ -23,10 +23,10 @@ from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Mask, Values
-from prefero.base import BaseLabelRanker, fitting, unseen_labels
-from prefero.label_ranking._aggregation import AGGREGATIONS, LEFT_OUT
+from prefero.base import BaseLabelRanker, PairWeightMixin, fitting, unseen_labels
+from prefero.label_ranking._aggregation import AGGREGATIONS, LEFT_OUT, SCORES
 from prefero.label_ranking._ranked_cases import NeighborExplanation, RankedCases
-from prefero.rankings import strict_ranks
+from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
 
 # What "auto" chooses from: each size is about a quarter larger than the one before.
 NEIGHBORHOOD_SIZES = (1, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 25, 32, 40, 50, 65, 85, 110, 150, 200)
@@ -42,10 +42,17 @@ _COORDINATES = (
     "the features and the directions of each case",
     lambda points, state: points.shape[1] == state.size("n_features") + state.size("n_directions"),
 )
+_WORTH = (
+    "a score where there is a rank",
+    lambda scores, state: bool(
+        state.values["aggregation_"] == SCORES
+        and (np.isnan(scores) == np.isnan(state.values["rankings_"])).all()
+    ),
+)
 
 
 @documented(index=INDEX_DOCS)
-class NeighborsLabelRanker(CaseRankerMixin, BaseLabelRanker):
+class NeighborsLabelRanker(PairWeightMixin, CaseRankerMixin, BaseLabelRanker):
     """Instance-based label ranking (IBLR): aggregate the rankings of the nearest cases.
 
     Parameters
@@ -83,6 +90,11 @@ default="auto"
     local_metric : int or None, default=None
         The number of neighbours to which a metric is fitted around each query; the nearest by
         that metric are used. None means one metric everywhere.
+    pair_weight : {"auto", "score_difference"} or None, default="auto"
+        What neighbours say of a pair of labels: the difference of the scores that ``fit`` was
+        given, or which comes first. ``"auto"`` is the former where there are scores, unless
+        another aggregation than ``"pairs"`` is asked for. The neighbourhood is then chosen by
+        the regret of the cases left out in place of tau.
     %(index)s
 
     Attributes
@@ -140,7 +152,8 @@ default="auto"
         "rankings_": Array("f8", "n_cases", "n_labels", low=1, high="n_labels", nan=True),
         "recall_": Number(0, 1),
         "shrinkage_": Number(0, 1),
-        "aggregation_": Word(*AGGREGATIONS),
+        "aggregation_": Word(*AGGREGATIONS, SCORES),
+        "case_scores_": Array("f8", "n_cases", "n_labels", nan=True, optional=True, rule=_WORTH),
         "leave_one_out_": Attribute(),
     }
 
@@ -154,6 +167,7 @@ default="auto"
         "n_directions": [Interval(Integral, 0, None, closed="left")],
         "instance_selection": [StrOptions({"edit", "condense"}), None],
         "local_metric": [Interval(Integral, 1, None, closed="left"), None],
+        **PairWeightMixin._parameter_constraints,
         **CaseRankerMixin._case_constraints,
     }
 
@@ -169,6 +183,7 @@ default="auto"
         n_directions: int = 3,
         instance_selection: str | None = None,
         local_metric: int | None = None,
+        pair_weight: str | None = "auto",
         algorithm: Any = "auto",
         metric: Any = "minkowski",
         p: float = 2,
@@ -184,6 +199,7 @@ default="auto"
         self.n_directions = n_directions
         self.instance_selection = instance_selection
         self.local_metric = local_metric
+        self.pair_weight = pair_weight
         self.algorithm = algorithm
         self.metric = metric
         self.p = p
@@ -211,15 +227,27 @@ default="auto"
         own = {"aggregation": "mallows", "shrinkage": 0, "feature_weights": "equal"}
         return cls(**{**own, **parameters})
 
-    def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
+    def _fit(self, X: Values, target: Values | ScoredRanks, weight: Values) -> None:
+        target = self._usable(target)
         spaces = candidate_spaces(
-            X, ranks, weight, self.scale, self.feature_weights, self.n_directions
+            X, ranks_of(target), weight, self.scale, self.feature_weights, self.n_directions
         )
-        space = self._choose(spaces, X, ranks, weight)
+        space = self._choose(spaces, X, target, weight)
         if self.instance_selection is not None:
             kept = self._select_cases(self.instance_selection)
-            self._choose([space], X[kept], ranks[kept], weight[kept])
+            self._choose([space], X[kept], target[kept], weight[kept])
         self.recall_ = self._cases.recall(self.n_neighbors_)
+
+    def _usable(self, target: Values | ScoredRanks) -> Values | ScoredRanks:
+        """Scores are aggregated in place of pairs; other aggregations are of rankings."""
+        if not isinstance(target, ScoredRanks) or self.aggregation in ("auto", "pairs"):
+            return target
+        if self.pair_weight == "score_difference":
+            raise ValueError(
+                f"aggregation={self.aggregation!r} has no pairs to weigh: pair_weight="
+                "'score_difference' goes with 'pairs' or 'auto'."
+            )
+        return target.ranks
 
     def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Add cases. What was learned of features and neighbourhoods stays as it is.
@@ -238,6 +266,8 @@ default="auto"
         """
         if not hasattr(self, "n_neighbors_"):
             return self.fit(X, y, sample_weight)
+        if hasattr(self, "case_scores_"):
+            raise ValueError("The cases have scores, which partial_fit does not take: fit again.")
         with fitting(self, anew=False) as ranker:
             X, ranks, weight = ranker._validate_fit(X, y, sample_weight, reset=False)
             ranker._store(
@@ -258,18 +288,22 @@ default="auto"
         along = [(offset * direction).sum(axis=1) for direction in self.directions_.T]
         return np.column_stack([points, *along]) if along else points
 
-    def _enter(self, space: Space, X: Values, ranks: Values, weight: Values) -> None:
+    def _enter(self, space: Space, X: Values, target: Values | ScoredRanks, weight: Values) -> None:
         """Make the case base of instances in a space."""
         self.center_, self.feature_weights_ = space.center, space.factors
         self.feature_scale_ = space.factors / space.scale
         self.directions_ = space.directions / space.scale[:, None]
-        self._store(self._place(X), ranks, weight)
+        if isinstance(target, ScoredRanks):
+            self.case_scores_ = target.scores
+        self._store(self._place(X), ranks_of(target), weight)
 
     def _store(self, points: Values, ranks: Values, weight: Values) -> None:
         self.points_, self.rankings_, self.case_weight_ = points, ranks, weight
         self.__dict__.pop("_cases", None)
 
-    def _choose(self, spaces: list[Space], X: Values, ranks: Values, weight: Values) -> Space:
+    def _choose(
+        self, spaces: list[Space], X: Values, target: Values | ScoredRanks, weight: Values
+    ) -> Space:
         """Settle on what predicts the cases left out best, up to chance.
 
         Of choices that they cannot tell apart that one is taken which averages most: the
@@ -277,10 +311,12 @@ default="auto"
         space.
         """
         self.aggregation_ = "pairs" if self.aggregation == "auto" else self.aggregation
+        if isinstance(target, ScoredRanks):
+            self.aggregation_ = SCORES
         tau: dict[tuple[int, float, int], Values] = {}
         others: list[Neighbors] = []
         for number, space in enumerate(spaces):
-            self._enter(space, X, ranks, weight)
+            self._enter(space, X, target, weight)
             sizes = self._cases.sizes(self.n_neighbors, NEIGHBORHOOD_SIZES)
             shrinkages = self._shrinkages()
             if self.aggregation != "auto" and len(spaces) == len(sizes) == len(shrinkages) == 1:
@@ -294,9 +330,9 @@ default="auto"
         best = self._best([tau[choice] for choice in choices])
         self.n_neighbors_, self.shrinkage_, number = choices[best]
         if number < len(spaces) - 1:
-            self._enter(spaces[number], X, ranks, weight)
+            self._enter(spaces[number], X, target, weight)
         self.leave_one_out_ = {k: self._mean(tau[k, shrinkages[0], number]) for k in sizes}
-        if self.aggregation == "auto":
+        if self.aggregation == "auto" and self.aggregation_ != SCORES:
             self._choose_aggregation(others[number])
         self._held_out = others[number]
         return spaces[number]
@@ -304,7 +340,7 @@ default="auto"
     def _shrinkages(self) -> tuple[float, ...]:
         if self.shrinkage != "auto":
             return (float(self.shrinkage),)
-        return SHRINKAGES if self.aggregation_ in LEFT_OUT else (0.0,)
+        return SHRINKAGES if self.aggregation_ in (*LEFT_OUT, SCORES) else (0.0,)
 
     def _choose_aggregation(self, near: Neighbors) -> None:
         """Take Kemeny's order where it predicts the cases left out better than the votes."""
@@ -323,7 +359,7 @@ default="auto"
         weight = np.where(np.isnan(tau), 0, self._cases.trials()[1])
         return float(np.nan_to_num(tau) @ weight / (weight.sum() or 1.0))
 
-    def _held_out_scores(self, X: Values, ranks: Values, weight: Values, rows: Indices) -> Any:
+    def _held_out_scores(self, X: Values, target: Any, weight: Values, rows: Indices) -> Any:
         """Votes for training rows by all others; none where some cases were dropped."""
         if self.instance_selection is not None:
             return None
@@ -343,7 +379,8 @@ default="auto"
     def _cases(self) -> RankedCases:
         """The cases, whose index is made at the first query."""
         cases = self.points_, self.case_weight_, self.rankings_
-        return RankedCases(*cases, self.weights, self.local_metric, **self._index_options())
+        options = {"scores": getattr(self, "case_scores_", None), **self._index_options()}
+        return RankedCases(*cases, self.weights, self.local_metric, **options)
 
     def _votes(self, X: Values) -> tuple[Values]:
         near = self._cases.nearest(self._place(X), self.n_neighbors_).first(self.n_neighbors_)
