@@ -119,14 +119,14 @@ def _ratio(votes: Values, evidence: Values) -> Values:
     return np.divide(votes, evidence, out=np.zeros_like(votes), where=evidence > 0)
 
 
-def out_of_bag_losses(
+def out_of_bag_path(
     trees: Trees,
     bins: NDArray[np.uint8],
     seeds: NDArray[np.uint64],
     ranks: Values,
     weight: Values,
-) -> tuple[Values, Values]:
-    """Return what each training row loses at each strength, by trees that have not seen it.
+) -> tuple[Values, tuple[Values, Values]]:
+    """Return what each training row is given at each strength by trees that have not seen it.
 
     Parameters
     ----------
@@ -137,9 +137,11 @@ def out_of_bag_losses(
 
     Returns
     -------
-    squared, disorder : ndarray of shape (n_samples, n_strengths)
-        The squared error of the votes, and 1 - tau; NaN where undefined. The constant order of
-        a row is that of all other rows.
+    scores : ndarray of shape (n_strengths, n_samples, n_labels)
+        Votes; NaN for rows that all trees have seen. The constant order of a row is that of all
+        other rows.
+    losses : squared, disorder : ndarray of shape (n_samples, n_strengths)
+        The squared error of the votes, and 1 - tau; NaN where undefined.
     """
     votes, evidence = row_votes(ranks)
     share = _ratio(votes, evidence)
@@ -153,7 +155,8 @@ def out_of_bag_losses(
     tau = kendall_tau(np.tile(ranks, (len(STRENGTHS), 1)), predicted, average=False)
     disorder = 1 - np.asarray(tau).reshape(len(STRENGTHS), -1).T
     seen = count[:, None] > 0
-    return np.where(seen, squared, np.nan), np.where(seen, disorder, np.nan)
+    losses = np.where(seen, squared, np.nan), np.where(seen, disorder, np.nan)
+    return np.where(seen, scores, np.nan), losses
 
 
 def strongest_alike(losses: Sequence[Values], weight: Values) -> int:

@@ -17,7 +17,7 @@ from prefero._trees import (
     STRENGTHS,
     Trees,
     mean_votes,
-    out_of_bag_losses,
+    out_of_bag_path,
     row_votes,
     shrunk,
     shrunk_means,
@@ -25,9 +25,14 @@ from prefero._trees import (
 )
 from prefero._typing import Indices, Values
 from prefero._warnings import warn_user
+from prefero.consensus import kemeny
+from prefero.label_ranking._aggregation import LEFT_OUT
 from prefero.label_ranking._tree_base import BaseTreeRanker
 from prefero.metrics import kendall_tau
 from prefero.rankings import strict_ranks
+
+# Rows left out one after the other to judge Kemeny's order.
+KEMENY_ROWS = 500
 
 
 @documented()
@@ -91,7 +96,11 @@ class ForestLabelRanker(BaseTreeRanker):
         With ``shrinkage="auto"``: ``"shrinkage"``, 0 to infinity, and at each the
         out-of-bag ``"squared_error"`` of the votes and ``"tau"``.
     mean_votes_ : ndarray of shape (n_labels,)
-        The mean votes of all training rows, whose order is the constant order.
+        The mean votes of all training rows, whose order is the constant order; or those of
+        Kemeny's order, if that orders rows left out better than any shrinkage, beyond chance.
+    leaf_ties_, leaf_pairs_ : ndarray of shape (n_leaves, n_pairs)
+        Where training rankings hold ties: how often each pair of labels is tied in the rows of a
+        leaf that rank both, and the share of these rows.
     seeds_ : ndarray of shape (n_estimators,)
         What each tree's random choices were made from.
     feature_importances_ : ndarray of shape (n_features,)
@@ -213,6 +222,7 @@ class ForestLabelRanker(BaseTreeRanker):
         self.trees_ = grown.arrays
         self.mean_votes_ = mean_votes(*row_votes(ranks), weight)
         self._choose_shrinkage(grown, *data)
+        self._learn_ties(bins, self.seeds_ if self.bootstrap else None, ranks, weight)
         if self.oob_score:
             self._predict_out_of_bag(bins, ranks)
 
@@ -222,17 +232,28 @@ class ForestLabelRanker(BaseTreeRanker):
         self.shrinkage_ = 0.0 if isinstance(self.shrinkage, str) else float(self.shrinkage)
         self.__dict__.pop("shrinkage_path_", None)
         if isinstance(self.shrinkage, str) and self.bootstrap:
-            losses = out_of_bag_losses(grown, bins, self.seeds_, ranks, weight)
-            self.shrinkage_ = float(STRENGTHS[strongest_alike(losses, weight)])
+            scores, losses = out_of_bag_path(grown, bins, self.seeds_, ranks, weight)
+            chosen = strongest_alike(losses, weight)
+            self.shrinkage_, self._held_out = float(STRENGTHS[chosen]), scores[chosen]
             error, disorder = (_means(loss, weight) for loss in losses)
             path = {"shrinkage": STRENGTHS, "squared_error": error, "tau": 1 - disorder}
             self.shrinkage_path_ = path
+            self._try_kemeny(losses[1][:, chosen], ranks, weight)
         self._trees = shrunk(grown, self.shrinkage_, self.mean_votes_)
 
-    @property
-    def _grown(self) -> Trees:
-        """The trees before their leaves are shrunk."""
-        return Trees(self.trees_, self.n_features_in_, len(self.labels_))
+    def _try_kemeny(self, disorder: Values, ranks: Values, weight: Values) -> None:
+        """Take Kemeny's order for everyone where it beats what was chosen beyond chance."""
+        center = kemeny(ranks, "local", sample_weight=weight)
+        if np.array_equal(center, strict_ranks(self.mean_votes_[None])[0]):
+            return
+        rows = np.unique(np.linspace(0, len(ranks) - 1, KEMENY_ROWS).astype(np.int64))
+        order = strict_ranks(LEFT_OUT["kemeny"](ranks, weight, rows))
+        constant = 1 - np.asarray(kendall_tau(ranks[rows], order, average=False))
+        both = np.column_stack([constant, disorder[rows]])
+        if strongest_alike([both], weight[rows]) == 0:
+            self.shrinkage_ = np.inf
+            self.mean_votes_ = 1 - 2 * (center - 1) / (len(center) - 1)
+            del self._held_out
 
     @cached_property
     def _trees(self) -> Trees:
@@ -278,8 +299,19 @@ class ForestLabelRanker(BaseTreeRanker):
     ) -> Values | None:
         if not self.bootstrap:
             return None
+        if hasattr(self, "_held_out"):
+            return self._held_out[rows]
         scores, trees = self._trees.walker.out_of_bag(self._feature_bins.apply(X), self.seeds_)
         return np.where(trees[rows, None] > 0, scores[rows], np.nan)
+
+    def _held_out_tie_shares(
+        self, X: Values, target: Values, weight: Values, rows: Indices
+    ) -> Values | None:
+        if not (self.bootstrap and hasattr(self, "leaf_ties_")):
+            return None
+        bins = self._feature_bins.apply(X)
+        shares, trees = self._tie_trees.walker.out_of_bag(bins, self.seeds_)
+        return np.where(trees[rows, None] > 0, shares[rows], np.nan)
 
     def _over_rows(self, method: str, bins: NDArray[np.uint8]) -> NDArray[Any]:
         """Call a method of the walker on slices of rows; each row passes all trees in order."""
