@@ -198,6 +198,24 @@ class TreeWalker {
         return nb::make_tuple(scores, trees);
     }
 
+    nb::tuple leaf_shares(Bins bins, std::optional<In<std::uint64_t, 1>> seeds,
+                          In<double, 1> weight, In<std::int8_t, 2> facts) const {
+        check(bins);
+        require(!seeds || seeds->shape(0) == forest_.trees, "seeds must have one entry a tree");
+        require(weight.shape(0) == bins.shape(0), "weight must have one entry a row");
+        require(facts.shape(0) == bins.shape(0), "facts must have as many rows as bins");
+        const auto leaves = static_cast<std::size_t>(forest_.value_starts[forest_.trees]);
+        auto shares = make_array<float, 2>({leaves, facts.shape(1)});
+        auto known = make_array<float, 2>({leaves, facts.shape(1)});
+        {
+            Unlocked unlocked;
+            prefero::leaf_shares(forest_, bin_matrix(bins), seeds ? seeds->data() : nullptr,
+                                 weight.data(), {facts.data(), facts.shape(1)}, shares.data(),
+                                 known.data(), unlocked);
+        }
+        return nb::make_tuple(shares, known);
+    }
+
     Out<double, 3> pair_shares(Bins bins) const {
         check(bins);
         auto shares = make_array<double, 3>({bins.shape(0), forest_.labels, forest_.labels});
@@ -258,6 +276,10 @@ void bind_trees(nb::module_& module) {
         .def("out_of_bag_shrunk", &TreeWalker::out_of_bag_shrunk, nb::arg("bins"), nb::arg("seeds"),
              nb::arg("weight"), nb::arg("strengths"),
              "What out_of_bag returns, for the trees shrunk by each strength.")
+        .def("leaf_shares", &TreeWalker::leaf_shares, nb::arg("bins"), nb::arg("seeds").none(),
+             nb::arg("weight"), nb::arg("facts"),
+             "The share of the rows of each leaf for which facts (1 yes, 0 no, -1 unknown) hold, "
+             "and for which they are known.")
         .def("pair_shares", &TreeWalker::pair_shares, nb::arg("bins"),
              "The share of trees that put one label before another.");
 }

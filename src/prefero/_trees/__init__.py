@@ -13,13 +13,14 @@ from prefero._trees._shrinkage import (
     STRENGTHS,
     leaf_votes,
     mean_votes,
-    out_of_bag_losses,
+    out_of_bag_path,
     row_votes,
     shrunk,
     shrunk_means,
     shrunk_models,
     strongest_alike,
 )
+from prefero._trees._ties import TieShares, tie_shares
 
 __all__ = [
     "CATEGORIES_STATE",
@@ -34,6 +35,7 @@ __all__ = [
     "HeldOut",
     "NodeModels",
     "ScoreEffects",
+    "TieShares",
     "TreeNode",
     "TreeReader",
     "Trees",
@@ -45,7 +47,7 @@ __all__ = [
     "n_features_to_try",
     "node_models",
     "numeric_edges",
-    "out_of_bag_losses",
+    "out_of_bag_path",
     "pruned",
     "pruning_path",
     "reached_when_pruned",
@@ -54,5 +56,6 @@ __all__ = [
     "shrunk_means",
     "shrunk_models",
     "strongest_alike",
+    "tie_shares",
     "trees_state",
 ]

@@ -146,15 +146,15 @@ def _ratio(votes: Values, evidence: Values) -> Values:
     return np.divide(votes, evidence, out=np.zeros_like(votes), where=evidence > 0)
 
 
-def out_of_bag_losses(
+def out_of_bag_path(
     trees: Trees,
     bins: NDArray[np.uint8],
     seeds: NDArray[np.uint64],
     target: Values | ScoredRanks,
     weight: Values,
     leaf: str = "ranks",
-) -> dict[str, Values]:
-    """Return what each training row loses at each strength, by trees that have not seen it.
+) -> tuple[Values, dict[str, Values]]:
+    """Return what each training row is given at each strength by trees that have not seen it.
 
     Parameters
     ----------
@@ -167,10 +167,12 @@ def out_of_bag_losses(
 
     Returns
     -------
-    dict of str to ndarray of shape (n_samples, n_strengths)
+    scores : ndarray of shape (n_strengths, n_samples, n_labels)
+        Votes; NaN for rows that all trees have seen. The constant order of a row is that of all
+        other rows.
+    losses : dict of str to ndarray of shape (n_samples, n_strengths)
         ``"squared_error"`` of the votes; unless leaves hold scores alone, ``"disorder"``, 1 - tau;
-        unless they hold ranks alone, ``"regret"``. NaN where undefined. The constant order of
-        a row is that of all other rows.
+        unless they hold ranks alone, ``"regret"``. NaN where undefined.
     """
     votes, evidence = leaf_votes(target, weight, leaf)
     share = _ratio(votes, evidence)
@@ -189,7 +191,8 @@ def out_of_bag_losses(
     if isinstance(target, ScoredRanks) and leaf != "ranks":
         worth = np.tile(target.scores, repeated)
         losses["regret"] = _by_strength(regret(worth, predicted, average=False))
-    return {name: np.where(seen, loss, np.nan) for name, loss in losses.items()}
+    known = {name: np.where(seen, loss, np.nan) for name, loss in losses.items()}
+    return np.where(seen, scores, np.nan), known
 
 
 def _by_strength(values: float | Values) -> Values:

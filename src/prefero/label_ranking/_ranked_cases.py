@@ -4,6 +4,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prefero import _core
 from prefero._cases import (
@@ -15,6 +16,7 @@ from prefero._cases import (
 )
 from prefero._ranking_sets import Neighborhoods
 from prefero._typing import Indices, Values
+from prefero.calibration import all_pairs, pair_outcomes
 from prefero.consensus import borda_votes
 from prefero.label_ranking._aggregation import (
     AGGREGATIONS,
@@ -112,6 +114,34 @@ class RankedCases(CaseBase):
         """Return the spreads of Mallows models of neighbours."""
         return spreads(aggregation, self._sets(near))
 
+    @cached_property
+    def _ties(self) -> NDArray[np.int8]:
+        """Which pairs of labels each case ties: 1 yes, 0 no, -1 unknown."""
+        outcomes = pair_outcomes(self.rankings, all_pairs(self.rankings.shape[1]))
+        return np.where(np.isnan(outcomes), -1, outcomes == 0.5).astype(np.int8)
+
+    @property
+    def tied(self) -> bool:
+        """Whether any case holds a tie."""
+        return bool((self._ties == 1).any())
+
+    def tie_shares(self, near: Neighbors, shrinkage: float) -> Values:
+        """Return how often neighbours tie each pair of labels, pulled to the share of all cases."""
+        weights = neighbor_weights(near, self.weights)
+        shape = len(weights), self._ties.shape[1]
+        everyone = self._share_of(self.weight @ (self._ties == 1), self.weight @ (self._ties >= 0))
+        tied, known = np.zeros(shape), np.zeros(shape)
+        for place in range(weights.shape[1]):
+            facts, weight = self._ties[near.indices[:, place]], weights[:, [place]]
+            tied += weight * (facts == 1)
+            known += weight * (facts >= 0)
+        own = np.where(known > 0, self._share_of(tied, known), everyone)
+        return (1 - shrinkage) * own + shrinkage * everyone
+
+    @staticmethod
+    def _share_of(tied: Values, known: Values) -> Values:
+        return np.divide(tied, known, out=np.zeros_like(tied), where=known > 0)
+
     def explain(self, near: Neighbors) -> NeighborExplanation:
         """Show neighbours, what they count and prefer."""
         weights = neighbor_weights(near, self.weights)
@@ -133,6 +163,8 @@ class RankedCases(CaseBase):
         self, cases: Indices, near: Neighbors, shrinkage: float, aggregation: str
     ) -> Values:
         """Return what others predict for some cases, pulled to the order of all others."""
+        if shrinkage == 1:
+            return self._votes_of_others(cases, aggregation)
         votes = self.votes(near, aggregation)
         if shrinkage == 0:
             return votes

@@ -18,7 +18,7 @@ from prefero._trees import (
     Trees,
     leaf_votes,
     mean_votes,
-    out_of_bag_losses,
+    out_of_bag_path,
     shrunk,
     shrunk_means,
     strongest_alike,
@@ -26,9 +26,14 @@ from prefero._trees import (
 from prefero._typing import Indices, Values
 from prefero._warnings import warn_user
 from prefero.base import ScoredRankerMixin
+from prefero.consensus import kemeny
+from prefero.label_ranking._aggregation import LEFT_OUT
 from prefero.label_ranking._tree_base import BaseTreeRanker
 from prefero.metrics import kendall_tau
 from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
+
+# Rows left out one after the other to judge Kemeny's order.
+KEMENY_ROWS = 500
 
 
 @documented()
@@ -97,7 +102,11 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         out-of-bag ``"squared_error"`` of the votes, ``"tau"`` unless leaves hold scores alone,
         and ``"regret"`` if they hold scores.
     mean_votes_ : ndarray of shape (n_labels,)
-        The mean votes of all training rows, whose order is the constant order.
+        The mean votes of all training rows, whose order is the constant order; or those of
+        Kemeny's order, if that orders rows left out better than any shrinkage, beyond chance.
+    leaf_ties_, leaf_pairs_ : ndarray of shape (n_leaves, n_pairs)
+        Where training rankings hold ties: how often each pair of labels is tied in the rows of a
+        leaf that rank both, and the share of these rows.
     seeds_ : ndarray of shape (n_estimators,)
         What each tree's random choices were made from.
     feature_importances_ : ndarray of shape (n_features,)
@@ -237,6 +246,7 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         self.trees_ = grown.arrays
         self.mean_votes_ = mean_votes(votes, evidence, weight)
         self._choose_shrinkage(grown, bins, target, weight, leaf)
+        self._learn_ties(bins, self.seeds_ if self.bootstrap else None, ranks, weight)
         if self.oob_score:
             self._predict_out_of_bag(bins, ranks)
 
@@ -251,18 +261,29 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         self.shrinkage_ = 0.0 if isinstance(self.shrinkage, str) else float(self.shrinkage)
         self.__dict__.pop("shrinkage_path_", None)
         if isinstance(self.shrinkage, str) and self.bootstrap:
-            losses = out_of_bag_losses(grown, bins, self.seeds_, target, weight, leaf)
-            self.shrinkage_ = float(STRENGTHS[strongest_alike(list(losses.values()), weight)])
+            scores, losses = out_of_bag_path(grown, bins, self.seeds_, target, weight, leaf)
+            chosen = strongest_alike(list(losses.values()), weight)
+            self.shrinkage_, self._held_out = float(STRENGTHS[chosen]), scores[chosen]
             path = {name: _means(loss, weight) for name, loss in losses.items()}
             if "disorder" in path:
                 path["tau"] = 1 - path.pop("disorder")
+                self._try_kemeny(losses["disorder"][:, chosen], ranks_of(target), weight)
             self.shrinkage_path_ = {"shrinkage": STRENGTHS, **path}
         self._trees = shrunk(grown, self.shrinkage_, self.mean_votes_)
 
-    @property
-    def _grown(self) -> Trees:
-        """The trees before their leaves are shrunk."""
-        return Trees(self.trees_, self.n_features_in_, len(self.labels_))
+    def _try_kemeny(self, disorder: Values, ranks: Values, weight: Values) -> None:
+        """Take Kemeny's order for everyone where it beats what was chosen beyond chance."""
+        center = kemeny(ranks, "local", sample_weight=weight)
+        if np.array_equal(center, strict_ranks(self.mean_votes_[None])[0]):
+            return
+        rows = np.unique(np.linspace(0, len(ranks) - 1, KEMENY_ROWS).astype(np.int64))
+        order = strict_ranks(LEFT_OUT["kemeny"](ranks, weight, rows))
+        constant = 1 - np.asarray(kendall_tau(ranks[rows], order, average=False))
+        both = np.column_stack([constant, disorder[rows]])
+        if strongest_alike([both], weight[rows]) == 0:
+            self.shrinkage_ = np.inf
+            self.mean_votes_ = 1 - 2 * (center - 1) / (len(center) - 1)
+            del self._held_out
 
     @cached_property
     def _trees(self) -> Trees:
@@ -308,8 +329,19 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
     ) -> Values | None:
         if not self.bootstrap:
             return None
+        if hasattr(self, "_held_out"):
+            return self._held_out[rows]
         scores, trees = self._trees.walker.out_of_bag(self._feature_bins.apply(X), self.seeds_)
         return np.where(trees[rows, None] > 0, scores[rows], np.nan)
+
+    def _held_out_tie_shares(
+        self, X: Values, target: Values, weight: Values, rows: Indices
+    ) -> Values | None:
+        if not (self.bootstrap and hasattr(self, "leaf_ties_")):
+            return None
+        bins = self._feature_bins.apply(X)
+        shares, trees = self._tie_trees.walker.out_of_bag(bins, self.seeds_)
+        return np.where(trees[rows, None] > 0, shares[rows], np.nan)
 
     def _over_rows(self, method: str, bins: NDArray[np.uint8]) -> NDArray[Any]:
         """Call a method of the walker on slices of rows; each row passes all trees in order."""

@@ -32,7 +32,9 @@ from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
 NEIGHBORHOOD_SIZES = (1, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 25, 32, 40, 50, 65, 85, 110, 150, 200)
 # How much of the constant order joins the votes of the neighbours; 1 is the constant order.
 SHRINKAGES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# Fewer neighbours than these say nothing of how much rankings spread.
+# Fewer cases than these cannot tell neighbours from the constant order.
+FEWEST_CASES = 10
+# Fewer neighbours than these say nothing of how much rankings spread, and of how often they tie.
 SPREAD_NEIGHBORS = 10
 # Neighbours that must agree with a case before it is redundant.
 CONDENSING_NEIGHBORS = 3
@@ -57,10 +59,11 @@ class NeighborsLabelRanker(PairWeightMixin, CaseRankerMixin, BaseLabelRanker):
 
     Parameters
     ----------
-    n_neighbors : int or "auto", default="auto"
+    n_neighbors : int, "auto" or "all", default="auto"
         The size of the neighbourhood. ``"auto"`` chooses it among twenty sizes by leaving out
         one case after the other, from a single neighbour query; of sizes within one standard
-        error of the best the largest.
+        error of the best the largest. ``"all"`` is the constant order: that of all cases,
+        however far.
     weights : {"dudani", "uniform", "distance"} or callable, default="dudani"
         What a neighbour counts: (d_k - d_i)/(d_k - d_1); 1; 1/d; or what a function of the
         distances (n_queries, k) returns.
@@ -73,7 +76,7 @@ default="auto"
     shrinkage : float or "auto", default="auto"
         The share of the constant order, that of all cases, in the votes; 1 means the same
         order for everyone. ``"auto"`` chooses it with the size, the stronger the rather; with
-        an aggregation other than ``"pairs"`` and ``"kemeny"`` it is 0.
+        fewer than ten cases, and an aggregation other than ``"pairs"`` and ``"kemeny"``, it is 0.
     scale : bool, default=True
         Whether to standardise the features. False leaves X alone.
     feature_weights : {"auto", "learned", "equal"} or array-like of shape (n_features,), \
@@ -158,7 +161,7 @@ default="auto"
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto", "all"})],
         "weights": [StrOptions({"dudani", "uniform", "distance"}), callable],
         "shrinkage": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
         "aggregation": [StrOptions({"auto", *AGGREGATIONS})],
@@ -323,7 +326,8 @@ default="auto"
                 self.n_neighbors_, self.shrinkage_ = sizes[0], shrinkages[0]
                 self.leave_one_out_: dict[int, float] = {}
                 return space
-            others.append(self._cases.others(self._cases.trials()[0], sizes[-1]))
+            farthest = 1 if shrinkages == (1.0,) else sizes[-1]
+            others.append(self._cases.others(self._cases.trials()[0], farthest))
             of_space = self._cases.left_out_tau(others[-1], sizes, shrinkages, self.aggregation_)
             tau.update(((*choice, number), rows) for choice, rows in of_space.items())
         choices = sorted(tau, key=lambda choice: (choice[1] == 1, choice))
@@ -338,9 +342,12 @@ default="auto"
         return spaces[number]
 
     def _shrinkages(self) -> tuple[float, ...]:
+        if self.n_neighbors == "all":
+            return (1.0,)
         if self.shrinkage != "auto":
             return (float(self.shrinkage),)
-        return SHRINKAGES if self.aggregation_ in (*LEFT_OUT, SCORES) else (0.0,)
+        enough = self._cases.n_places >= FEWEST_CASES
+        return SHRINKAGES if enough and self.aggregation_ in (*LEFT_OUT, SCORES) else (0.0,)
 
     def _choose_aggregation(self, near: Neighbors) -> None:
         """Take Kemeny's order where it predicts the cases left out better than the votes."""
@@ -363,10 +370,30 @@ default="auto"
         """Votes for training rows by all others; none where some cases were dropped."""
         if self.instance_selection is not None:
             return None
-        k = self.n_neighbors_
+        k = 1 if self.shrinkage_ == 1 else self.n_neighbors_
         asked = np.array_equal(rows, self._cases.trials()[0]) and hasattr(self, "_held_out")
         near = self._held_out if asked else self._cases.others(rows, k)
         return self._cases.left_out_votes(rows, near.first(k), self.shrinkage_, self.aggregation_)
+
+    def _held_out_tie_shares(
+        self, X: Values, ranks: Values, weight: Values, rows: Indices
+    ) -> Values | None:
+        if self.instance_selection is not None or not self._cases.tied:
+            return None
+        k = self._tie_neighbors
+        return self._cases.tie_shares(self._cases.others(rows, k).first(k), self.shrinkage_)
+
+    def _tie_shares(self, X: Values) -> Values | None:
+        return in_chunks(self._shares, X, self.n_jobs)[0] if self._cases.tied else None
+
+    def _shares(self, X: Values) -> tuple[Values]:
+        k = self._tie_neighbors
+        near = self._cases.nearest(self._place(X), k).first(k)
+        return (self._cases.tie_shares(near, self.shrinkage_),)
+
+    @property
+    def _tie_neighbors(self) -> int:
+        return max(self.n_neighbors_, SPREAD_NEIGHBORS)
 
     def _select_cases(self, how: str) -> Mask:
         everyone = np.arange(len(self.points_))
@@ -383,6 +410,8 @@ default="auto"
         return RankedCases(*cases, self.weights, self.local_metric, **options)
 
     def _votes(self, X: Values) -> tuple[Values]:
+        if self.shrinkage_ == 1:
+            return (np.tile(self._cases.votes_of_all(self.aggregation_), (len(X), 1)),)
         near = self._cases.nearest(self._place(X), self.n_neighbors_).first(self.n_neighbors_)
         votes = self._cases.votes(near, self.aggregation_)
         if self.shrinkage_ > 0:

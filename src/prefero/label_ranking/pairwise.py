@@ -194,3 +194,10 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
     def _tie_shares(self, X: Any) -> Values | None:
         tied = self._probabilities(X)[:, len(self.pairs_) :]
         return tied if tied.shape[1] > 0 else None
+
+    def _held_out_tie_shares(
+        self, X: Any, target: Any, weight: Values, rows: Indices
+    ) -> Values | None:
+        if self.ties == "ignore" or not hasattr(self, "_held_out"):
+            return None
+        return self._held_out.scores(rows, method="_tie_shares")
