@@ -108,6 +108,10 @@ def fitted_models():
     union = make_union(MinMaxScaler(), RobustScaler(), QuantileTransformer(n_quantiles=5))
     scaled = make_pipeline(union, PowerTransformer(), prefero.LogLinearLabelRanker())
     models["union"] = scaled.fit(X, Yn), new
+    models["RankingPipeline"] = (
+        prefero.make_ranking_pipeline(RobustScaler(), prefero.ConsensusLabelRanker()).fit(X, Yn),
+        new,
+    )
     words = frame.astype({"soil": "category"})
     tree = prefero.TreeLabelRanker(random_state=0).fit(words, Yn)
     models["categories"] = tree, asked.astype({"soil": "category"})

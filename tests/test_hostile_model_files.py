@@ -104,7 +104,7 @@ def test_the_list_of_trusted_types_changes_by_decision_only():
         *("ForestLabelRanker", "LogCountTransformer", "LogLinearLabelRanker"),
         *("NeighborsLabelRanker", "NeighborsMultilabelRanker", "OrderSVMOrderer"),
         *("PairwiseLabelRanker", "PairwiseMultilabelRanker", "RankBoostOrderer"),
-        *("RankCorrelationReducer", "RankSVMOrderer", "TreeLabelRanker"),
+        *("RankCorrelationReducer", "RankSVMOrderer", "RankingPipeline", "TreeLabelRanker"),
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 _PUBLIC = {
     "BinaryRelevanceRanker": "multilabel",
     "BoostingFeatureSelector": "text",
+    "BoostingLabelRanker": "label_ranking",
     "BoostingOrderer": "ordering",
     "CohenOrderer": "ordering",
     "ConsensusLabelRanker": "label_ranking",
@@ -25,8 +26,10 @@ _PUBLIC = {
     "RankBoostOrderer": "ordering",
     "RankCorrelationReducer": "ordering",
     "RankSVMOrderer": "ordering",
+    "RankingPipeline": "pipeline",
     "TreeLabelRanker": "label_ranking",
     "load": "persistence",
+    "make_ranking_pipeline": "pipeline",
     "save": "persistence",
 }
 _ROOMS = (
@@ -40,6 +43,7 @@ _ROOMS = (
     "metrics",
     "multilabel",
     "ordering",
+    "pipeline",
     "plackett_luce",
     "preferences",
     "rankings",

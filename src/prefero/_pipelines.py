@@ -10,4 +10,6 @@ def final_step(model: Any) -> Any:
 
 def at_final_step(model: Any, X: Any) -> tuple[Any, Any]:
     """Return that estimator, and the instances as they reach it."""
-    return (model[-1], model[:-1].transform(X)) if hasattr(model, "steps") else (model, X)
+    if not hasattr(model, "steps"):
+        return model, X
+    return model[-1], model[:-1].transform(X) if len(model.steps) > 1 else X

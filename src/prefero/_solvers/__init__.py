@@ -3,6 +3,6 @@
 from prefero._solvers._convergence import warn_unconverged
 from prefero._solvers._held_out import HeldOutModels
 from prefero._solvers._lbfgs import Lbfgs
-from prefero._solvers._logistic import solve_logistic
+from prefero._solvers._logistic import solve_logistic, weight_sums
 
-__all__ = ["HeldOutModels", "Lbfgs", "solve_logistic", "warn_unconverged"]
+__all__ = ["HeldOutModels", "Lbfgs", "solve_logistic", "warn_unconverged", "weight_sums"]

@@ -8,6 +8,7 @@ from prefero.base._label_ranking import BaseLabelRanker, LabelRankerMixin
 from prefero.base._multilabel import BaseMultilabelRanker, MultilabelRankerMixin
 from prefero.base._ordering import BaseOrderer, OrdererMixin, SampleOrders, check_sample_orders
 from prefero.base._pair_probabilities import PairBeliefs, beliefs_of, buckets_of
+from prefero.base._scored import PairWeightMixin, ScoredRankerMixin
 from prefero.base._targets import unseen_labels
 
 __all__ = [
@@ -20,7 +21,9 @@ __all__ = [
     "MultilabelRankerMixin",
     "OrdererMixin",
     "PairBeliefs",
+    "PairWeightMixin",
     "SampleOrders",
+    "ScoredRankerMixin",
     "beliefs_of",
     "buckets_of",
     "check_features",

@@ -32,8 +32,9 @@ def behind_columns(estimator: Any, features: "pd.DataFrame") -> Any:
     if takes_text(estimator):
         return estimator
     from sklearn.compose import ColumnTransformer
-    from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    from prefero.pipeline import RankingPipeline
 
     text = text_columns(features)
     numbers = [str(name) for name in features.columns if name not in text]
@@ -43,7 +44,7 @@ def behind_columns(estimator: Any, features: "pd.DataFrame") -> Any:
     columns = ColumnTransformer(
         [step for step in steps if step[2]], verbose_feature_names_out=False
     )
-    return Pipeline([("columns", columns), ("ranker", estimator)])
+    return RankingPipeline([("columns", columns), ("ranker", estimator)])
 
 
 def _refuse_unknown(settings: Mapping[str, Any], ranker: Any) -> None:

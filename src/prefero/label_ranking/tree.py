@@ -102,6 +102,9 @@ class TreeLabelRanker(BaseTreeRanker):
         The strength of shrinkage that was used.
     feature_importances_ : ndarray of shape (n_features,)
         How much the tests on each feature improve the criterion.
+    leaf_ties_, leaf_pairs_ : ndarray of shape (n_leaves, n_pairs)
+        Where training rankings hold ties: how often each pair of labels is tied in the rows of a
+        leaf that rank both, and the share of these rows.
 
     References
     ----------
@@ -233,6 +236,8 @@ class TreeLabelRanker(BaseTreeRanker):
         self.votes_, self.theta_, self.n_node_samples_ = shrunk_models(
             self._trees, models, self.shrinkage_
         )
+        if self.calibrate:
+            self._learn_ties(bins, None, ranks, weight)
 
     def _choose(self, tree: Trees, bins: NDArray[np.uint8], ranks: Values, weight: Values) -> None:
         """Choose the strengths of pruning and shrinkage, by cross-validation where asked to."""

@@ -9,6 +9,7 @@ from prefero._sklearn import validate_parameter_constraints
 from prefero._state import FittedState, StateError, check_state, fitted_state
 from prefero.exceptions import ModelFileError
 from prefero.persistence._scikit_learn import PARAMETERS, STATES
+from prefero.persistence._widths import by_name
 from prefero.persistence.trusted import trusted_type
 
 # Parameters that say how to run, not what was learned: a file does not decide on them.
@@ -61,7 +62,7 @@ def _check(owner: type, state: Mapping[str, Any]) -> None:
             raise StateError(f"the parameter {key} of {name} is a function")
     constraints = getattr(owner, "_parameter_constraints", {})
     validate_parameter_constraints(constraints, parameters, caller_name=name)
-    saved = getattr(owner, "_saved_parameters", None) or PARAMETERS.get(name, {})
+    saved = getattr(owner, "_saved_parameters", None) or by_name(PARAMETERS, owner, {})
     check_state(name, {**declared, **saved} if learned else saved, state)
 
 
@@ -86,7 +87,7 @@ def _is_ours(owner: type) -> bool:
 
 
 def _declared(owner: type) -> FittedState:
-    return fitted_state(owner) if _is_ours(owner) else STATES[owner.__name__]
+    return fitted_state(owner) or by_name(STATES, owner, {})
 
 
 def _defaults(owner: type) -> dict[str, Any]:

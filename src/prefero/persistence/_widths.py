@@ -51,9 +51,15 @@ _WIDTHS: dict[str, Callable[[Mapping[str, Any]], int]] = {
 }
 
 
+def by_name(table: Mapping[str, Any], owner: type, default: Any) -> Any:
+    """Return what a table holds for the name of a class, or of the nearest base that it names."""
+    found = (table[base.__name__] for base in owner.__mro__ if base.__name__ in table)
+    return next(found, default)
+
+
 def width(transformer: Any) -> int:
     """Return how many columns a fitted transformer gives."""
-    count = _WIDTHS.get(type(transformer).__name__)
+    count = by_name(_WIDTHS, type(transformer), None)
     return taken(transformer) if count is None else int(count(vars(transformer)))
 
 
