@@ -39,19 +39,26 @@ def answers(
         _add_orders(results, served.labels, beliefs.ranks, wish)
         _add_beliefs(results, served, beliefs, wish)
     else:
-        _add_orders(results, served.labels, ranker.predict(inner), wish)
+        _add_orders(results, served.labels, served.model.predict(_named(served, X)), wish)
         notes.append("the model is not calibrated: it has no probabilities.")
     if "first_set" in wish.include and hasattr(ranker, "predict_first_set"):
-        for result, members in zip(
-            results, ranker.predict_first_set(inner, error=wish.error), strict=True
-        ):
-            result["first_set"] = [
-                label for label, may in zip(served.labels, members, strict=True) if may
-            ]
+        may_be_first = served.model.predict_first_set(_named(served, X), error=wish.error)
+        for result, row in zip(results, may_be_first, strict=True):
+            result["first_set"] = [served.labels[index] for index in np.flatnonzero(row)]
     if wish.explain:
+        named = _named(served, X)
         for row, result in enumerate(results):
-            result["explanation"] = _explanation(served, X, row, wish.explain)
+            result["explanation"] = _explanation(served, named, row, wish.explain)
     return results, notes
+
+
+def _named(served: ServedModel, X: Any) -> Any:
+    """Instances with the names of their features, if the model knows these."""
+    if not served.plain or not hasattr(served.model, "feature_names_in_"):
+        return X
+    import pandas
+
+    return pandas.DataFrame(X, columns=served.model.feature_names_in_)
 
 
 def _add_orders(results: list[Any], labels: list[str], ranks: Any, wish: Wish) -> None:

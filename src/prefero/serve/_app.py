@@ -82,7 +82,7 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
         redoc_url=None,
     )
     refusals = {"responses": _REFUSALS}
-    app.post("/rank", response_model=None, summary="Rank the labels for instances", **_documented())(
+    app.post("/rank", response_model=None, summary="Rank the labels for instances", **_RANK)(
         service.rank
     )
     app.post("/rank.csv", summary="Rank the labels for a table", **refusals, **_CSV)(
@@ -123,10 +123,13 @@ _CSV: dict[str, Any] = {
 }
 
 
-def _documented() -> dict[str, Any]:
-    """What the description says of /rank, whose answer is written without a second validation."""
-    answer = {"model": RankResponse, "description": "The rankings, in the order of the instances."}
-    return {"responses": {**_REFUSALS, 200: answer}}
+# The answer is written without a second validation.
+_RANK: dict[str, Any] = {
+    "responses": {
+        **_REFUSALS,
+        200: {"model": RankResponse, "description": "The rankings, in the order of the instances."},
+    }
+}
 
 
 class _Service:

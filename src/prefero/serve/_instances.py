@@ -26,8 +26,7 @@ class InstanceError(DataError):
 def read_instances(served: ServedModel, instances: Sequence[Instance]) -> tuple[Any, list[str]]:
     """Return what the model takes, and notes on what it did not know.
 
-    Where all features are numbers and the model is the ranker itself, this is an array that needs
-    no further validation; else a frame.
+    For a model that is ``plain`` this is an array that needs no further validation; else a frame.
     """
     notes: list[str] = []
     columns: dict[str, list[Any]] = {feature.name: [] for feature in served.features}
@@ -91,13 +90,10 @@ def _category(index: int, feature: Feature, value: Any, notes: list[str]) -> Any
     for category in known:
         if value == category or str(value) == str(category):
             return category
-    notes.append(
-        f"instance {index + 1}: {feature.name!r} was never {_shown(value)} in training."
-    )
+    notes.append(f"instance {index + 1}: {feature.name!r} was never {_shown(value)} in training.")
     return value if isinstance(value, str) else str(value)
 
 
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-

@@ -39,9 +39,9 @@ class ServedModel:
 
     @cached_property
     def plain(self) -> bool:
-        """Whether the model takes an array of numbers as it stands."""
+        """Whether the model's inner form of instances is an array of their numbers."""
         only_numbers = all(feature.categories is None for feature in self.features)
-        return only_numbers and self.ranker is self.model
+        return only_numbers and self.ranker is self.model and hasattr(self.model, "bin_edges_")
 
     @classmethod
     def of(cls, name: str, model: Any) -> "ServedModel":
@@ -155,4 +155,3 @@ def nearest(name: str, known: list[str]) -> str:
 
     close = get_close_matches(name, known, 1)
     return f" Did you mean {close[0]!r}?" if close else ""
-
