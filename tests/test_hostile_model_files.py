@@ -176,9 +176,12 @@ def test_a_generator_of_the_first_format_is_left_out(path):
 
 @pytest.mark.parametrize(
     ("name", "attribute"),
-    [("ForestLabelRanker", "predict"), ("columns", "predict"), ("columns", "__sklearn_tags__")],
+    [
+        ("ForestLabelRanker", "predict"),
+        *(("columns", name) for name in ("predict", "__sklearn_tags__", "unheard_of_", "_private")),
+    ],
 )
-def test_attributes_that_hide_methods_are_refused(models, path, name, attribute):
+def test_attributes_that_nothing_declares_are_refused(models, path, name, attribute):
     parts = TakenApart(models[name])
     parts.state[attribute] = 1
     refused(parts, path, "does not declare")

@@ -13,11 +13,13 @@ from prefero.cli.models import behind_columns, takes_missing
 from prefero.cli.options import (
     DataFile,
     IgnoreOption,
+    KeyFileOption,
     ModelFile,
     ModelOutOption,
     NewDataFile,
     SeedOption,
     TextOption,
+    read_key,
     table_out,
 )
 from prefero.cli.predict import new_features
@@ -89,6 +91,7 @@ def train(
     text: TextOption = None,
     model: Annotated[Model, typer.Option(help="The method.")] = Model.SVM,
     seed: SeedOption = 0,
+    key_file: KeyFileOption = None,
 ) -> None:
     """Learn from sample orders: one line an object in one order."""
     import numpy as np
@@ -122,7 +125,7 @@ def train(
         trained = behind_columns(orderer, X).fit(X, y, ranker__groups=groups)
     except ValueError as error:
         raise table.error(str(error)) from error
-    prefero.save(trained, out)
+    prefero.save(trained, out, key=read_key(key_file))
     orders = 1 if groups is None else len(set(groups))
     fitted, seen = at_final_step(trained, X)
     rho = fitted.score(seen, y, groups)
@@ -138,13 +141,14 @@ def predict(
         Path,
         typer.Option("--out", "-o", callback=table_out, help="The table to write; - is stdout."),
     ] = Path("-"),
+    key_file: KeyFileOption = None,
 ) -> None:
     """Order new sets of objects: print group, rank and score of every line."""
     import pandas
 
     import prefero
 
-    trained = prefero.load(model)
+    trained = prefero.load(model, key=read_key(key_file))
     if final_step(trained).__sklearn_tags__().estimator_type != "orderer":
         name = type(final_step(trained)).__name__
         raise ModelFileError(f"{model} holds a {name}, which orders no objects.")
