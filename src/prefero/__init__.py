@@ -10,6 +10,7 @@ _PUBLIC = {
     "BoostingFeatureSelector": "text",
     "BoostingLabelRanker": "label_ranking",
     "BoostingOrderer": "ordering",
+    "CalibratedMultilabelRanker": "multilabel",
     "CohenOrderer": "ordering",
     "ConsensusLabelRanker": "label_ranking",
     "ConstraintLabelRanker": "label_ranking",
