@@ -16,6 +16,7 @@ _PUBLIC = {
     "ConstraintLabelRanker": "label_ranking",
     "ExpectedRankOrderer": "ordering",
     "ForestLabelRanker": "label_ranking",
+    "LabelFeatureRanker": "label_ranking",
     "LogCountTransformer": "text",
     "LogLinearLabelRanker": "label_ranking",
     "NeighborsLabelRanker": "label_ranking",

@@ -34,7 +34,8 @@ def restored(module: str, name: str, state: dict[str, Any], *, old: bool = False
 def state_of(estimator: Any) -> dict[str, Any]:
     """Return what a file holds of an estimator, and can be restored: parameters and fitted state.
 
-    Private attributes that are not declared are made from the others at first use.
+    Private attributes that are not declared are made from the others at first use. An estimator
+    whose parameters may be tables gives them in ``_plain_parameters`` as arrays.
     """
     owner = type(estimator)
     state = {
@@ -42,6 +43,8 @@ def state_of(estimator: Any) -> dict[str, Any]:
         for name, value in vars(estimator).items()
         if not name.startswith("_") or name in _declared(owner)
     }
+    if _is_ours(owner) and hasattr(estimator, "_plain_parameters"):
+        state |= estimator._plain_parameters()
     _check(owner, state)
     return state
 
