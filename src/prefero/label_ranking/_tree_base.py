@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -104,7 +105,18 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         "random_state": ["random_state"],
     }
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
     def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        if issparse(X):
+            raise TypeError(
+                f"X is a sparse matrix, which {type(self).__name__} does not take: give "
+                "X.toarray(), or a few dimensions of it (sklearn.decomposition.TruncatedSVD), or "
+                "use a linear ranker such as PairwiseLabelRanker."
+            )
         if reset:
             encoder = CategoryEncoder.learn(X, self.categorical_features)
             self.nominal_features_ = encoder.nominal

@@ -81,7 +81,8 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
     oob_score : bool, default=False
         Whether to predict each training row by the trees that have not seen it.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Nominal features: columns of pandas' category dtype; or their indices, names or mask.
+        Nominal features: columns of pandas' category dtype and columns that hold words; or
+        their indices, names or mask.
     category_splits : {"sets", "one"}, default="sets"
         Tests on sets of categories, or on one against the rest.
     warm_start : bool, default=False

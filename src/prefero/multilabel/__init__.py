@@ -2,6 +2,7 @@
 
 from prefero.multilabel.aggregation import mean_calibrated_ranks
 from prefero.multilabel.binary_relevance import BinaryRelevanceRanker
+from prefero.multilabel.calibrated import CalibratedMultilabelRanker
 from prefero.multilabel.neighbors import (
     MultilabelNeighborExplanation,
     NeighborsMultilabelRanker,
@@ -10,6 +11,7 @@ from prefero.multilabel.pairwise import PairwiseMultilabelRanker
 
 __all__ = [
     "BinaryRelevanceRanker",
+    "CalibratedMultilabelRanker",
     "MultilabelNeighborExplanation",
     "NeighborsMultilabelRanker",
     "PairwiseMultilabelRanker",

@@ -35,7 +35,8 @@ def state_of(estimator: Any) -> dict[str, Any]:
     """Return what a file holds of an estimator, and can be restored: parameters and fitted state.
 
     Private attributes that are not declared are made from the others at first use; what else
-    scikit-learn of another version keeps is told to nobody.
+    scikit-learn of another version keeps is told to nobody. An estimator whose parameters may be
+    tables gives them in ``_plain_parameters`` as arrays.
     """
     owner = type(estimator)
     known = {*_declared(owner), *_defaults(owner)}
@@ -44,6 +45,8 @@ def state_of(estimator: Any) -> dict[str, Any]:
         for name, value in vars(estimator).items()
         if name in known or (_is_ours(owner) and not name.startswith("_"))
     }
+    if _is_ours(owner) and hasattr(estimator, "_plain_parameters"):
+        state |= estimator._plain_parameters()
     _check(owner, state)
     return state
 
