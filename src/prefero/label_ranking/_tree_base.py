@@ -194,7 +194,7 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
     ) -> None:
         """Keep how often pairs are tied in each leaf, if any are."""
         for name in ("leaf_ties_", "leaf_pairs_", "_tie_trees"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         found = tie_shares(self._grown, bins, seeds, ranks, weight)
         if found is not None:
             self.leaf_ties_, self.leaf_pairs_ = found
