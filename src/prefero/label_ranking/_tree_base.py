@@ -137,7 +137,7 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         """
         weights = None if (weight == 1).all() else weight
         own = None if votes is None else votes.astype(np.float32)
-        data = bins, self.nominal_features_, ranks, weights, self.criterion, own
+        data = bins, self.nominal_features_, ranks, weights, self._criterion(ranks), own
         grower = _core.TreeGrower(*data)
         options = {"bootstrap": bootstrap, **self._grow_options(*ranks.shape)}
         jobs = min(effective_n_jobs(n_jobs), len(seeds))
@@ -153,6 +153,9 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
                 grower.stop()
                 raise
         return Trees.joined(parts, bins.shape[1], ranks.shape[1])
+
+    def _criterion(self, ranks: Values) -> str:
+        return self.criterion
 
     def _grow_options(self, n_samples: int, n_labels: int) -> dict[str, Any]:
         return {
