@@ -13,7 +13,7 @@ from sklearn.utils import Bunch, check_consistent_length
 from prefero._doubts import repeated_rows
 from prefero._typing import Values
 from prefero._warnings import warn_user
-from prefero.rankings import check_ranks, label_names
+from prefero.rankings import check_ranks, have_ties, label_names
 from prefero.study._cells import derived_seed
 
 Source: TypeAlias = tuple[Any, ...] | Bunch | Callable[[], tuple[Any, ...] | Bunch]
@@ -60,7 +60,7 @@ def load_data(
         raise ValueError(f"{name} has {count} {what}, too few for {n_splits} folds.")
     names = label_names(Y) if names is None else names
     labels = np.arange(ranks.shape[1]) if names is None else np.asarray(names, dtype=object)
-    tied = bool((np.diff(np.sort(ranks, axis=1), axis=1) == 0).any())
+    tied = have_ties(ranks)
     return DataSet(X, ranks, scores, labels, joblib.hash((X, ranks, scores)), members, tied)
 
 
