@@ -12,6 +12,7 @@ _PUBLIC = {
     "BoostingOrderer": "ordering",
     "CohenOrderer": "ordering",
     "ConsensusLabelRanker": "label_ranking",
+    "ConsensusMultilabelRanker": "multilabel",
     "ConstraintLabelRanker": "label_ranking",
     "ExpectedRankOrderer": "ordering",
     "ForestLabelRanker": "label_ranking",

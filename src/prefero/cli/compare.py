@@ -11,6 +11,7 @@ from prefero.cli.console import page, plain_table, print_json, say
 from prefero.cli.features import training_features
 from prefero.cli.models import build
 from prefero.cli.options import (
+    CALIBRATED,
     DataFiles,
     DirectionOption,
     Format,
@@ -21,7 +22,6 @@ from prefero.cli.options import (
     JobsOption,
     JsonOption,
     LabelsOption,
-    Measure,
     MeasureOption,
     Reading,
     RowsOption,
@@ -29,10 +29,17 @@ from prefero.cli.options import (
     TextOption,
     Unranked,
     UnrankedOption,
+    measure_for,
     table_out,
     writable,
 )
-from prefero.cli.rankers import BASELINE, RANKER_NAMES, RANKERS, RankerChoice, ranker_choice
+from prefero.cli.rankers import (
+    BASELINE,
+    RANKER_NAMES,
+    RankerChoice,
+    ranker_choice,
+    rankers_for,
+)
 from prefero.cli.tables import write
 from prefero.cli.train import read_training
 from prefero.cli.trials import (
@@ -62,7 +69,14 @@ _MEASURES = {
     "rho": "rho",
     "top1": "first right",
     "regret": "regret",
+    "average_precision": "precision",
+    "ranking_loss": "ranking loss",
+    "one_error": "one-error",
+    "hamming_loss": "Hamming loss",
+    "subset_loss": "subset loss",
 }
+# More measures than this stand beside each other without their deviations.
+_MOST_DEVIATIONS = 4
 
 
 def compare(
@@ -78,7 +92,7 @@ def compare(
             "constant order, is always among them.",
         ),
     ] = None,
-    measure: MeasureOption = Measure.TAU,
+    measure: MeasureOption = None,
     folds: Annotated[int, typer.Option(min=2, help="Of the cross-validation.")] = Plan.folds,
     repeats: Annotated[
         int, typer.Option(min=1, help="Repetitions, each with new folds.")
@@ -123,10 +137,10 @@ def compare(
     from prefero.study._cells import CellStore
 
     CellStore(resume)  # warns of lines that cannot be read, where nobody mutes it
-    choices = _chosen(rankers)
     reading = Reading(format, labels, higher_is_better, unranked, instance)
     size = (_QUICK_FOLDS, 1, _QUICK_ROWS) if quick else (folds, repeats, rows)
-    plan = Plan(measure, *size, seed)
+    plan = Plan(measure_for(measure, format in CALIBRATED), *size, seed)
+    choices = _chosen(rankers, format in CALIBRATED)
     samples = [
         _sample(path, name, reading, (ignore, groups, text), plan)
         for path, name in zip(data, _names(data), strict=True)
@@ -134,7 +148,7 @@ def compare(
     trials = run_trials(choices, samples, plan, jobs=jobs, folder=resume)
     for (ranker, name), reason in trials.failed.items():
         say(f"{ranker} has no result on {name}: {reason}")
-    found = trials.judged(measure)
+    found = trials.judged(plan.measure)
     if out is not None:
         write(trials.results.to_frame(), out)
     if report is not None:
@@ -145,14 +159,11 @@ def compare(
         _show(trials.results, found, plan)
 
 
-def _chosen(names: str | None) -> list[RankerChoice]:
+def _chosen(names: str | None, multilabel: bool) -> list[RankerChoice]:
     if names is None:
-        return list(RANKERS)
-    wanted = [name.strip() for name in names.split(",")]
-    unknown = [name for name in wanted if name not in RANKER_NAMES]
-    if unknown:
-        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(RANKER_NAMES)}.")
-    return [ranker_choice(name) for name in dict.fromkeys((BASELINE.name, *wanted))]
+        return list(rankers_for(multilabel))
+    wanted = dict.fromkeys((BASELINE.name, *map(str.strip, names.split(","))))
+    return [ranker_choice(name, multilabel) for name in wanted]
 
 
 def _names(paths: list[Path]) -> list[str]:
@@ -194,7 +205,9 @@ def _write_page(
     from prefero.study import write_report
 
     focus = next(sample for sample in samples if sample.name == found.datasets[0])
-    rankers = {name: build(ranker_choice(name), focus.features) for name in found.rankers}
+    rankers = {
+        name: build(ranker_choice(name, focus.multilabel), focus.features) for name in found.rankers
+    }
     write_report(
         path,
         trials.results,
@@ -271,13 +284,19 @@ def _one_set(results: "Table", found: "Comparison") -> Any:
     rows = sorted(
         summarize(results, by=("ranker",)), key=lambda row: place.get(row["ranker"], len(place))
     )
-    measures = [name for name in _MEASURES if not all(row[name] != row[name] for row in rows)]
+    columns = [name for name in _MEASURES if name in results.columns]
+    measures = [name for name in columns if not all(row[name] != row[name] for row in rows)]
     # Without ties it is tau.
-    if all(row["tau_x"] == row["tau"] for row in rows) and found.measure != "tau_x":
-        measures.remove("tau_x")
+    if "tau_x" in measures and found.measure != "tau_x":
+        if all(row["tau_x"] == row["tau"] for row in rows):
+            measures.remove("tau_x")
     table = plain_table("ranker", *(_MEASURES[name] for name in measures), "seconds")
+    roomy = len(measures) <= _MOST_DEVIATIONS
     for row in rows:
-        cells = [_cell(row, name) for name in measures]
+        cells = [
+            _cell(row, name) if roomy or name == found.measure else f"{row[name]:.3f}"
+            for name in measures
+        ]
         table.add_row(row["ranker"], *cells, f"{row['fit_seconds']:.2f}")
     return table
 

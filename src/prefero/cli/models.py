@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prefero._pipelines import final_step
+from prefero._pipelines import final_step, fit_final
 from prefero.cli.features import text_columns
 from prefero.cli.rankers import RankerChoice
 from prefero.exceptions import ModelFileError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from prefero.tables import Rankings
 
 
 def build(
@@ -75,24 +77,32 @@ def as_input(model: Any, features: "pd.DataFrame") -> "pd.DataFrame":
     return features.astype(dict.fromkeys(text_columns(features), "category"))
 
 
-def fit(model: Any, features: "pd.DataFrame", ranks: "pd.DataFrame", weight: Any = None) -> Any:
-    """Train a model."""
-    step = "" if final_step(model) is model else "ranker__"
-    extra = {} if weight is None else {f"{step}sample_weight": weight}
-    return model.fit(as_input(model, features), ranks, **extra)
+def fit(model: Any, features: "pd.DataFrame", rankings: "Rankings", weight: Any = None) -> Any:
+    """Train a model on the rankings of a table and, if it has one, their zero point."""
+    X, relevance = as_input(model, features), rankings.relevance
+    if relevance is None:
+        return fit_final(model, X, rankings.y, sample_weight=weight)
+    return fit_final(model, X, relevance, ranks=rankings.y, sample_weight=weight)
 
 
 def load_ranker(path: Path, key: bytes | None = None) -> Any:
-    """Load a label ranker, or say what else the file holds."""
-    from sklearn.utils import get_tags
-
+    """Load a ranker of labels, or say what else the file holds."""
     from prefero.persistence import load
 
     model = load(path, key=key)
-    ranker = final_step(model)
-    if get_tags(ranker).estimator_type != "label_ranker":
-        raise ModelFileError(f"{path} holds a {type(ranker).__name__}, which is no label ranker.")
+    if kind_of(model) not in ("label_ranker", "multilabel_ranker"):
+        name, hint = type(final_step(model)).__name__, ""
+        if kind_of(model) == "orderer":
+            hint = ": it orders objects, so use the commands of prefero order"
+        raise ModelFileError(f"{path} holds a {name}, which ranks no labels{hint}.")
     return model
+
+
+def kind_of(model: Any) -> str | None:
+    """Return which task a model does, as scikit-learn's tags name it."""
+    from sklearn.utils import get_tags
+
+    return get_tags(final_step(model)).estimator_type
 
 
 def feature_names(model: Any) -> list[str] | None:

@@ -50,19 +50,28 @@ class Form(StrEnum):
     ORDER = "order"
     SCORES = "scores"
     PAIRS = "pairs"
+    RELEVANT = "relevant"
+    CALIBRATED = "calibrated"
+
+
+_OF_SETS = (Form.RELEVANT, Form.CALIBRATED)
 
 
 def predict(
     model: ModelFile,
     data: NewDataFile,
     form: Annotated[
-        Form,
+        Form | None,
         typer.Option(
             "--output",
+            metavar="FORM",
             help="ranks (1 is best) or scores (larger is better), a column a label; order, text "
-            "'b > a > c'; pairs, a line a pair, with its probability if the model has one.",
+            "'b > a > c'; pairs, a line a pair, with its probability if the model has one. Of "
+            "models that know what is relevant also relevant, 1 or 0 a label; and calibrated, "
+            "text '[b > a][c]', the relevant first, which is their default; else ranks.",
+            show_default=False,
         ),
-    ] = Form.RANKS,
+    ] = None,
     top: Annotated[
         int | None, typer.Option(min=1, metavar="K", help="Leave out all but the first K labels.")
     ] = None,
@@ -81,6 +90,7 @@ def predict(
     """Predict the order of the labels for new instances."""
     trained = load_ranker(model, read_key(key_file))
     ranker = final_step(trained)
+    form = _form_for(ranker, form)
     if reliability and not hasattr(ranker, "predict_reliability"):
         raise typer.BadParameter(f"The model in {model} is not calibrated: train it again.")
     n_rows = 0
@@ -90,6 +100,19 @@ def predict(
             n_rows += len(table.frame)
     if out is not None:
         say(f"Wrote the {form} of {n_rows} predictions to {out}.")
+
+
+def _form_for(ranker: Any, asked: Form | None) -> Form:
+    """Return the form asked for, or that in which a model says all it knows."""
+    knows = hasattr(ranker, "predict_calibrated")
+    if asked is None:
+        return Form.CALIBRATED if knows else Form.RANKS
+    if asked in _OF_SETS and not knows:
+        raise typer.BadParameter(
+            f"--output {asked}: the model does not know what is relevant; train it with "
+            "--format relevance or calibrated."
+        )
+    return asked
 
 
 def _rows_at_a_time(ranker: Any, form: Form) -> int:
@@ -130,7 +153,7 @@ def _predicted(
 ) -> "pd.DataFrame":
     import pandas
 
-    ranks = ranker.predict(X)
+    ranks = ranker.predict_ranks(X) if hasattr(ranker, "predict_ranks") else ranker.predict(X)
     labels = [str(label) for label in ranker.labels_]
     if form is Form.PAIRS:
         pairs = _pairs(ranker, X, ranks, labels, top)
@@ -143,11 +166,31 @@ def _predicted(
     elif form is Form.SCORES:
         scores = pandas.DataFrame(ranker.decision_function(X), columns=labels)
         target = scores if top is None else scores.where(ranks <= top)
+    elif form in _OF_SETS:
+        target = _sets(ranker.predict_calibrated(X), labels, form, ranks, top)
     else:
         target = pandas.DataFrame(ranks, columns=labels)
         target = target if top is None else target.where(ranks <= top).astype("Int64")
     clash = [name for name in kept.columns if name in target.columns]
     return kept.drop(columns=clash).join(target)
+
+
+def _sets(
+    calibrated: "NDArray[np.int64]", labels: list[str], form: Form, ranks: Any, top: int | None
+) -> "pd.DataFrame":
+    """Which labels are relevant: as columns, or as text with their order."""
+    import numpy as np
+    import pandas
+
+    from prefero.rankings import text_from_calibrated
+
+    shown = np.full(ranks.shape, True) if top is None else ranks <= top
+    if form is Form.RELEVANT:
+        relevant = calibrated[:, :-1] < calibrated[:, -1:]
+        target = pandas.DataFrame(relevant.astype(np.int64), columns=labels)
+        return target if top is None else target.where(shown).astype("Int64")
+    known = np.column_stack([np.where(shown, calibrated[:, :-1], np.nan), calibrated[:, -1]])
+    return pandas.DataFrame({"calibrated": text_from_calibrated(known, labels)})
 
 
 def _pairs(
@@ -165,6 +208,6 @@ def _pairs(
     names = np.array(labels, dtype=object)
     pairs = {"row": row, "preferred": names[preferred.ravel()], "other": names[other.ravel()]}
     if hasattr(ranker, "predict_pairwise"):
-        probability = ranker.predict_pairwise(X)
+        probability = ranker.predict_pairwise(X)  # of c + 1 labels if there is a zero point
         pairs["probability"] = probability[row, preferred.ravel(), other.ravel()]
     return pandas.DataFrame(pairs)

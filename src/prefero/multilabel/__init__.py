@@ -1,6 +1,7 @@
 """Multilabel rankers: instance in, order of the labels and the relevant ones among them out."""
 
 from prefero.multilabel.aggregation import mean_calibrated_ranks
+from prefero.multilabel.baseline import ConsensusMultilabelRanker
 from prefero.multilabel.binary_relevance import BinaryRelevanceRanker
 from prefero.multilabel.neighbors import (
     MultilabelNeighborExplanation,
@@ -10,6 +11,7 @@ from prefero.multilabel.pairwise import PairwiseMultilabelRanker
 
 __all__ = [
     "BinaryRelevanceRanker",
+    "ConsensusMultilabelRanker",
     "MultilabelNeighborExplanation",
     "NeighborsMultilabelRanker",
     "PairwiseMultilabelRanker",
