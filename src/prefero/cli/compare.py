@@ -71,7 +71,7 @@ _MEASURES = {
     "regret": "regret",
     "average_precision": "precision",
     "ranking_loss": "ranking loss",
-    "one_error": "one-error",
+    "one_error": "one error",
     "hamming_loss": "Hamming loss",
     "subset_loss": "subset loss",
 }
@@ -216,6 +216,7 @@ def _write_page(
         groups={sample.name: sample.groups for sample in samples if sample.groups is not None},
         focus=focus.name,
         measure=found.measure,
+        title=f"Comparison of {'multilabel' if focus.multilabel else 'label'} rankers",
         command=shlex.join(["prefero", *sys.argv[1:]]),
         random_state=plan.seed,
     )
@@ -290,14 +291,18 @@ def _one_set(results: "Table", found: "Comparison") -> Any:
     if "tau_x" in measures and found.measure != "tau_x":
         if all(row["tau_x"] == row["tau"] for row in rows):
             measures.remove("tau_x")
-    table = plain_table("ranker", *(_MEASURES[name] for name in measures), "seconds")
     roomy = len(measures) <= _MOST_DEVIATIONS
+    headings = [_MEASURES[name] for name in measures]
+    last = ["seconds"] if roomy else []
+    table = plain_table("ranker", *headings, *last, tight=not roomy)
+    for column, heading in zip(table.columns, ("ranker", *measures), strict=False):
+        column.no_wrap = heading in ("ranker", found.measure, "average_precision")
     for row in rows:
         cells = [
             _cell(row, name) if roomy or name == found.measure else f"{row[name]:.3f}"
             for name in measures
         ]
-        table.add_row(row["ranker"], *cells, f"{row['fit_seconds']:.2f}")
+        table.add_row(row["ranker"], *cells, *([f"{row['fit_seconds']:.2f}"] if roomy else []))
     return table
 
 

@@ -188,8 +188,9 @@ def _auto(sample: Sample, plan: Plan, jobs: int | None) -> "Comparison | None":
 def _tell(done: Trained) -> None:
     if done.verdict is not None:
         say(f"{done.measure} in cross-validation:")
+        width = max(12, *(len(name) + 1 for name in done.cross_validated))
         for name, value in done.cross_validated.items():
-            say(f"  {name:<12}{value:>7.3f}{'  <- chosen' if name == done.model else ''}")
+            say(f"  {name:<{width}}{value:>7.3f}{'  <- chosen' if name == done.model else ''}")
         say(done.verdict)
     say(
         f"Trained {done.model} on {count(done.rows, 'ranking')} of "

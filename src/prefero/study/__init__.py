@@ -2,12 +2,13 @@
 
 from prefero.study.comparison import Comparison, compare, relative_sizes
 from prefero.study.experiment import run_experiment, summarize
-from prefero.study.explanation import Explanation, explain
+from prefero.study.explanation import ZERO_POINT, Explanation, explain
 from prefero.study.folds import compare_folds
 from prefero.study.report import write_report
 from prefero.study.table import Table
 
 __all__ = [
+    "ZERO_POINT",
     "Comparison",
     "Explanation",
     "Table",

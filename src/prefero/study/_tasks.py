@@ -42,7 +42,7 @@ class Task:
     kind: str
     measures: tuple[str, ...]
     check: Callable[[Any, str], tuple[Values, NDArray[Any] | None]]
-    fit: Callable[[Any, Any, Values, DataSet, Rows], Any]
+    fit: Callable[[Any, Any, Any, DataSet, Rows], Any]
     predict: Callable[[Any, Any, DataSet, Rows], Any]
     measure: Callable[[Any, Any, Any, DataSet, Rows], dict[str, float]]
 
@@ -111,9 +111,13 @@ def _check_calibrated(C: Any, name: str) -> tuple[Values, NDArray[Any] | None]:
     return check_calibrated(C, name=name), None if names is None else names[:-1]
 
 
-def _fit_sets(model: Any, X: Any, ranks: Values, data: DataSet, rows: Rows) -> Any:
+def _fit_sets(model: Any, X: Any, ranks: Any, data: DataSet, rows: Rows) -> Any:
     relevance, inner = split_calibrated(ranks)
-    return fit_final(model, X, relevance, ranks=inner)
+    names = label_names(ranks)
+    if names is None:
+        return fit_final(model, X, relevance, ranks=inner)
+    frames = [type(ranks)(part, columns=names[:-1]) for part in (relevance, inner)]
+    return fit_final(model, X, frames[0], ranks=frames[1])
 
 
 def _predict_sets(model: Any, X: Any, data: DataSet, rows: Rows) -> Any:
