@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prefero._names import did_you_mean
 from prefero._pipelines import final_step, fit_final
 from prefero.cli.features import text_columns
 from prefero.cli.rankers import RankerChoice
@@ -21,7 +22,7 @@ def build(
 ) -> Any:
     """Return an untrained model for some features, with some parameters."""
     ranker = choice.make()
-    _refuse_unknown(settings or {}, ranker)
+    refuse_unknown(settings or {}, ranker)
     return behind_columns(ranker.set_params(**settings or {}), features)
 
 
@@ -49,13 +50,15 @@ def behind_columns(estimator: Any, features: "pd.DataFrame") -> Any:
     return RankingPipeline([("columns", columns), ("ranker", estimator)])
 
 
-def _refuse_unknown(settings: Mapping[str, Any], ranker: Any) -> None:
+def refuse_unknown(settings: Mapping[str, Any], ranker: Any) -> None:
+    """Refuse parameters that an estimator does not have."""
     from typer import BadParameter
 
     known = sorted(ranker.get_params(deep=False))
     for name in settings:
         if name not in known:
-            raise BadParameter(f"--set {name}: the parameters are {', '.join(known)}.")
+            near = did_you_mean(name, known)
+            raise BadParameter(f"--set {name}{near}: the parameters are {', '.join(known)}.")
 
 
 def takes_text(ranker: Any) -> bool:

@@ -185,11 +185,12 @@ def _by_replacement(view: View, a: int, b: int) -> Parts:
         copies = safe_indexing(view.X, np.full(len(others), view.row))
         background = safe_indexing(view.X, others)
         for j in range(n_features):
-            amounts[j] = margin - margins(_with_column(copies, background, j)).mean()
+            amounts[j] = margin - margins(with_column(copies, background, j)).mean()
     return Parts(margin, None, amounts, False, "score", how)
 
 
-def _with_column(copies: Any, background: Any, j: int) -> Any:
+def with_column(copies: Any, background: Any, j: int) -> Any:
+    """Return rows with one column taken from others."""
     changed = copies.copy()
     if hasattr(changed, "iloc"):
         name = changed.columns[j]

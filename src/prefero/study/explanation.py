@@ -109,7 +109,7 @@ class Explanation:
         rows = [self._line(e.feature, _text(e.value), e.amount) for e in shown]
         if rest and self.base is not None:
             rows.append(self._line(f"{len(rest)} more", "", sum(e.amount for e in rest)))
-        if self.base is not None:
+        if self.base:
             rows.append(self._line("without features", "", self.base))
         return Table(rows, ("feature", "value", "effect", "speaks for"))
 
