@@ -27,4 +27,45 @@ _PUBLIC = {
     "RankBoostOrderer": "ordering",
     "RankCorrelationReducer": "ordering",
     "RankSVMOrderer": "ordering",
+    "RankingPipeline": "pipeline",
     "TextEncoder": "text",
+    "TreeLabelRanker": "label_ranking",
+    "load": "persistence",
+    "make_ranking_pipeline": "pipeline",
+    "save": "persistence",
+}
+_ROOMS = (
+    "base",
+    "checks",
+    "consensus",
+    "datasets",
+    "exceptions",
+    "label_ranking",
+    "mallows",
+    "metrics",
+    "multilabel",
+    "ordering",
+    "pipeline",
+    "plackett_luce",
+    "preferences",
+    "rankings",
+    "study",
+    "tables",
+    "text",
+)
+
+__all__ = [*sorted(_PUBLIC), *_ROOMS]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("prefero")
+    if name in _PUBLIC:
+        return getattr(import_module(f"prefero.{_PUBLIC[name]}"), name)
+    if name in _ROOMS:
+        return import_module(f"prefero.{name}")
+    raise AttributeError(f"module 'prefero' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -26,6 +26,7 @@ from prefero.cli.options import (
     Reading,
     RowsOption,
     SeedOption,
+    TextFeaturesOption,
     TextOption,
     Unranked,
     UnrankedOption,
@@ -111,6 +112,7 @@ def compare(
     ] = None,
     ignore: IgnoreOption = None,
     text: TextOption = None,
+    text_features: TextFeaturesOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
     seed: SeedOption = 0,
@@ -142,7 +144,7 @@ def compare(
     plan = Plan(measure_for(measure, format in CALIBRATED), *size, seed)
     choices = _chosen(rankers, format in CALIBRATED)
     samples = [
-        _sample(path, name, reading, (ignore, groups, text), plan)
+        _sample(path, name, reading, (ignore, groups, text, text_features), plan)
         for path, name in zip(data, _names(data), strict=True)
     ]
     trials = run_trials(choices, samples, plan, jobs=jobs, folder=resume)
@@ -176,16 +178,16 @@ def _sample(
     path: Path,
     name: str,
     reading: Reading,
-    columns: tuple[str | None, str | None, str | None],
+    columns: tuple[str | None, ...],
     plan: Plan,
 ) -> Sample:
-    """Read a table; the columns are those to ignore, of the groups, and of text."""
+    """Read a table; the columns are those to ignore, of the groups, of names and of prose."""
     import numpy as np
 
-    ignore, groups, text = columns
+    ignore, groups, text, prose = columns
     training = read_training(path, reading, ignore, None, groups)
     rankings = training.rankings
-    features = training_features(rankings, text)
+    features = training_features(rankings, text, prose)
     sample = Sample.of(name, rankings, features, training.groups, plan)
     refuse_measure(sample, plan)
     if sample.witnesses < plan.folds:

@@ -229,6 +229,14 @@ TextOption = Annotated[
         "--text", metavar="COLUMNS", help="Columns of names, though some or all look like numbers."
     ),
 ]
+TextFeaturesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--text-features",
+        metavar="COLUMNS",
+        help="Columns of free text, whose words are learned from (TF-IDF in a few dimensions).",
+    ),
+]
 MeasureOption = Annotated[
     Measure | None,
     typer.Option(

@@ -8,7 +8,7 @@ import typer
 from prefero._names import did_you_mean
 from prefero._pipelines import at_final_step, final_step, fit_final
 from prefero.cli.console import count, print_json, say
-from prefero.cli.models import kind_of, parse_settings
+from prefero.cli.models import kind_of, parse_settings, say_unseen, unseen_names
 from prefero.cli.options import (
     DataFile,
     IgnoreOption,
@@ -18,6 +18,7 @@ from prefero.cli.options import (
     NewDataFile,
     SeedOption,
     SetOption,
+    TextFeaturesOption,
     TextOption,
     table_out,
 )
@@ -82,6 +83,7 @@ def train(
     features: FeaturesOption = None,
     ignore: IgnoreOption = None,
     text: TextOption = None,
+    text_features: TextFeaturesOption = None,
     model: Annotated[
         str,
         typer.Option(
@@ -105,7 +107,7 @@ def train(
     parameters = parse_settings(settings)
     if parameters and model == AUTO:
         raise typer.BadParameter("--set needs the name of one orderer: add --model.")
-    objects = read_objects(data, Columns(group, rank, grade, features, ignore, text))
+    objects = read_objects(data, Columns(group, rank, grade, features, ignore, text, text_features))
     if model == AUTO:
         model, rho = _best(objects, reduce, seed)
     else:
@@ -198,7 +200,9 @@ def predict(
 
     trained = load_orderer(model)
     table = read(data)
-    orderer, X = at_final_step(trained, new_features(trained, table, TAKE_MISSING))
+    X = new_features(trained, table, TAKE_MISSING)
+    say_unseen(unseen_names(trained, X))
+    orderer, X = at_final_step(trained, X)
     group = group or table.declared.group
     groups = groups_of(table, group)
     columns: dict[str, Any] = {} if group is None else {group: groups}

@@ -15,6 +15,7 @@ from prefero.cli.options import (
     JobsOption,
     JsonOption,
     SeedOption,
+    TextFeaturesOption,
     TextOption,
     table_out,
     writable,
@@ -67,6 +68,7 @@ def compare(
     features: FeaturesOption = None,
     ignore: IgnoreOption = None,
     text: TextOption = None,
+    text_features: TextFeaturesOption = None,
     orderers: Annotated[
         str | None,
         typer.Option(
@@ -108,7 +110,7 @@ def compare(
     """
     from prefero.study import compare as judge
 
-    columns = Columns(group, rank, grade, features, ignore, text)
+    columns = Columns(group, rank, grade, features, ignore, text, text_features)
     tables = [read_objects(path, columns) for path in data]
     for objects in tables:
         if objects.witnesses < folds:

@@ -78,6 +78,7 @@ class Columns:
     features: str | None = None
     ignore: str | None = None
     text: str | None = None
+    prose: str | None = None
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def read_objects(data: Path, columns: Columns) -> Objects:
     names = [name for name in table.columns(columns.features or "*") if name not in used]
     if not names:
         raise table.error("no column is left as a feature to learn from.")
-    X = features_of(table, names, columns.text, len(table.frame))
+    X = features_of(table, names, columns.text, len(table.frame), columns.prose)
     numbered = X.set_axis(range(1, len(X) + 1))
     return Objects(data.stem, table, numbered, ranks, None if grade is None else values, groups)
 

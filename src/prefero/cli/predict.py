@@ -1,5 +1,6 @@
 """prefero predict: the order of the labels for new instances."""
 
+from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,8 +14,11 @@ from prefero.cli.models import (
     as_input,
     feature_names,
     load_ranker,
+    prose_features,
+    say_unseen,
     takes_missing,
     text_features,
+    unseen_names,
 )
 from prefero.cli.options import (
     JsonOption,
@@ -94,10 +98,15 @@ def predict(
     if reliability and not hasattr(ranker, "predict_reliability"):
         raise typer.BadParameter(f"The model in {model} is not calibrated: train it again.")
     n_rows = 0
+    unseen: dict[str, Counter[str]] = {}
     with writing(out or Path("-"), as_json=as_json) as write:
         for table in read_in_parts(data, _rows_at_a_time(ranker, form)):
-            write(_predictions(trained, table, form, top, keep, reliability))
+            X = new_features(trained, table)
+            for column, names in unseen_names(trained, X).items():
+                unseen.setdefault(column, Counter()).update(names)
+            write(_predictions(trained, X, table, form, top, keep, reliability))
             n_rows += len(table.frame)
+    say_unseen(unseen)
     if out is not None:
         say(f"Wrote the {form} of {n_rows} predictions to {out}.")
 
@@ -123,11 +132,17 @@ def _rows_at_a_time(ranker: Any, form: Form) -> int:
 
 
 def _predictions(
-    trained: Any, table: "Table", form: Form, top: int | None, keep: str | None, reliability: bool
+    trained: Any,
+    X: Any,
+    table: "Table",
+    form: Form,
+    top: int | None,
+    keep: str | None,
+    reliability: bool,
 ) -> "pd.DataFrame":
     """The lines of output for a part of the input."""
     kept = table.frame[table.columns(keep)] if keep else table.frame[[]]
-    ranker, X = at_final_step(trained, new_features(trained, table))
+    ranker, X = at_final_step(trained, X)
     predictions = _predicted(ranker, X, kept, form, top)
     if reliability:
         sure = ranker.predict_reliability(X)
@@ -142,7 +157,9 @@ def new_features(model: Any, table: "Table", able: str = "a tree or a forest") -
     import numpy as np
 
     names = feature_names(model)
-    X = known_features(table, names, model.n_features_in_, text_features(model))
+    X = known_features(
+        table, names, model.n_features_in_, text_features(model), prose_features(model)
+    )
     if not takes_missing(model):
         refuse_missing(table, X, np.arange(len(X)), type(final_step(model)).__name__, able)
     return X if names is None else as_input(model, X)

@@ -29,6 +29,7 @@ from prefero.cli.options import (
     RowsOption,
     SeedOption,
     SetOption,
+    TextFeaturesOption,
     TextOption,
     Unranked,
     UnrankedOption,
@@ -82,6 +83,7 @@ def train(
     settings: SetOption = [],  # noqa: B006 (typer copies it)
     ignore: IgnoreOption = None,
     text: TextOption = None,
+    text_features: TextFeaturesOption = None,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="How much each row counts.")
     ] = None,
@@ -103,7 +105,7 @@ def train(
     reading = Reading(format, labels, higher_is_better, unranked, instance)
     training = read_training(data, reading, ignore, weights, groups)
     rankings = training.rankings
-    features = training_features(rankings, text)
+    features = training_features(rankings, text, text_features)
     wonder_about_leaks(rankings, features)
     multilabel, found = rankings.calibrated is not None, None
     plan = Plan(measure_for(measure, multilabel), most_rows=rows, seed=seed)
