@@ -29,12 +29,14 @@ from prefero.cli.options import (
     RowsOption,
     SeedOption,
     SetOption,
+    TextFeaturesOption,
     TextOption,
     Unranked,
     UnrankedOption,
+    measure_for,
     read_key,
 )
-from prefero.cli.rankers import AUTO, BASELINE, RANKERS, RankerChoice, ranker_choice
+from prefero.cli.rankers import AUTO, BASELINE, RankerChoice, ranker_choice, rankers_for
 from prefero.cli.tables import rankings_of, read
 from prefero.cli.trials import Plan, Sample, refuse_measure, run_trials, wonder_about_leaks
 from prefero.exceptions import DataError
@@ -77,10 +79,11 @@ def train(
     format: FormatOption = Format.RANKS,
     higher_is_better: DirectionOption = None,
     model: ModelOption = AUTO,
-    measure: MeasureOption = Measure.TAU,
+    measure: MeasureOption = None,
     settings: SetOption = [],  # noqa: B006 (typer copies it)
     ignore: IgnoreOption = None,
     text: TextOption = None,
+    text_features: TextFeaturesOption = None,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="How much each row counts.")
     ] = None,
@@ -94,8 +97,6 @@ def train(
     as_json: JsonOption = False,
 ) -> None:
     """Train a ranker on a table and write it to a file."""
-    from pandas import DataFrame
-
     from prefero.persistence import save
 
     parameters = parse_settings(settings)
@@ -104,21 +105,21 @@ def train(
     reading = Reading(format, labels, higher_is_better, unranked, instance)
     training = read_training(data, reading, ignore, weights, groups)
     rankings = training.rankings
-    features = training_features(rankings, text)
+    features = training_features(rankings, text, text_features)
     wonder_about_leaks(rankings, features)
-    found = None
+    multilabel, found = rankings.calibrated is not None, None
+    plan = Plan(measure_for(measure, multilabel), most_rows=rows, seed=seed)
     if model == AUTO:
-        plan = Plan(measure, most_rows=rows, seed=seed)
         found = _auto(Sample.of(data.stem, rankings, features, training.groups, plan), plan, jobs)
         model = BASELINE.name if found is None else found.best
-    choice = ranker_choice(model)
+    choice = ranker_choice(model, multilabel)
     ranker = build(choice, features, seeded(choice, seed, jobs) | parameters)
     if not takes_missing(ranker):
         refuse_missing(rankings.table, features, rankings.rows, choice.name)
-    ranks = DataFrame(rankings.ranks, columns=rankings.labels)
-    save(fit(ranker, features, ranks, training.weights), out, key=read_key(key_file))
+    save(fit(ranker, features, rankings, training.weights), out, key=read_key(key_file))
     done = Trained(
-        *(choice.name, str(out), len(ranks), rankings.labels, list(features), measure),
+        *(choice.name, str(out), len(rankings.ranks), rankings.labels, list(features)),
+        plan.measure,
         {} if found is None else dict(zip(found.rankers, found.scores[0].tolist(), strict=True)),
         None if found is None else found.verdict(),
     )
@@ -176,7 +177,7 @@ def _auto(sample: Sample, plan: Plan, jobs: int | None) -> "Comparison | None":
         return None
     sample.wonder()
     plan = replace(plan, folds=min(plan.folds, n))
-    trials = run_trials(RANKERS, [sample], plan, jobs=jobs)
+    trials = run_trials(rankers_for(sample.multilabel), [sample], plan, jobs=jobs)
     for (name, _), reason in trials.failed.items():
         say(f"{name} is left out: {reason}")
     try:
@@ -189,8 +190,9 @@ def _auto(sample: Sample, plan: Plan, jobs: int | None) -> "Comparison | None":
 def _tell(done: Trained) -> None:
     if done.verdict is not None:
         say(f"{done.measure} in cross-validation:")
+        width = max(12, *(len(name) + 1 for name in done.cross_validated))
         for name, value in done.cross_validated.items():
-            say(f"  {name:<12}{value:>7.3f}{'  <- chosen' if name == done.model else ''}")
+            say(f"  {name:<{width}}{value:>7.3f}{'  <- chosen' if name == done.model else ''}")
         say(done.verdict)
     say(
         f"Trained {done.model} on {count(done.rows, 'ranking')} of "
