@@ -25,11 +25,13 @@ _PUBLIC = {
     "RankBoostOrderer": "ordering",
     "RankCorrelationReducer": "ordering",
     "RankSVMOrderer": "ordering",
+    "StackingLabelRanker": "automatic",
     "TreeLabelRanker": "label_ranking",
     "load": "persistence",
     "save": "persistence",
 }
 _ROOMS = (
+    "automatic",
     "base",
     "checks",
     "consensus",
