@@ -6,6 +6,7 @@ from typing import Any
 # Public name -> the room it lives in. Rooms load on first use, so that `import prefero`
 # and the command line's help stay quick.
 _PUBLIC = {
+    "AutoLabelRanker": "automatic",
     "BinaryRelevanceRanker": "multilabel",
     "BoostingFeatureSelector": "text",
     "BoostingOrderer": "ordering",
@@ -26,6 +27,7 @@ _PUBLIC = {
     "RankCorrelationReducer": "ordering",
     "RankSVMOrderer": "ordering",
     "StackingLabelRanker": "automatic",
+    "TableTransformer": "automatic",
     "TreeLabelRanker": "label_ranking",
     "load": "persistence",
     "save": "persistence",
