@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
@@ -72,7 +71,8 @@ def fold_held_out(
     """Fit a ranker once a fold to all other rows and return its margins of some of the fold's."""
     start = time.perf_counter()
     folds = [k for k in range(int(fold.max()) + 1) if (fold[asked] == k).any()]
-    parts = Parallel(n_jobs=n_jobs)(
+    # Members run in the core, which drops the lock, and share the rows.
+    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(_margins_of_fold)(ranker, rows, fold == k, asked[fold[asked] == k]) for k in folds
     )
     margins = np.full((len(asked), parts[0].shape[1]), np.nan)
@@ -120,8 +120,3 @@ def _own_margins(ranker: Any, X: Any, target: Any, weight: Values, asked: Indice
         return score_margins(scores, pairs)
     margins = ranker._held_out_margins(X, target, weight, asked)
     return None if margins is None else margins[:, pair_numbers(pairs, len(ranker.labels_))]
-
-
-def n_rows_of(X: Any) -> int:
-    """Return the number of rows of an array or a sparse matrix."""
-    return int(X.shape[0]) if issparse(X) else len(X)

@@ -19,7 +19,7 @@ from prefero.automatic._evidence import MEASURES
 from prefero.automatic._members import Rows, fitted_member
 from prefero.automatic._screening import Clock, LeftOut, Plan, Screening, thinned
 from prefero.automatic._stack import BaseStack, Judged
-from prefero.automatic.table import TableTransformer
+from prefero.automatic.table import TableTransformer, as_columns
 
 # Rows of the first round where there are more than twice as many, and of the second.
 _FIRST_ROUND = 4000
@@ -139,6 +139,7 @@ class AutoLabelRanker(BaseStack):
         return tags
 
     def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        X = as_columns(X)
         if reset:
             self._clock = Clock(self.time_limit)
             self.preparation_ = TableTransformer().fit(X)

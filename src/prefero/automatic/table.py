@@ -94,7 +94,7 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
         self
             The transformer.
         """
-        X = _as_columns(X)
+        X = as_columns(X)
         validate_data(self, X, skip_check_array=True)
         if not _is_mixed(X):
             X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
@@ -131,7 +131,7 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
             Numbers; NaN where something is missing.
         """
         check_is_fitted(self)
-        X = _as_columns(X)
+        X = as_columns(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         if not _is_mixed(X) and (self.kinds_ == "number").all():
             return check_array(
@@ -146,9 +146,11 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
         return check_array(np.column_stack(columns), ensure_all_finite="allow-nan")
 
 
-def _as_columns(X: Any) -> Any:
-    """X as something with a shape and columns."""
-    return X if issparse(X) or hasattr(X, "shape") else np.asarray(X)
+def as_columns(X: Any) -> Any:
+    """Return X as something with two dimensions."""
+    X = X if issparse(X) or hasattr(X, "shape") else np.asarray(X)
+    # What has another number of dimensions is refused in the words of scikit-learn.
+    return X if len(X.shape) == 2 else check_array(X, dtype=None)
 
 
 def _is_mixed(X: Any) -> bool:
