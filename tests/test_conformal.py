@@ -76,6 +76,19 @@ def test_too_few_rows_leave_everything_possible():
     assert (stack.predict_rank_intervals(X)[..., 1] == 5).all()
 
 
+def test_coverage_after_learning_from_incomplete_rankings():
+    X, Y = data(2500, 0)
+    Y = drop_labels(Y, 0.5, random_state=0)
+    used = ~np.isnan(Y).all(axis=1)
+    stack = StackingLabelRanker([("linear", LogLinearLabelRanker(alpha=1e-3))])
+    stack.fit(X[used], Y[used])
+    X, Y = data(6000, 1)
+    covered = stack.predict_first_set(X)[np.arange(len(Y)), Y.argmin(axis=1)]
+    assert abs(covered.mean() - 0.9) < 0.03
+    start, end = np.moveaxis(stack.predict_rank_intervals(X), 2, 0)
+    assert abs(((start <= Y) & (Y <= end)).mean() - 0.9) < 0.04
+
+
 def test_missing_labels_and_ties():
     X, Y = data(400, 0)
     Y = drop_labels(np.ceil(Y / 2), 0.1, random_state=0)

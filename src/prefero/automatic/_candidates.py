@@ -118,7 +118,7 @@ def _forests(shape: Shape, effort: str, seed: int) -> list[Candidate]:
 
 def _kernels(shape: Shape, effort: str, seed: int) -> list[Candidate]:
     """Log-linear models of how near instances are to some landmarks."""
-    settings = [(1.0, 1e-3), (1.0, 1e-5), (3.0, 1e-5)]
+    settings = [(1.0, 1e-3), (1.0, 1e-4), (1.0, 1e-5), (3.0, 1e-5)]
     if effort == "best":
         settings += [(0.3, 1e-4), (0.3, 1e-6), (1.0, 1e-6), (3.0, 1e-3)]
     count = int(np.clip(shape.n_rows // 2, 1, _LANDMARKS * (1 if effort == "balanced" else 2)))

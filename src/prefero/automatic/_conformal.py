@@ -11,10 +11,11 @@ from prefero._docs import documented
 from prefero._state import Array, FittedState, Word
 from prefero._typing import Indices, Mask, Values
 from prefero.automatic._decoding import first_shares, pair_sums
+from prefero.calibration import all_pairs
 
 # The error at which the kinds of scores are compared, by the size of what they leave.
 _COMPARED_AT = 0.1
-# Complete rankings that are enough to tell which label is first; fewer are helped out by others.
+# Complete rankings that are enough; fewer are helped out by others.
 _ENOUGH_COMPLETE = 100
 _BLOCK_ENTRIES = 2**22
 # The spread of a rank is never taken for less: a label all are sure of may still be elsewhere.
@@ -41,8 +42,8 @@ def learn_conformal(margins: Values, truth: Values) -> Conformal:
         Log-odds that the first label of each pair comes first, by a model that has not seen
         the row.
     truth : ndarray of shape (n_samples, n_labels)
-        Ranks. Only complete rankings tell which rank a label has; which label is first is
-        taken from the incomplete ones too if the complete ones are few.
+        Ranks. If complete rankings are few, the incomplete ones count too, for their own
+        labels among themselves.
 
     Returns
     -------
@@ -53,18 +54,18 @@ def learn_conformal(margins: Values, truth: Values) -> Conformal:
     used = ~np.isnan(margins).any(axis=1) & ~np.isnan(truth).all(axis=1)
     margins, truth = margins[used], truth[used]
     complete = ~np.isnan(truth).any(axis=1)
-    for_first = complete if complete.sum() >= _ENOUGH_COMPLETE else np.ones_like(complete)
+    if complete.sum() >= _ENOUGH_COMPLETE:
+        margins, truth = margins[complete], truth[complete]
+    known = ~np.isnan(truth)
     first = _smallest(
         FIRST_SCORES,
-        lambda kind: first_oddities(margins[for_first], n_labels, kind),
-        _is_first(truth[for_first]),
+        lambda kind: first_oddities(margins, n_labels, kind, known),
+        _is_first(truth),
     )
-    ranked = truth[complete] if complete.any() else truth
-    guesses = margins[complete] if complete.any() else margins
+    # Over few labels a distance means something else than over all; a spread does not.
+    kinds = RANK_SCORES if known.all() else RANK_SCORES[1:]
     rank = _smallest(
-        RANK_SCORES,
-        lambda kind: rank_oddities(guesses, n_labels, kind),
-        _has_rank(ranked),
+        kinds, lambda kind: rank_oddities(margins, n_labels, kind, known), _has_rank(truth)
     )
     return Conformal(*first, *rank)
 
@@ -105,7 +106,9 @@ def quantile(oddities: Values, error: float) -> float:
     return float(oddities[place - 1]) if place <= len(oddities) else float("inf")
 
 
-def first_oddities(margins: Values, n_labels: int, kind: str) -> Values:
+def first_oddities(
+    margins: Values, n_labels: int, kind: str, known: Mask | None = None
+) -> Values:
     """Return how odd it would be if each label came first.
 
     Parameters
@@ -117,6 +120,8 @@ def first_oddities(margins: Values, n_labels: int, kind: str) -> Values:
     kind : {"share", "cumulated"}
         1 less the share that the label has of being first; or the shares of all labels that
         have a larger one, which adapts to how sure the model is of an instance.
+    known : ndarray of shape (n_samples, n_labels), optional
+        The labels in question; all by default.
 
     Returns
     -------
@@ -124,6 +129,9 @@ def first_oddities(margins: Values, n_labels: int, kind: str) -> Values:
         Larger is odder.
     """
     share = first_shares(margins, n_labels)
+    if known is not None:
+        share = np.where(known, share, 0.0)
+        share /= np.maximum(share.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     if kind == "share":
         return 1 - share
     order = np.argsort(-share, axis=1, kind="stable")
@@ -134,7 +142,9 @@ def first_oddities(margins: Values, n_labels: int, kind: str) -> Values:
     return oddities
 
 
-def rank_oddities(margins: Values, n_labels: int, kind: str) -> Values:
+def rank_oddities(
+    margins: Values, n_labels: int, kind: str, known: Mask | None = None
+) -> Values:
     """Return how odd it would be if each label had each rank.
 
     Parameters
@@ -146,6 +156,8 @@ def rank_oddities(margins: Values, n_labels: int, kind: str) -> Values:
     kind : {"distance", "spread"}
         How far the rank is from the one to expect; or that over the spread of ranks that the
         probabilities expect, which adapts to how sure the model is of a label.
+    known : ndarray of shape (n_samples, n_labels), optional
+        The labels among which a rank counts; all by default.
 
     Returns
     -------
@@ -153,11 +165,15 @@ def rank_oddities(margins: Values, n_labels: int, kind: str) -> Values:
         ``[n, i, r]`` of label i at rank r + 1.
     """
     before = expit(margins)
-    expected = 1 + pair_sums(1 - before, before, n_labels)
+    after, variance = 1 - before, before * (1 - before)
+    if known is not None and not known.all():
+        first, second = all_pairs(n_labels)
+        counts = known[:, first] & known[:, second]
+        before, after, variance = (counts * part for part in (before, after, variance))
+    expected = 1 + pair_sums(after, before, n_labels)
     distance = np.abs(np.arange(1, n_labels + 1) - expected[:, :, None])
     if kind == "distance":
         return distance
-    variance = before * (1 - before)
     spread = np.sqrt(pair_sums(variance, variance, n_labels))
     return distance / np.maximum(spread, _LEAST_SPREAD)[:, :, None]
 
