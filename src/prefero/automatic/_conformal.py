@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._docs import documented
 from prefero._state import Array, FittedState, Word
 from prefero._typing import Indices, Mask, Values
-from prefero.automatic._decoding import first_shares, pair_sums
-from prefero.calibration import all_pairs
+from prefero.automatic._decoding import first_shares, log_worths, pair_sums
 
 # The error at which the kinds of scores are compared, by the size of what they leave.
 _COMPARED_AT = 0.1
@@ -42,8 +41,8 @@ def learn_conformal(margins: Values, truth: Values) -> Conformal:
         Log-odds that the first label of each pair comes first, by a model that has not seen
         the row.
     truth : ndarray of shape (n_samples, n_labels)
-        Ranks. If complete rankings are few, the incomplete ones count too, for their own
-        labels among themselves.
+        Ranks. If complete rankings are few, the incomplete ones are completed as the model
+        expects.
 
     Returns
     -------
@@ -56,18 +55,47 @@ def learn_conformal(margins: Values, truth: Values) -> Conformal:
     complete = ~np.isnan(truth).any(axis=1)
     if complete.sum() >= _ENOUGH_COMPLETE:
         margins, truth = margins[complete], truth[complete]
-    known = ~np.isnan(truth)
+    else:
+        truth = completed(margins, truth)
     first = _smallest(
-        FIRST_SCORES,
-        lambda kind: first_oddities(margins, n_labels, kind, known),
-        _is_first(truth),
+        FIRST_SCORES, lambda kind: first_oddities(margins, n_labels, kind), _is_first(truth)
     )
-    # Over few labels a distance means something else than over all; a spread does not.
-    kinds = RANK_SCORES if known.all() else RANK_SCORES[1:]
     rank = _smallest(
-        kinds, lambda kind: rank_oddities(margins, n_labels, kind, known), _has_rank(truth)
+        RANK_SCORES, lambda kind: rank_oddities(margins, n_labels, kind), _has_rank(truth)
     )
     return Conformal(*first, *rank)
+
+
+def completed(margins: Values, truth: Values) -> Values:
+    """Place missing labels as the model expects them, and leave the order of the others.
+
+    Worths of all labels are drawn from the model (Plackett-Luce). Those that fall to the ranked
+    labels are dealt out in their true order.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n_samples, n_pairs)
+        Log-odds of pairs.
+    truth : ndarray of shape (n_samples, n_labels)
+        Ranks, possibly incomplete or tied.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        Complete ranks; tied labels stay so.
+    """
+    n_labels = truth.shape[1]
+    drawn = log_worths(margins, n_labels) + np.random.default_rng(0).gumbel(size=truth.shape)
+    known = ~np.isnan(truth)
+    ranks = np.empty(truth.shape)
+    for row, (worth, true, own) in enumerate(zip(drawn, truth, known, strict=True)):
+        levels, bucket = np.unique(true[own], return_inverse=True)
+        values = -np.sort(-worth[own])
+        # Tied labels share the first worth of their bucket.
+        starts = np.searchsorted(np.sort(bucket), np.arange(len(levels)))
+        worth[own] = values[starts][bucket]
+        ranks[row] = np.unique(-worth, return_inverse=True)[1] + 1
+    return ranks
 
 
 def _smallest(kinds: Any, oddities: Any, true: Mask) -> tuple[str, Values]:
@@ -106,9 +134,7 @@ def quantile(oddities: Values, error: float) -> float:
     return float(oddities[place - 1]) if place <= len(oddities) else float("inf")
 
 
-def first_oddities(
-    margins: Values, n_labels: int, kind: str, known: Mask | None = None
-) -> Values:
+def first_oddities(margins: Values, n_labels: int, kind: str) -> Values:
     """Return how odd it would be if each label came first.
 
     Parameters
@@ -120,8 +146,6 @@ def first_oddities(
     kind : {"share", "cumulated"}
         1 less the share that the label has of being first; or the shares of all labels that
         have a larger one, which adapts to how sure the model is of an instance.
-    known : ndarray of shape (n_samples, n_labels), optional
-        The labels in question; all by default.
 
     Returns
     -------
@@ -129,9 +153,6 @@ def first_oddities(
         Larger is odder.
     """
     share = first_shares(margins, n_labels)
-    if known is not None:
-        share = np.where(known, share, 0.0)
-        share /= np.maximum(share.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     if kind == "share":
         return 1 - share
     order = np.argsort(-share, axis=1, kind="stable")
@@ -142,9 +163,7 @@ def first_oddities(
     return oddities
 
 
-def rank_oddities(
-    margins: Values, n_labels: int, kind: str, known: Mask | None = None
-) -> Values:
+def rank_oddities(margins: Values, n_labels: int, kind: str) -> Values:
     """Return how odd it would be if each label had each rank.
 
     Parameters
@@ -156,8 +175,6 @@ def rank_oddities(
     kind : {"distance", "spread"}
         How far the rank is from the one to expect; or that over the spread of ranks that the
         probabilities expect, which adapts to how sure the model is of a label.
-    known : ndarray of shape (n_samples, n_labels), optional
-        The labels among which a rank counts; all by default.
 
     Returns
     -------
@@ -165,15 +182,11 @@ def rank_oddities(
         ``[n, i, r]`` of label i at rank r + 1.
     """
     before = expit(margins)
-    after, variance = 1 - before, before * (1 - before)
-    if known is not None and not known.all():
-        first, second = all_pairs(n_labels)
-        counts = known[:, first] & known[:, second]
-        before, after, variance = (counts * part for part in (before, after, variance))
-    expected = 1 + pair_sums(after, before, n_labels)
+    expected = 1 + pair_sums(1 - before, before, n_labels)
     distance = np.abs(np.arange(1, n_labels + 1) - expected[:, :, None])
     if kind == "distance":
         return distance
+    variance = before * (1 - before)
     spread = np.sqrt(pair_sums(variance, variance, n_labels))
     return distance / np.maximum(spread, _LEAST_SPREAD)[:, :, None]
 

@@ -96,6 +96,24 @@ def first_shares(margins: Values, n_labels: int) -> Values:
     ndarray of shape (n_samples, n_labels)
         They add up to 1.
     """
-    worth = pair_sums(margins, -margins, n_labels) / n_labels
+    worth = log_worths(margins, n_labels)
     worth = np.exp(worth - worth.max(axis=1, keepdims=True))
     return worth / worth.sum(axis=1, keepdims=True)
+
+
+def log_worths(margins: Values, n_labels: int) -> Values:
+    """Return the logarithms of worths that explain pair margins best: their means.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n_samples, n_pairs)
+        Log-odds that the first label of each pair comes first.
+    n_labels : int
+        The number of labels.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        They add up to 0.
+    """
+    return pair_sums(margins, -margins, n_labels) / n_labels
