@@ -132,7 +132,7 @@ def rankers() -> dict[str, Any]:
         if isinstance(ranker, ConsensusLabelRanker):
             continue
         steps = [SimpleImputer(strategy="median", keep_empty_features=True)]
-        if not name.startswith(("Tree", "Forest")):
+        if not name.startswith(("Tree", "Forest", "Boosting")):
             steps.append(StandardScaler())
         found[name] = make_pipeline(*steps, ranker)
     return found

@@ -76,6 +76,7 @@ inline Neighborhoods neighborhoods(const Starts& starts, const Rows& rows, const
 }
 
 // One function a subject, in the file of that name; module.cpp calls them all.
+void bind_boosting(nb::module_& module);
 void bind_rankings(nb::module_& module);
 void bind_cases(nb::module_& module);
 void bind_calibrated(nb::module_& module);

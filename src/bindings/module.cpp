@@ -17,6 +17,7 @@ void keep_exception(const std::exception_ptr& thrown, void*) {
 NB_MODULE(_core, module) {
     nb::register_exception_translator(keep_exception);
     module.doc() = "Compiled kernels of Prefero on plain arrays.";
+    prefero::bindings::bind_boosting(module);
     prefero::bindings::bind_calibrated(module);
     prefero::bindings::bind_cases(module);
     prefero::bindings::bind_rankings(module);

@@ -161,9 +161,9 @@ nb::tuple boost_pairs(Bins bins, In<std::int64_t, 1> levels, Starts starts,
     auto gains = make_array<double, 1>({features});
     {
         Unlocked unlocked;
-        trees =
-            prefero::boost_pairs(bin_matrix(bins), levels.data(), groups, all,
-                                 {learning_rate, {max_features, false, false}, stopping}, unlocked);
+        trees = prefero::boost_pairs(
+            bin_matrix(bins), levels.data(), groups, all,
+            {learning_rate, {max_features, features, false, false}, stopping}, unlocked);
         add_gains(trees, gains.data());
     }
     return nb::make_tuple(tree_arrays(trees, 1), gains);

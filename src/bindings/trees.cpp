@@ -52,7 +52,8 @@ class TreeGrower {
                   std::size_t max_features, std::size_t max_depth, std::size_t min_split,
                   std::size_t min_leaf, std::size_t max_leaves, double min_decrease, double gamma,
                   bool description_length) const {
-        const GrowOptions options{bootstrap, Search{max_features, random_cuts, category_sets},
+        const Search search{max_features, data_.features(), random_cuts, category_sets};
+        const GrowOptions options{bootstrap, search,
                                   Stopping{max_depth, min_split, min_leaf, max_leaves, min_decrease,
                                            gamma, description_length}};
         std::vector<Tree> trees;

@@ -32,7 +32,8 @@ inline void sum_rows(const Sample& sample, RowSpan rows, Block* sums) {
 // first principal axis (by power iteration). Sets of categories that are neighbours there are
 // the only ones worth trying: exact for two labels, close for more.
 inline std::vector<std::size_t> order_categories(const Sample& sample, const NodeHistogram& bins) {
-    const std::size_t width = sample.data.width(), count = bins.count(), lanes = width * kLanes;
+    const std::size_t width = sample.data.width(), count = bins.count();
+    const std::size_t begin = sample.data.vector_begin(), lanes = sample.data.vector_end();
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
     Blocks sums(count * width), mean(width);
@@ -46,15 +47,15 @@ inline std::vector<std::size_t> order_categories(const Sample& sample, const Nod
         return sum[lane] / sum[kWeightLane] - all[lane] / all[kWeightLane];
     };
     std::vector<double> axis(lanes), keys(count), next(lanes);
-    for (std::size_t lane = kVectorLane; lane < lanes; ++lane) axis[lane] = difference(0, lane);
+    for (std::size_t lane = begin; lane < lanes; ++lane) axis[lane] = difference(0, lane);
     for (int round = 0; round < 8; ++round) {
         std::fill(next.begin(), next.end(), 0.0);
         for (std::size_t k = 0; k < count; ++k) {
             keys[k] = 0;
-            for (std::size_t lane = kVectorLane; lane < lanes; ++lane)
+            for (std::size_t lane = begin; lane < lanes; ++lane)
                 keys[k] += axis[lane] * difference(k, lane);
             const double pull = keys[k] * sums[k * width].lane[kWeightLane];
-            for (std::size_t lane = kVectorLane; lane < lanes; ++lane)
+            for (std::size_t lane = begin; lane < lanes; ++lane)
                 next[lane] += pull * difference(k, lane);
         }
         const double most =

@@ -9,9 +9,10 @@
 namespace prefero {
 
 struct Search {
-    std::size_t max_features;  // features tried at a node
-    bool random_cuts;          // one random cut a feature (extra-trees) in place of the best
-    bool category_sets;        // sets of categories in place of one against the rest
+    std::size_t max_features;   // features tried at a node
+    std::size_t tree_features;  // of so many that are drawn for a tree
+    bool random_cuts;           // one random cut a feature (extra-trees) in place of the best
+    bool category_sets;         // sets of categories in place of one against the rest
 };
 
 struct GrowOptions {

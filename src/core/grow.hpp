@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/categories.hpp"
+#include "core/criteria/histograms.hpp"
 #include "core/forest.hpp"
 #include "core/scan.hpp"
 
@@ -29,14 +30,13 @@ class Grower {
         start(seed);
         add_nodes(1);
         open_node({0, sample_.rows, 0, 0});
-        std::size_t leaves = 1;
         while (!frontier_.empty()) {
             Open next = pop();
-            if (stopping_.max_leaves && leaves >= stopping_.max_leaves) {
+            if (full()) {
                 make_leaf(next.span);
             } else {
+                ++leaves_known_;
                 split(next);
-                ++leaves;
             }
         }
         write_nodes();
@@ -48,6 +48,7 @@ class Grower {
     // A node's rows are rows_[begin..end).
     struct Span {
         std::size_t begin, end, node, depth;
+        std::int32_t histogram = kNoHistogram;
     };
 
     struct Leaf {
@@ -87,12 +88,30 @@ class Grower {
         std::iota(features_.begin(), features_.end(), std::uint16_t{0});
         grown_.clear();
         leaves_.clear();
+        leaves_known_ = 1;
+        if (search_.tree_features < sample_.data.features()) draw_features();
+        if constexpr (Criterion::kBoosts) criterion_.begin(features_);
     }
+
+    // Keeps some features for the tree, in the order of their numbers.
+    void draw_features() {
+        features_.resize(sample_.data.features());
+        std::iota(features_.begin(), features_.end(), std::uint16_t{0});
+        const std::size_t m = features_.size();
+        for (std::size_t k = 0; k < search_.tree_features; ++k)
+            std::swap(features_[k],
+                      features_[k + random_.below(static_cast<std::uint32_t>(m - k))]);
+        features_.resize(search_.tree_features);
+        std::sort(features_.begin(), features_.end());
+    }
+
+    // Whether the tree has all the leaves it may have.
+    bool full() const { return stopping_.max_leaves && leaves_known_ >= stopping_.max_leaves; }
 
     void add_nodes(std::size_t count) { grown_.resize(grown_.size() + count); }
 
     void open_node(const Span& span) {
-        if (span.end - span.begin == 1) return make_leaf(span);
+        if (span.end - span.begin == 1 || full()) return make_leaf(span);
         open(span);
         if (interrupted_) throw Interrupted{};
     }
@@ -105,10 +124,15 @@ class Grower {
         const NodeRows node{rows, count, examples(rows, count)};
         if (span.depth >= stopping_.max_depth || node.examples < stopping_.min_split ||
             node.examples < 2 * stopping_.min_leaf || criterion_.pure())
-            return make_leaf(span);
-        const Choice choice = choose(node, span.node == 0);
-        if (!choice.found) return make_leaf(span);
-        frontier_.push_back({span, choice});
+            return drop(span);
+        Open open{span, {}};
+        if constexpr (Criterion::kBoosts)
+            open.span.histogram = criterion_.start_cuts(node, span.histogram);
+        else if constexpr (Criterion::kFindsCuts)
+            if (criterion_finds_cuts()) criterion_.start_cuts(node);
+        open.choice = choose(node, span.node == 0);
+        if (!open.choice.found) return drop(open.span);
+        frontier_.push_back(open);
         if (stopping_.max_leaves) std::push_heap(frontier_.begin(), frontier_.end(), worse);
     }
 
@@ -145,8 +169,6 @@ class Grower {
     // Tries features in random order until enough of them vary in the node; at the root until
     // one is found that may be split.
     PREFERO_INLINE Choice choose(NodeRows node, bool root) {
-        if constexpr (Criterion::kFindsCuts)
-            if (criterion_finds_cuts()) criterion_.start_cuts(node);
         Choice best;
         std::size_t tried = 0;
         const std::size_t m = features_.size();
@@ -170,6 +192,7 @@ class Grower {
     }
 
     bool criterion_finds_cuts() const {
+        if (Criterion::kBoosts) return true;
         return stopping_.min_leaf <= 1 && !search_.random_cuts && criterion_.finds_cuts();
     }
 
@@ -199,13 +222,20 @@ class Grower {
     }
 
     PREFERO_INLINE void consider(Choice choice, Choice& best) const {
-        if (!(choice.quality > best.quality) || !criterion_.accepts(choice.quality)) return;
+        if (!better(choice.quality, best.quality) || !criterion_.accepts(choice.quality)) return;
         choice.decrease = criterion_.decrease(choice.quality);
         if (stopping_.min_decrease > 0 &&
             choice.decrease < stopping_.min_decrease * static_cast<double>(grown_[0].weight))
             return;
         choice.found = true;
         best = choice;
+    }
+
+    PREFERO_INLINE bool better(float quality, float than) const {
+        if constexpr (Criterion::kBoosts)
+            return criterion_.better(quality, than);
+        else
+            return quality > than;
     }
 
     void split(const Open& open) {
@@ -228,8 +258,25 @@ class Grower {
         grown_[span.node].node = choice.categories
                                      ? category_node(choice, child, span.node, larger_left)
                                      : numeric_node(choice, child, larger_left);
-        open_node({middle, span.end, child + 1, span.depth + 1});
-        open_node({span.begin, middle, child, span.depth + 1});
+        Span left{span.begin, middle, child, span.depth + 1};
+        Span right{middle, span.end, child + 1, span.depth + 1};
+        if constexpr (Criterion::kBoosts) divide(span, left, right);
+        open_node(right);
+        open_node(left);
+    }
+
+    // Gives the children of a node what they inherit of its histogram, if they will look at it.
+    PREFERO_CLONES void divide(const Span& parent, Span& left, Span& right) {
+        const bool left_larger = left.end - left.begin >= right.end - right.begin;
+        Span &larger = left_larger ? left : right, &smaller = left_larger ? right : left;
+        const bool none = parent.histogram == kNoHistogram;
+        if (none || full() || larger.depth >= stopping_.max_depth ||
+            larger.end - larger.begin <= kMostRows)
+            return criterion_.histograms().release(parent.histogram);
+        const std::size_t count = smaller.end - smaller.begin;
+        smaller.histogram = criterion_.histograms().divide(
+            parent.histogram, {rows_.data() + smaller.begin, count, 0});
+        larger.histogram = parent.histogram;
     }
 
     // Values that were never missing here go with the larger child when they are.
@@ -272,6 +319,12 @@ class Grower {
         return static_cast<std::size_t>(left - rows_.data());
     }
 
+    // Makes a leaf of a node that is not split.
+    void drop(const Span& span) {
+        if constexpr (Criterion::kBoosts) criterion_.histograms().release(span.histogram);
+        make_leaf(span);
+    }
+
     void make_leaf(const Span& span) {
         grown_[span.node].node = {static_cast<std::int32_t>(leaves_.size()), 0, 0, kLeaf};
         leaves_.push_back({static_cast<std::uint32_t>(span.begin),
@@ -295,6 +348,7 @@ class Grower {
     void write_leaves() {
         const TrainingData& data = sample_.data;
         tree_.scores.resize(leaves_.size() * data.labels());
+        if constexpr (Criterion::kBoosts) return write_steps();
         if (data.any_unknown()) tree_.evidence.resize(tree_.scores.size());
         float* scores = tree_.scores.data();
         for (const Leaf& leaf : leaves_) {
@@ -302,6 +356,18 @@ class Grower {
             tree_.weight[leaf.node] = mean(leaf, &TrainingData::votes, scores);
             if (data.any_unknown()) write_evidence(leaf, scores);
             scores += data.labels();
+        }
+    }
+
+    // A tree that is a leaf by itself says nothing.
+    void write_steps() {
+        const std::size_t labels = sample_.data.labels();
+        for (std::size_t i = 0; i < leaves_.size() && leaves_.size() > 1; ++i) {
+            const Leaf& leaf = leaves_[i];
+            const RowSpan rows{rows_.data() + leaf.begin, rows_.data() + leaf.end};
+            interruption_.spend((leaf.end - leaf.begin) * sample_.data.width());
+            criterion_.write_leaf(rows, tree_.scores.data() + i * labels);
+            tree_.weight[leaf.node] = sample_.weight(rows);
         }
     }
 
@@ -360,6 +426,7 @@ class Grower {
     std::vector<Open> frontier_;
     std::vector<Grown> grown_;
     std::vector<Leaf> leaves_;
+    std::size_t leaves_known_ = 0;  // or to be
     Tree tree_;
 };
 

@@ -23,24 +23,6 @@ bool newton_steps(const std::vector<double>& gradient, const std::vector<double>
     return any;
 }
 
-// Writes the value of the leaf that each row reaches.
-void tree_values(const Tree& tree, BinMatrix bins, std::vector<double>& values,
-                 Interruption& interruption) {
-    const std::int64_t nodes[] = {0, static_cast<std::int64_t>(tree.nodes.size())};
-    const std::int64_t leaves[] = {0, static_cast<std::int64_t>(tree.scores.size())};
-    const std::int64_t sets[] = {0, 0};
-    Forest forest{1,       1,
-                  nodes,   leaves,
-                  sets,    tree.nodes.data(),
-                  nullptr, nullptr,
-                  nullptr, tree.scores.data(),
-                  nullptr};
-    const std::vector<Node> paths = self_looping(forest);
-    forest.paths = paths.data();
-    std::fill(values.begin(), values.end(), 0.0);
-    predict_scores(forest, bins, values.data(), interruption);
-}
-
 }  // namespace
 
 std::vector<Tree> boost_pairs(BinMatrix bins, const std::int64_t* levels, Groups groups,
@@ -61,7 +43,8 @@ std::vector<Tree> boost_pairs(BinMatrix bins, const std::int64_t* levels, Groups
         if (!newton_steps(gradient, active, steps)) break;
         data.set_numbers(steps.data(), active.data());
         trees.push_back(std::move(grow_trees(data, grow, &seed, 1, interruption).front()));
-        tree_values(trees.back(), bins, values, interruption);
+        std::fill(values.begin(), values.end(), 0.0);
+        add_tree_scores(trees.back(), 1, bins, values.data(), interruption);
         for (std::size_t row = 0; row < bins.rows; ++row)
             scores[row] += options.learning_rate * values[row];
     }

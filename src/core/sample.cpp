@@ -21,6 +21,29 @@ double Sample::weight(RowSpan span) const {
 void Sample::draw(bool bootstrap, std::uint64_t seed, Interruption& interruption) {
     drawn_.assign(data.rows(), 1);
     if (bootstrap) bootstrap_counts(seed, drawn_);
+    take_drawn(interruption);
+    Block* lane = lanes.data();
+    for (std::size_t i = 0; i < rows; ++i) {
+        interruption.spend(kLanes * data.width());
+        const Eight weight = broadcast(static_cast<float>(weights[i]));
+        const Block* from = data.lanes(origin[i]);
+        for (std::size_t k = 0; k < data.width(); ++k) store(*lane++, weight * load(from[k]));
+    }
+}
+
+void Sample::draw_share(double share, std::uint64_t seed, Interruption& interruption) {
+    Random random(seed);
+    drawn_.resize(data.rows());
+    auto left = static_cast<std::uint32_t>(data.rows());
+    auto wanted = std::max(1u, static_cast<std::uint32_t>(share * left + 0.5));
+    for (std::uint16_t& drawn : drawn_) {
+        drawn = random.below(left--) < wanted;
+        wanted -= drawn;
+    }
+    take_drawn(interruption);
+}
+
+void Sample::take_drawn(Interruption& interruption) {
     origin.resize(data.rows());
     rows = 0;
     for (std::uint32_t r = 0; r < data.rows(); ++r) {  // no branch: it would be a coin toss
@@ -33,18 +56,14 @@ void Sample::draw(bool bootstrap, std::uint64_t seed, Interruption& interruption
     weights.resize(rows);
     double total = 0, least = std::numeric_limits<double>::infinity();
     std::uint8_t* bin = bins.data();
-    Block* lane = lanes.data();
     for (std::size_t i = 0; i < rows; ++i) {
         const std::size_t r = origin[i];
-        interruption.spend(data.features() + kLanes * data.width());
+        interruption.spend(data.features());
         bin = std::copy_n(data.bins(r), data.features(), bin);
         weights[i] = drawn_[r] * data.weight(r);
         counts[i] = data.whole_weights() ? static_cast<std::uint32_t>(weights[i]) : drawn_[r];
         total += weights[i];
         least = std::min(least, weights[i]);
-        const Eight weight = broadcast(static_cast<float>(weights[i]));
-        const Block* from = data.lanes(r);
-        for (std::size_t k = 0; k < data.width(); ++k) store(*lane++, weight * load(from[k]));
     }
     most_in_floats = least * kMostInFloats;
     counts_in_floats =

@@ -52,6 +52,9 @@ class Sample {
     // the other share the memory.
     void draw(bool bootstrap, std::uint64_t seed, Interruption& interruption);
 
+    // Takes a share of the rows, at least one, and leaves room for their lanes.
+    void draw_share(double share, std::uint64_t seed, Interruption& interruption);
+
     const TrainingData& data;
     std::size_t rows = 0;
     std::vector<std::uint32_t> origin;  // row of the training data
@@ -68,6 +71,9 @@ class Sample {
     double weight(RowSpan span) const;
 
   private:
+    // Everything but the lanes, of the rows that were drawn.
+    void take_drawn(Interruption& interruption);
+
     std::vector<std::uint16_t> drawn_;
 };
 

@@ -15,6 +15,8 @@ std::size_t vector_length(CriterionKind criterion, std::size_t labels) {
 }
 
 std::size_t lane_width(CriterionKind criterion, std::size_t labels) {
+    // The weight before the first derivatives, the examples before the second.
+    if (criterion == CriterionKind::kNewton) return 2 * blocks(1 + labels);
     const std::size_t width = blocks(kVectorLane + vector_length(criterion, labels));
     return criterion == CriterionKind::kMallows ? 2 * width : width;
 }
@@ -23,6 +25,7 @@ double unit_length(CriterionKind criterion, std::size_t labels) {
     if (labels < 2) return 1;
     const auto c = static_cast<double>(labels);
     if (criterion == CriterionKind::kSpearman) return c * (c + 1) / (3 * (c - 1));
+    if (criterion == CriterionKind::kNewton) return 1;
     return static_cast<double>(sign_pairs(labels).size());
 }
 
@@ -59,9 +62,19 @@ TrainingData::TrainingData(CriterionKind criterion, BinMatrix bins, std::size_t 
       width_(lane_width(criterion, labels)),
       unit_(unit_length(criterion, labels)),
       bins_(bins.data, bins.data + bins.rows * bins.features),
-      categorical_(bins.features),
-      lanes_(rows_ * width_),
-      votes_(rows_ * labels) {}
+      categorical_(bins.features) {
+    if (criterion == CriterionKind::kNewton) return;
+    lanes_.resize(rows_ * width_);
+    votes_.resize(rows_ * labels);
+}
+
+std::size_t TrainingData::vector_begin() const {
+    return criterion_ == CriterionKind::kNewton ? 1 : kVectorLane;
+}
+
+std::size_t TrainingData::vector_end() const {
+    return criterion_ == CriterionKind::kNewton ? 1 + labels_ : width_ * kLanes;
+}
 
 TrainingData TrainingData::rankings(CriterionKind criterion, BinMatrix bins,
                                     const bool* categorical, RankMatrix ranks,
@@ -77,10 +90,20 @@ TrainingData TrainingData::rankings(CriterionKind criterion, BinMatrix bins,
         data.distinct_ = write_ids(ranks, data.ids_.data());
     }
     if (criterion == CriterionKind::kMallows) data.thetas_.emplace(ranks.labels);
-    if (weights) {
-        data.weights_.assign(weights, weights + ranks.rows);
-        data.whole_weights_ = std::all_of(weights, weights + ranks.rows, is_count);
-    }
+    if (weights) data.set_weights(weights);
+    return data;
+}
+
+void TrainingData::set_weights(const double* weights) {
+    weights_.assign(weights, weights + rows_);
+    whole_weights_ = std::all_of(weights, weights + rows_, is_count);
+}
+
+TrainingData TrainingData::derivatives(BinMatrix bins, const bool* categorical, std::size_t labels,
+                                       const double* weights) {
+    TrainingData data(CriterionKind::kNewton, bins, labels);
+    std::copy_n(categorical, bins.features, data.categorical_.begin());
+    data.set_weights(weights);
     return data;
 }
 

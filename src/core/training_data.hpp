@@ -14,7 +14,7 @@
 
 namespace prefero {
 
-enum class CriterionKind { kKendall, kSpearman, kMallows, kEntropy, kVariance };
+enum class CriterionKind { kKendall, kSpearman, kMallows, kEntropy, kVariance, kNewton };
 
 // What stands in the first lanes of a row, before its vector.
 constexpr std::size_t kWeightLane = 0;
@@ -27,13 +27,17 @@ constexpr double kMostInFloats = 1 << 20;
 
 class TrainingData {
   public:
-    // Rankings, for any criterion but the variance. `categorical` tells for each feature whether
+    // Rankings, for the criteria of rankings. `categorical` tells for each feature whether
     // its bins are categories; without weights every row weighs 1.
     static TrainingData rankings(CriterionKind criterion, BinMatrix bins, const bool* categorical,
                                  RankMatrix ranks, const double* weights);
 
     // A number a row, for the variance; all features are numeric.
     static TrainingData numbers(BinMatrix bins, const float* numbers, const double* weights);
+
+    // Rows whose derivatives by the scores of labels, for Newton steps, are written into samples.
+    static TrainingData derivatives(BinMatrix bins, const bool* categorical, std::size_t labels,
+                                    const double* weights);
 
     // Takes other numbers and weights for the same rows.
     void set_numbers(const float* numbers, const double* weights);
@@ -45,6 +49,10 @@ class TrainingData {
     std::size_t width() const { return width_; }  // blocks a row
     double unit() const { return unit_; }         // squared length of a complete strict ranking
     const ThetaTable& thetas() const { return *thetas_; }  // of the Mallows criterion
+
+    // The lanes of a row's vector.
+    std::size_t vector_begin() const;
+    std::size_t vector_end() const;
 
     bool categorical(std::size_t feature) const { return categorical_[feature]; }
     bool any_unknown() const { return !evidence_.empty(); }  // labels that a row does not rank
@@ -64,6 +72,7 @@ class TrainingData {
     TrainingData(CriterionKind criterion, BinMatrix bins, std::size_t labels);
 
     void write_vectors(RankMatrix ranks);
+    void set_weights(const double* weights);
 
     CriterionKind criterion_;
     std::size_t rows_, features_, labels_, width_;

@@ -248,6 +248,29 @@ void predict_scores(const Forest& forest, BinMatrix bins, double* scores,
     for (std::size_t row = 0; row < bins.rows; ++row) sums.finish(row, forest.trees);
 }
 
+void add_tree_scores(const Tree& tree, std::size_t labels, BinMatrix bins, double* scores,
+                     Interruption& interruption) {
+    const std::int64_t nodes[] = {0, static_cast<std::int64_t>(tree.nodes.size())};
+    const std::int64_t leaves[] = {0, static_cast<std::int64_t>(tree.scores.size() / labels)};
+    const std::int64_t sets[] = {0, static_cast<std::int64_t>(tree.categories.size())};
+    Forest forest{1,
+                  labels,
+                  nodes,
+                  leaves,
+                  sets,
+                  tree.nodes.data(),
+                  nullptr,
+                  tree.sets.empty() ? nullptr : tree.sets.data(),
+                  tree.categories.data(),
+                  tree.scores.data(),
+                  nullptr};
+    const std::vector<Node> paths = self_looping(forest);
+    forest.paths = paths.data();
+    ScoreSums sums(forest, bins.rows, scores);
+    for_each_tree(forest, bins, interruption,
+                  [&](std::size_t at, const LeafBlock& rows) { sums.add(at, rows); });
+}
+
 void walk_samples(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
                   Interruption& interruption,
                   const std::function<void(std::size_t tree, const std::uint16_t* drawn,

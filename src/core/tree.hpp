@@ -75,6 +75,10 @@ void apply(const Forest& forest, BinMatrix bins, std::int32_t* leaves, Interrupt
 void predict_scores(const Forest& forest, BinMatrix bins, double* scores,
                     Interruption& interruption);
 
+// Adds the scores of one tree, which have no evidence, to those of rows.
+void add_tree_scores(const Tree& tree, std::size_t labels, BinMatrix bins, double* scores,
+                     Interruption& interruption);
+
 // Calls visit(tree, drawn, leaves) for each tree: how often its bootstrap sample has drawn each
 // row, and the leaf that the row reaches.
 void walk_samples(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,

@@ -9,6 +9,7 @@ _PUBLIC = {
     "AutoLabelRanker": "automatic",
     "BinaryRelevanceRanker": "multilabel",
     "BoostingFeatureSelector": "text",
+    "BoostingLabelRanker": "label_ranking",
     "BoostingOrderer": "ordering",
     "CohenOrderer": "ordering",
     "ConsensusLabelRanker": "label_ranking",

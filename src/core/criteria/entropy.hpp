@@ -14,6 +14,7 @@ namespace prefero {
 class EntropyCriterion {
   public:
     static constexpr bool kFindsCuts = false;
+    static constexpr bool kBoosts = false;
     struct Left {};  // lives in the criterion: rows move one by one
 
     EntropyCriterion(const Sample& sample, const Stopping& stopping)

@@ -14,6 +14,7 @@ namespace prefero {
 class MallowsCriterion {
   public:
     static constexpr bool kFindsCuts = false;
+    static constexpr bool kBoosts = false;
     struct Left {
         Block* sums;
     };

@@ -57,6 +57,7 @@ class Spread {
 
     // Cuts of numeric features are found all at once, not row by row, unless the node is large.
     static constexpr bool kFindsCuts = true;
+    static constexpr bool kBoosts = false;
 
     PREFERO_INLINE bool finds_cuts() const { return !large_; }
 

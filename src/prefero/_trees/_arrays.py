@@ -30,6 +30,14 @@ DTYPES = {
     "evidence": np.float32,
 }
 
+# What the entries of each array stand for, and how many there are of each; 0: one a label.
+_PARTS = ("node", "value", "set")
+_ENDS = {
+    **dict.fromkeys(("nodes", "weight", "decrease", "sets"), ("node", 1)),
+    "categories": ("set", 4),
+    **dict.fromkeys(("scores", "evidence"), ("value", 0)),
+}
+
 
 class ScoreEffects(NamedTuple):
     """Scores taken apart: ``base + effects.sum(axis=1)`` is the decision function.
@@ -100,6 +108,17 @@ class Trees:
                 arrays = [a if len(a) else b for a, b in zip(arrays, none, strict=True)]
             whole[name] = np.concatenate(arrays)
         return cls(whole, n_features, n_labels)
+
+    def first(self, n_trees: int) -> "Trees":
+        """Return the first trees alone."""
+        starts = {name: self.arrays[f"{name}_starts"][: n_trees + 1] for name in _PARTS}
+        ends = {name: int(part[-1]) for name, part in starts.items()}
+        arrays = {f"{name}_starts": part for name, part in starts.items()}
+        for name, array in self.arrays.items():
+            if name in _ENDS and len(array):
+                part, size = _ENDS[name]
+                arrays[name] = array[: ends[part] * (size or self.n_labels)]
+        return type(self)({**self.arrays, **arrays}, *self.shape)
 
     # Structure
 
@@ -197,6 +216,12 @@ class Trees:
             row, reached = row[inside], self.parents[reached[inside]]
         none = np.empty(0, dtype=np.int64)
         return np.concatenate([none, *rows]), np.concatenate([none, *at])
+
+    def sums(self, bins: NDArray[np.uint8]) -> Values:
+        """Return what the trees say of each row, summed up; zero if there is none."""
+        if not self.n_trees:
+            return np.zeros((len(bins), self.n_labels))
+        return self.n_trees * self.walker.scores(bins)
 
     # What nodes say
 

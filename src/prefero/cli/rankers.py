@@ -25,6 +25,7 @@ RANKERS = (
     RankerChoice("neighbors", "NeighborsLabelRanker", "nearest neighbours"),
     RankerChoice("tree", "TreeLabelRanker", "tree"),
     RankerChoice("forest", "ForestLabelRanker", "forest"),
+    RankerChoice("boosting", "BoostingLabelRanker", "boosted trees"),
     RankerChoice("pairwise", "PairwiseLabelRanker", "pairwise comparison"),
     RankerChoice("loglinear", "LogLinearLabelRanker", "log-linear"),
     RankerChoice("constraint", "ConstraintLabelRanker", "constraint classification"),

@@ -1,6 +1,7 @@
 """Label rankers: instance in, order of a fixed label set out."""
 
 from prefero.label_ranking.baseline import ConsensusLabelRanker
+from prefero.label_ranking.boosting import BoostingLabelRanker
 from prefero.label_ranking.constraint import ConstraintLabelRanker
 from prefero.label_ranking.forest import ForestLabelRanker
 from prefero.label_ranking.loglinear import LogLinearLabelRanker
@@ -9,6 +10,7 @@ from prefero.label_ranking.pairwise import PairwiseLabelRanker
 from prefero.label_ranking.tree import TreeLabelRanker
 
 __all__ = [
+    "BoostingLabelRanker",
     "ConsensusLabelRanker",
     "ConstraintLabelRanker",
     "ForestLabelRanker",

@@ -119,7 +119,8 @@ def margin_parts(view: View, a: int, b: int) -> Parts:
         amounts = effects[0, :, a] - effects[0, :, b]
         start = float(base[0, a] - base[0, b])
         how = "What the tests on each feature add on the way through the trees:"
-        return Parts(start + float(amounts.sum()), start, amounts, True, "mean votes", how)
+        unit = getattr(ranker, "_score_unit", "mean votes")
+        return Parts(start + float(amounts.sum()), start, amounts, True, unit, how)
     weights = _linear_weights(ranker, a, b)
     if weights is not None:
         slope, offset, unit = weights

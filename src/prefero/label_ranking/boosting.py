@@ -1,0 +1,231 @@
+"""Gradient boosting on the pairs of labels: one tree for all labels a round."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefero._docs import documented
+from prefero._sklearn import Interval, StrOptions
+from prefero._state import Array, Count, FittedState
+from prefero._trees import ScoreEffects, n_features_to_try
+from prefero._typing import Indices, Values
+from prefero.label_ranking._boosting_rounds import N_FOLDS, Boosting, Cases, constant_scores
+from prefero.label_ranking._tree_base import NO_BOUND, BaseTreeRanker
+
+# Up to so many cases every fold is held out in turn; more tell enough by a fifth of them.
+_MOST_FOR_FOLDS = 10_000
+
+
+@documented()
+class BoostingLabelRanker(BaseTreeRanker):
+    """Boost the scores of all labels, by trees whose leaves are steps of all of them.
+
+    The pairwise logistic loss is that of the probabilities 1 / (1 + exp(s_j - s_i)) that label
+    i comes before label j, over the pairs that a row ranks; a tie counts half for either order.
+    Boosting starts at the constant scores of the smallest loss, which order the labels for
+    everyone. Each round adds a tree of Newton steps. How many rounds there are is decided by
+    rows that were held out: with none the model is the constant order.
+
+    Parameters
+    ----------
+    n_estimators : int, default=400
+        Rounds at most.
+    learning_rate : float, default=0.1
+        The part of each step that is made.
+    max_leaf_nodes : int or None, default=16
+        The most leaves of a tree; the best nodes are split first.
+    max_depth : int, optional
+        The longest path.
+    min_samples_leaf : int or float, default=5
+        Examples a leaf must have, or their share.
+    l2_regularization : float, default=1.0
+        What is added to the second derivatives: it shortens the steps of small leaves.
+    subsample : float, default=0.8
+        The share of the rows that each tree is grown from.
+    max_features : int, float, "sqrt", "log2" or None, default=0.8
+        How many features each tree is grown from.
+    validation : {"auto", "folds", "part"} or None, default="auto"
+        How the number of rounds is found: by five folds, by a fifth of the rows, or not at
+        all, then there are ``n_estimators``. ``"auto"`` is by folds up to 10000 different rows.
+        The model itself is fitted to all rows.
+    n_iter_no_change : int, default=30
+        The search for the number of rounds ends when so many have not lowered the loss.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Nominal features: columns of pandas' category dtype; or their indices, names or mask.
+    category_splits : {"sets", "one"}, default="sets"
+        Tests on sets of categories, or on one against the rest.
+    n_jobs : int, optional
+        Threads, for the folds. Results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Where the rows and features of each tree are drawn from.
+
+    Attributes
+    ----------
+    n_estimators_ : int
+        The number of rounds.
+    start_scores_ : ndarray of shape (n_labels,)
+        What all instances start with; its order is the constant order.
+    trees_ : dict of str to ndarray
+        The trees as plain arrays. The scores of an instance are the start and what its leaves
+        add.
+    validation_path_ : ndarray of shape (n_rounds + 1,)
+        The mean loss of the rows held out after 0, 1, ... rounds; empty without validation.
+    feature_importances_ : ndarray of shape (n_features,)
+        The share of each feature in what the tests of a tree gain, mean over the trees.
+
+    Notes
+    -----
+    Equal rows are one row with their weights added up, and rows are dealt into folds in the
+    order of their features. So the order of the rows does not matter, and a row of weight two
+    is the row twice.
+
+    References
+    ----------
+    Friedman (2001), Greedy function approximation. Chen & Guestrin (2016), XGBoost, for Newton
+    steps. Bradley & Terry (1952), Rank analysis of incomplete block designs, for the start.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> Y = np.where(X < 0.5, [[1, 2, 3]], [[3, 1, 2]])
+    >>> ranker = BoostingLabelRanker(random_state=0).fit(X, Y)
+    >>> ranker.predict([[0.1], [0.9]])
+    array([[1, 2, 3],
+           [3, 1, 2]])
+    """
+
+    n_estimators_: int
+    start_scores_: Values
+
+    _score_unit: ClassVar[str] = "log-odds"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{
+            name: BaseTreeRanker._parameter_constraints[name]
+            for name in (
+                *("max_depth", "max_leaf_nodes", "min_samples_leaf", "max_features"),
+                *("categorical_features", "category_splits", "random_state"),
+            )
+        },
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "l2_regularization": [Interval(Real, 0, None, closed="neither")],
+        "subsample": [Interval(Real, 0, 1, closed="right")],
+        "validation": [StrOptions({"auto", "folds", "part"}), None],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+    }
+
+    _fitted_state: ClassVar[FittedState] = {
+        "n_estimators_": Count(),
+        "start_scores_": Array("f8", "n_labels"),
+        "validation_path_": Array("f8", "n_steps"),
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 400,
+        *,
+        learning_rate: float = 0.1,
+        max_leaf_nodes: int | None = 16,
+        max_depth: int | None = None,
+        min_samples_leaf: int | float = 5,
+        l2_regularization: float = 1.0,
+        subsample: float = 0.8,
+        max_features: int | float | str | None = 0.8,
+        validation: str | None = "auto",
+        n_iter_no_change: int = 30,
+        categorical_features: Any = "from_dtype",
+        category_splits: str = "sets",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.subsample = subsample
+        self.max_features = max_features
+        self.validation = validation
+        self.n_iter_no_change = n_iter_no_change
+        self.categorical_features = categorical_features
+        self.category_splits = category_splits
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
+        bins = self._learn_bins(X, self.nominal_features_)
+        cases, case = Cases.of(bins, ranks, weight)
+        boosting = Boosting(
+            self.nominal_features_,
+            self._boost_options(len(weight)),
+            self._draw_seeds(self.n_estimators),
+            self.n_jobs,
+        )
+        rounds, self.validation_path_ = self.n_estimators, np.empty(0)
+        folds = cases.folds(self._n_folds(len(cases.weight)))
+        if folds:
+            found = boosting.held_out(cases, folds, self.n_iter_no_change)
+            rounds, self.validation_path_ = found.rounds, found.path
+            self._held_out = found.scores[case]
+        self.start_scores_ = constant_scores(cases)
+        self._keep(boosting.trees(cases, self.start_scores_, rounds))
+        self.n_estimators_ = rounds
+
+    def _n_folds(self, n_cases: int) -> int:
+        if self.validation is None:
+            return 0
+        by_part = self.validation == "part" or (
+            self.validation == "auto" and n_cases > _MOST_FOR_FOLDS
+        )
+        return 1 if by_part else N_FOLDS
+
+    def _boost_options(self, n_samples: int) -> dict[str, Any]:
+        return {
+            "learning_rate": float(self.learning_rate),
+            "penalty": float(self.l2_regularization),
+            "row_share": float(self.subsample),
+            "tree_features": n_features_to_try(self.max_features, self.n_features_in_),
+            "category_sets": self.category_splits == "sets",
+            "max_depth": NO_BOUND if self.max_depth is None else self.max_depth,
+            "min_leaf": self._examples(self.min_samples_leaf, n_samples, 1),
+            "max_leaves": self.max_leaf_nodes or 0,
+        }
+
+    def _held_out_scores(
+        self, X: Values, target: Values, weight: Values, rows: Indices
+    ) -> Values | None:
+        held_out = vars(self).get("_held_out")
+        return None if held_out is None else held_out[rows]
+
+    def _decision(self, X: NDArray[Any]) -> Values:
+        return self.start_scores_ + self._trees.sums(self._feature_bins.apply(X))
+
+    def explain_scores(self, X: Any) -> ScoreEffects:
+        """Say what each feature adds to the scores of a few instances.
+
+        On its way down a tree an instance meets tests; the effect of a test is by how much
+        the mean step of the training rows changes from the node above it to the node below.
+
+        Parameters
+        ----------
+        %(X)s
+
+        Returns
+        -------
+        ScoreEffects
+            ``base`` and ``effects``, whose sum is the decision function.
+        """
+        bins = self._bins(X)
+        if not self.n_estimators_:
+            base = np.tile(self.start_scores_, (len(bins), 1))
+            return ScoreEffects(base, np.zeros((len(bins), bins.shape[1], base.shape[1])))
+        base, effects = self._trees.effects(bins, self._scores_of_nodes())
+        return ScoreEffects(
+            self.start_scores_ + base * self._trees.n_trees, effects * self._trees.n_trees
+        )
