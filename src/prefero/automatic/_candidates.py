@@ -12,6 +12,7 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from prefero._typing import Mask
 from prefero.label_ranking import (
+    BoostingLabelRanker,
     ForestLabelRanker,
     LogLinearLabelRanker,
     NeighborsLabelRanker,
@@ -44,6 +45,7 @@ class Candidate(NamedTuple):
     family: str
     ranker: Any
     most_rows: int | None = None
+    own: bool = False  # what it knows of rows without having seen them comes from folds anyway
 
 
 def candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
@@ -65,6 +67,7 @@ def candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
     """
     found = [_linear(shape, "auto")] if effort == "quick" else _linears(shape, effort)
     found += _forests(shape, effort, seed)
+    found += _boosting(shape, effort, seed)
     if effort != "quick":
         found += _kernels(shape, effort, seed)
     found.append(
@@ -113,6 +116,19 @@ def _forests(shape: Shape, effort: str, seed: int) -> list[Candidate]:
         )
         family = "forest" if "splitter" not in options else "extra-trees"
         found.append(Candidate(name, family, _densed(shape, forest, seed)))
+    return found
+
+
+def _boosting(shape: Shape, effort: str, seed: int) -> list[Candidate]:
+    settings: dict[str, dict[str, Any]] = {"boosting": {}}
+    if effort == "best":
+        settings["slow boosting"] = {"learning_rate": 0.05, "n_estimators": 800}
+        settings["boosting of small trees"] = {"max_leaf_nodes": 6, "n_estimators": 800}
+    nominal = shape.nominal if shape.nominal.any() else None
+    found = []
+    for name, options in settings.items():
+        ranker = BoostingLabelRanker(random_state=seed, categorical_features=nominal, **options)
+        found.append(Candidate(name, "boosting", _densed(shape, ranker, seed), own=True))
     return found
 
 

@@ -15,7 +15,7 @@ from prefero.automatic._weights import standard_error
 from prefero.calibration import all_pairs, pair_outcomes
 from prefero.consensus import borda_batch, kemeny
 from prefero.label_ranking import ConsensusLabelRanker
-from prefero.metrics import kendall_tau, top_accuracy
+from prefero.metrics import kendall_tau, regret, top_accuracy
 from prefero.preferences import PreferenceGraphs
 from prefero.rankings import strict_ranks
 
@@ -30,6 +30,7 @@ MEASURES: dict[str, Callable[..., Any]] = {
     "tau": kendall_tau,
     "tau-x": lambda truth, ranks, **more: kendall_tau(truth, ranks, variant="x", **more),
     "top1": top_accuracy,
+    "regret": regret,
 }
 
 
@@ -46,10 +47,17 @@ class Evidence:
         How many folds.
     measure : str
         One of `MEASURES`.
+    scores : ndarray of shape (n_samples, n_labels), optional
+        What labels are worth, for the regret.
     """
 
     def __init__(
-        self, rows: Rows, groups: Indices | None, n_folds: int, measure: str = "tau"
+        self,
+        rows: Rows,
+        groups: Indices | None,
+        n_folds: int,
+        measure: str = "tau",
+        scores: Values | None = None,
     ) -> None:
         self.rows, self.measure = rows, measure
         self.n_labels = rows.ranks.shape[1]
@@ -58,6 +66,7 @@ class Evidence:
         self.possible = n_cases >= FEWEST_CASES and self.n_labels > 1
         self.asked = spread(len(rows.ranks), self._most_asked())
         self.truth, self.weight = rows.ranks[self.asked], rows.weight[self.asked]
+        self.scores = None if scores is None else scores[self.asked]
         self.groups = None if groups is None else np.unique(groups[self.asked], return_inverse=True)[1]
         self.outcomes = pair_outcomes(self.truth, self.pairs)
 
@@ -100,7 +109,9 @@ class Evidence:
         return fold_held_out(ranker, self.rows, self.fold, self.asked, n_jobs)
 
     def values(self, ranks: Indices) -> Values:
-        """Return the measure of each row asked about; NaN where it is undefined."""
+        """Return the measure of each row asked about, larger is better; NaN where undefined."""
+        if self.measure == "regret":
+            return -np.asarray(regret(self.scores, ranks, average=False))
         return np.asarray(MEASURES[self.measure](self.truth, ranks, average=False))
 
     def summary(self, values: Values) -> tuple[float, float]:

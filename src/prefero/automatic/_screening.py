@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from prefero._typing import Indices
+from prefero._typing import Indices, Values
 from prefero.automatic._candidates import Candidate
 from prefero.automatic._evidence import Evidence, spread
 from prefero.automatic._members import Rows
@@ -71,6 +71,8 @@ class Screening:
         Folds at the same time.
     tell : callable
         Told what is done next.
+    scores : ndarray of shape (n_samples, n_labels), optional
+        What labels are worth, for the regret.
     """
 
     def __init__(
@@ -82,8 +84,9 @@ class Screening:
         clock: Clock,
         n_jobs: int | None,
         tell: Callable[[str], None],
+        scores: Values | None = None,
     ) -> None:
-        self.rows, self.groups, self.measure = rows, groups, measure
+        self.rows, self.groups, self.measure, self.scores = rows, groups, measure, scores
         self.plan, self.clock, self.n_jobs, self.tell = plan, clock, n_jobs, tell
         self.left_out: list[LeftOut] = []
         self.evidence = self._evidence(plan.sizes[0])
@@ -95,7 +98,8 @@ class Screening:
         groups = None
         if self.groups is not None:
             groups = np.unique(self.groups[chosen], return_inverse=True)[1]
-        return Evidence(rows, groups, self.plan.n_folds, self.measure)
+        scores = None if self.scores is None else self.scores[chosen]
+        return Evidence(rows, groups, self.plan.n_folds, self.measure, scores)
 
     def run(self, candidates: Sequence[Candidate]) -> list[Judged]:
         """Return the members that are left, judged by ``evidence``."""
@@ -119,9 +123,8 @@ class Screening:
                 self.left_out.append(LeftOut(candidate.name, "no time was left to try it"))
                 continue
             self.tell(f"{candidate.name}, {n} rows")
-            held_out = self.evidence.held_out(
-                candidate.ranker, own=self.plan.own, n_jobs=self.n_jobs
-            )
+            own = self.plan.own or candidate.own
+            held_out = self.evidence.held_out(candidate.ranker, own=own, n_jobs=self.n_jobs)
             judged.append(Judged(candidate.name, candidate.family, candidate.ranker, held_out))
         return judged
 
@@ -178,7 +181,3 @@ def thinned(rows: Rows, size: int) -> Rows:
     """Return so many rows spread evenly, all if there are not more."""
     n = len(rows.ranks)
     return rows if n <= size else rows.some(spread(n, size))
-
-
-def quiet(_: str) -> Any:
-    """Say nothing."""

@@ -5,12 +5,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._state import Array, Attribute, Each, FittedState, Flag, Model, Names, Number, State, Word
-from prefero._typing import Indices, Values
+from prefero._typing import Indices, Mask, Values
 from prefero.automatic._conformal import ConformalMixin
 from prefero.automatic._decoding import DECODINGS, decoded
 from prefero.automatic._evidence import Evidence, constant_margins, constant_votes
@@ -68,10 +68,10 @@ _STATE: FittedState = {
 
 @documented()
 class BaseStack(ConformalMixin, BaseLabelRanker):
-    """Base of stacks. A stack writes ``_fit_stack(rows, groups)``, which calls ``_settle``."""
+    """Base of stacks. A stack writes ``_fit_stack``, which calls ``_settle``."""
 
     # Groups reach a stack in a pipeline and in a search without being asked for.
-    __metadata_request__fit: ClassVar = {"groups": True}
+    __metadata_request__fit: ClassVar = {"groups": True, "scores": True}
 
     _fitted_state: ClassVar[FittedState] = {
         **_STATE,
@@ -101,6 +101,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         y: Any,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> Self:
         """Learn from instances and their rankings.
 
@@ -112,6 +113,9 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         %(weights_of_rows)s
         groups : array-like of shape (n_samples,), optional
             Names of what rows belong to. Rows of one group share an inner fold.
+        scores : array-like of shape (n_samples, n_labels), optional
+            What labels are worth, larger is better, NaN where unknown: for a ranker that is
+            judged by regret.
 
         Returns
         -------
@@ -121,11 +125,11 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         self._validate_params()
         with fitting(self) as ranker:
             rows = Rows(*ranker._validate_fit(X, y, sample_weight))
-            numbers = None if groups is None else _group_numbers(groups, y, sample_weight)
-            ranker._fit_stack(rows, numbers)
+            used = None if groups is None and scores is None else _used(y, sample_weight)
+            ranker._fit_stack(rows, _group_numbers(groups, used), _worths(scores, y, used))
         return self
 
-    def _fit_stack(self, rows: Rows, groups: Indices | None) -> None:
+    def _fit_stack(self, rows: Rows, groups: Indices | None, scores: Values | None) -> None:
         raise NotImplementedError
 
     def _settle(self, evidence: Evidence, judged: Sequence[Judged], rows: Rows) -> None:
@@ -178,7 +182,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
     def _choose_decoding(self, evidence: Evidence, margins: Values) -> None:
         """Take the order of the greatest expected tau, unless another measure advises otherwise."""
         self.decoding_ = "kemeny"
-        if evidence.measure == "top1":
+        if evidence.measure in ("top1", "regret"):
             means = {
                 how: evidence.summary(evidence.values(strict_ranks(decoded(margins, evidence.n_labels, how))))[0]
                 for how in DECODINGS
@@ -264,11 +268,27 @@ def _line(
     }
 
 
-def _group_numbers(groups: ArrayLike, y: Any, sample_weight: ArrayLike | None) -> Indices:
-    """Numbers of groups, from 0 on, for the rows that a fit uses."""
+def _used(y: Any, sample_weight: ArrayLike | None) -> Mask:
+    """Which rows a fit uses."""
     ranks = check_ranks(y, name="y")
-    names = column_or_1d(groups, warn=True)
-    check_consistent_length(ranks, names)
     weight = check_sample_weight(sample_weight, ranks, dtype=np.float64)
-    used = ~np.isnan(ranks).all(axis=1) & (weight > 0)
+    return ~np.isnan(ranks).all(axis=1) & (weight > 0)
+
+
+def _group_numbers(groups: ArrayLike | None, used: Any) -> Indices | None:
+    """Numbers of groups, from 0 on, for the rows that a fit uses."""
+    if groups is None:
+        return None
+    names = column_or_1d(groups, warn=True)
+    check_consistent_length(used, names)
     return np.unique(names[used], return_inverse=True)[1]
+
+
+def _worths(scores: ArrayLike | None, y: Any, used: Any) -> Values | None:
+    """What labels are worth in the rows that a fit uses."""
+    if scores is None:
+        return None
+    worths = check_array(scores, dtype=np.float64, ensure_all_finite="allow-nan", input_name="scores")
+    if worths.shape != np.shape(y):
+        raise ValueError(f"scores has shape {worths.shape}, but y has {np.shape(y)}: give both alike.")
+    return worths[used]

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from prefero._progress import reporting
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Attribute, FittedState, Model
-from prefero._typing import Indices, Mask
+from prefero._typing import Indices, Mask, Values
 from prefero._warnings import warn_user
 from prefero.automatic._candidates import Shape, candidates
 from prefero.automatic._evidence import MEASURES
@@ -40,9 +40,10 @@ class AutoLabelRanker(BaseStack):
 
     Parameters
     ----------
-    measure : {"tau", "tau-x", "top1"}, default="tau"
-        What the stack is compared with the constant order by: Kendall's tau, tau-x, or how
-        often the first label is right.
+    measure : {"tau", "tau-x", "top1", "regret"}, default="tau"
+        What the stack is compared with the constant order by: Kendall's tau, tau-x, how often
+        the first label is right, or what it is worth less than the best (then ``fit`` needs
+        ``scores``). For the last two it also settles how pair margins become an order.
     effort : {"quick", "balanced", "best"}, default="balanced"
         How much is tried. ``"quick"`` fits each of a few rankers once, about three times the
         work of a plain random forest; ``"balanced"`` uses five inner folds and more rankers,
@@ -113,7 +114,7 @@ class AutoLabelRanker(BaseStack):
 
     def __init__(
         self,
-        measure: Literal["tau", "tau-x", "top1"] = "tau",
+        measure: Literal["tau", "tau-x", "top1", "regret"] = "tau",
         *,
         effort: Literal["quick", "balanced", "best"] = "balanced",
         time_limit: float | None = None,
@@ -151,7 +152,9 @@ class AutoLabelRanker(BaseStack):
         """Which features are words: categories or texts."""
         return np.isin(self.preparation_.kinds_, ("nominal", "text"))
 
-    def _fit_stack(self, rows: Rows, groups: Indices | None) -> None:
+    def _fit_stack(self, rows: Rows, groups: Indices | None, scores: Values | None) -> None:
+        if self.measure == "regret" and scores is None:
+            raise ValueError('measure="regret" needs to know what labels are worth: give scores.')
         clock = self.__dict__.pop("_clock")
         n = len(rows.ranks)
         shape = Shape(
@@ -163,7 +166,7 @@ class AutoLabelRanker(BaseStack):
         steps = len(tried) * len(plan.sizes) + 1
         with reporting("auto" if self.verbose else None, steps, what="Starting") as advance:
             screening = Screening(
-                rows, groups, self.measure, plan, clock, self.n_jobs, advance
+                rows, groups, self.measure, plan, clock, self.n_jobs, advance, scores
             )
             evidence = screening.evidence
             notes = [LeftOut(*note) for note in self.preparation_.left_out_]

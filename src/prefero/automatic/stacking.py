@@ -8,7 +8,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 
 from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
-from prefero._typing import Indices
+from prefero._typing import Indices, Values
 from prefero.automatic._evidence import Evidence
 from prefero.automatic._members import Rows
 from prefero.automatic._stack import BaseStack, Judged
@@ -154,7 +154,7 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
         tags.input_tags.allow_nan = bool(inner) and all(part.allow_nan for part in inner)
         return tags
 
-    def _fit_stack(self, rows: Rows, groups: Indices | None) -> None:
+    def _fit_stack(self, rows: Rows, groups: Indices | None, scores: Values | None) -> None:
         self._refuse_names()
         evidence = Evidence(rows, groups, 5 if self.cv == "own" else self.cv)
         if not evidence.possible:
