@@ -27,6 +27,7 @@ _PUBLIC = {
     "RankBoostOrderer": "ordering",
     "RankCorrelationReducer": "ordering",
     "RankSVMOrderer": "ordering",
+    "RegressionLabelRanker": "label_ranking",
     "StackingLabelRanker": "automatic",
     "TableTransformer": "automatic",
     "TreeLabelRanker": "label_ranking",

@@ -47,7 +47,13 @@ def _bar(total: int, done: int, what: str) -> Iterator[Callable[..., None]]:
     except ImportError:
         yield lambda *_: None
         return
-    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), "time left", TimeRemainingColumn())
+    columns = (
+        "{task.description}",
+        BarColumn(),
+        MofNCompleteColumn(),
+        "time left",
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total, completed=done)
 

@@ -1,5 +1,6 @@
 """The rankers that an automatic ranker tries, each behind what it needs."""
 
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ class Candidate(NamedTuple):
 
 
 def candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
-    """Return the rankers to try, the quickest first.
+    """Return the rankers to try: one of each family, then a second one of each, and so on.
 
     Parameters
     ----------
@@ -65,20 +66,23 @@ def candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
     list of Candidate
         Without those that cannot take so many labels.
     """
-    found = [_linear(shape, "auto")] if effort == "quick" else _linears(shape, effort)
-    found += _forests(shape, effort, seed)
-    found += _boosting(shape, effort, seed)
-    if effort != "quick":
-        found += _kernels(shape, effort, seed)
-    found.append(
-        Candidate(
-            "neighbors",
-            "neighbors",
-            _behind_numbers(shape, NeighborsLabelRanker()),
-            _MOST_CASES,
-        )
-    )
-    return found
+    found = [
+        [_linear(shape, "auto")] if effort == "quick" else _linears(shape),
+        _forests(shape, "forest", effort, seed),
+        _boosting(shape, effort, seed),
+        [] if effort == "quick" else _kernels(shape, effort, seed),
+        _forests(shape, "extra-trees", effort, seed),
+        [
+            Candidate(
+                "neighbors",
+                "neighbors",
+                _behind_numbers(shape, NeighborsLabelRanker()),
+                _MOST_CASES,
+            )
+        ],
+        [] if effort == "quick" else _pairwise(shape, effort),
+    ]
+    return [one for turn in zip_longest(*found) for one in turn if one is not None]
 
 
 def _linear(shape: Shape, alpha: Any) -> Candidate:
@@ -87,34 +91,40 @@ def _linear(shape: Shape, alpha: Any) -> Candidate:
     return Candidate(name, "log-linear", _behind_numbers(shape, ranker, dense=False))
 
 
-def _linears(shape: Shape, effort: str) -> list[Candidate]:
-    found = [_linear(shape, alpha) for alpha in (1e-2, 1e-3, 1e-5)]
-    if shape.n_labels * (shape.n_labels - 1) // 2 <= _MOST_PAIRS:
-        for C in (0.1, 10.0) if effort == "balanced" else (0.01, 0.1, 1.0, 10.0, 100.0):
-            ranker = PairwiseLabelRanker(C=C, calibrate=False)
-            model = _behind_numbers(shape, ranker, dense=False)
-            found.append(Candidate(f"pairwise {C:g}", "pairwise", model))
+def _linears(shape: Shape) -> list[Candidate]:
+    return [_linear(shape, alpha) for alpha in (1e-3, 1e-5, 1e-2)]
+
+
+def _pairwise(shape: Shape, effort: str) -> list[Candidate]:
+    if shape.n_labels * (shape.n_labels - 1) // 2 > _MOST_PAIRS:
+        return []
+    found = []
+    for C in (10.0, 0.1) if effort == "balanced" else (10.0, 0.1, 1.0, 100.0, 0.01):
+        model = _behind_numbers(shape, PairwiseLabelRanker(C=C, calibrate=False), dense=False)
+        found.append(Candidate(f"pairwise {C:g}", "pairwise", model))
     return found
 
 
-def _forests(shape: Shape, effort: str, seed: int) -> list[Candidate]:
-    nominal = shape.nominal if shape.nominal.any() else None
-    settings: dict[str, dict[str, Any]] = {
-        "forest": {},
+_FORESTS: dict[str, dict[str, dict[str, Any]]] = {
+    "forest": {"forest": {}, "wide forest": {"max_features": 0.7}},
+    "extra-trees": {
         "extra-trees": {"splitter": "random", "max_features": None},
-    }
-    if effort == "best":
-        settings["wide forest"] = {"max_features": 0.7}
-        settings["spearman extra-trees"] = {
-            "splitter": "random", "max_features": None, "criterion": "spearman",
+        "many extra-trees": {
+            "splitter": "random",
+            "max_features": None,
+            "criterion": "spearman",
             "n_estimators": 300,
-        }
+        },
+    },
+}
+
+
+def _forests(shape: Shape, family: str, effort: str, seed: int) -> list[Candidate]:
+    nominal = shape.nominal if shape.nominal.any() else None
+    settings = list(_FORESTS[family].items())[: 2 if effort == "best" else 1]
     found = []
-    for name, options in settings.items():
-        forest = ForestLabelRanker(
-            random_state=seed, categorical_features=nominal, **options
-        )
-        family = "forest" if "splitter" not in options else "extra-trees"
+    for name, options in settings:
+        forest = ForestLabelRanker(random_state=seed, categorical_features=nominal, **options)
         found.append(Candidate(name, family, _densed(shape, forest, seed)))
     return found
 
@@ -134,7 +144,7 @@ def _boosting(shape: Shape, effort: str, seed: int) -> list[Candidate]:
 
 def _kernels(shape: Shape, effort: str, seed: int) -> list[Candidate]:
     """Log-linear models of how near instances are to some landmarks."""
-    settings = [(1.0, 1e-3), (1.0, 1e-4), (1.0, 1e-5), (3.0, 1e-5)]
+    settings = [(1.0, 1e-5), (1.0, 1e-3), (3.0, 1e-5), (1.0, 1e-4)]
     if effort == "best":
         settings += [(0.3, 1e-4), (0.3, 1e-6), (1.0, 1e-6), (3.0, 1e-3)]
     count = int(np.clip(shape.n_rows // 2, 1, _LANDMARKS * (1 if effort == "balanced" else 2)))

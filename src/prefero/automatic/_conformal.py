@@ -10,13 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._docs import documented
 from prefero._state import Array, FittedState, Word
 from prefero._typing import Indices, Mask, Values
-from prefero.automatic._decoding import first_shares, log_worths, pair_sums
+from prefero.automatic._decoding import BLOCK_ENTRIES, first_shares, log_worths, pair_sums
 
 # The error at which the kinds of scores are compared, by the size of what they leave.
 _COMPARED_AT = 0.1
 # Complete rankings that are enough; fewer are helped out by others.
 _ENOUGH_COMPLETE = 100
-_BLOCK_ENTRIES = 2**22
 # The spread of a rank is never taken for less: a label all are sure of may still be elsewhere.
 _LEAST_SPREAD = 0.05
 
@@ -24,7 +23,7 @@ FIRST_SCORES, RANK_SCORES = ("share", "cumulated"), ("distance", "spread")
 
 
 class Conformal(NamedTuple):
-    """How odd the truth looked on rows that the model had not seen, ascending, and by what score."""
+    """How odd the truth looked on rows not seen, ascending, and by what score."""
 
     first_score: str
     first_oddities: Values
@@ -307,7 +306,7 @@ class ConformalMixin:
 
     def _of_margins(self, reading: Any, X: Any) -> Any:
         X = self._validate_X(X, reset=False)  # type: ignore[attr-defined]
-        size = max(1, _BLOCK_ENTRIES // self._n_labels**2)
+        size = max(1, BLOCK_ENTRIES // self._n_labels**2)
         parts = [
             reading(self._margins(X[rows]))  # type: ignore[attr-defined]
             for rows in gen_batches(X.shape[0], size)

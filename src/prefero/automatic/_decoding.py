@@ -10,7 +10,7 @@ from prefero.calibration import all_pairs
 
 DECODINGS = ("kemeny", "sums", "first")
 # Entries of the arrays (instances x pairs) that one step may hold.
-_BLOCK_ENTRIES = 2**22
+BLOCK_ENTRIES = 2**22
 # Labels level in their sums still have an order: the next one is behind by so much.
 _STEP = 1e-9
 
@@ -39,7 +39,7 @@ def decoded(margins: Values, n_labels: int, how: str = "kemeny") -> Values:
     >>> decoded(np.array([[2.0, -2.0, 0.5]]), 3).argsort()[:, ::-1]
     array([[0, 1, 2]])
     """
-    size = max(1, _BLOCK_ENTRIES // max(1, margins.shape[1]))
+    size = max(1, BLOCK_ENTRIES // max(1, margins.shape[1]))
     parts = [_decoded(margins[rows], n_labels, how) for rows in gen_batches(len(margins), size)]
     return np.concatenate(parts) if parts else np.zeros((0, n_labels))
 

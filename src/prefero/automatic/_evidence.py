@@ -67,7 +67,9 @@ class Evidence:
         self.asked = spread(len(rows.ranks), self._most_asked())
         self.truth, self.weight = rows.ranks[self.asked], rows.weight[self.asked]
         self.scores = None if scores is None else scores[self.asked]
-        self.groups = None if groups is None else np.unique(groups[self.asked], return_inverse=True)[1]
+        self.groups = (
+            None if groups is None else np.unique(groups[self.asked], return_inverse=True)[1]
+        )
         self.outcomes = pair_outcomes(self.truth, self.pairs)
 
     def _most_asked(self) -> int:

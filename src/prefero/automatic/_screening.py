@@ -161,7 +161,9 @@ class Screening:
         once = max(member.held_out.seconds / fits, 1e-3)
         if not np.isfinite(seconds):
             return bound
-        return int(np.clip(here * (max(seconds, 0) / once) ** (1 / GROWTH), min(here, bound), bound))
+        return int(
+            np.clip(here * (max(seconds, 0) / once) ** (1 / GROWTH), min(here, bound), bound)
+        )
 
 
 def sample(n_rows: int, groups: Indices | None, size: int) -> Indices:

@@ -5,14 +5,25 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_array, check_consistent_length, column_or_1d, gen_batches
 
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
-from prefero._state import Array, Attribute, Each, FittedState, Flag, Model, Names, Number, State, Word
+from prefero._state import (
+    Array,
+    Attribute,
+    Each,
+    FittedState,
+    Flag,
+    Model,
+    Names,
+    Number,
+    State,
+    Word,
+)
 from prefero._typing import Indices, Mask, Values
 from prefero.automatic._conformal import ConformalMixin
-from prefero.automatic._decoding import DECODINGS, decoded
+from prefero.automatic._decoding import BLOCK_ENTRIES, DECODINGS, decoded
 from prefero.automatic._evidence import Evidence, constant_margins, constant_votes
 from prefero.automatic._members import HeldOut, Rows, fitted_member, pair_margins
 from prefero.automatic._weights import combine
@@ -39,7 +50,9 @@ class Judged(NamedTuple):
 
 
 def _know_all_labels(members: Any, state: State) -> bool:
-    return all(len(getattr(m, "labels_", ())) == state.size("n_labels") for m in map(_last, members))
+    return all(
+        len(getattr(m, "labels_", ())) == state.size("n_labels") for m in map(_last, members)
+    )
 
 
 def _last(model: Any) -> Any:
@@ -144,16 +157,27 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         families = [CONSTANT, *(member.family for member in judged)]
         found = combine(margins, families, evidence.outcomes, evidence.weight)
         total = sum(
-            (part * np.nan_to_num(of) for part, of in zip(found.weights * found.scales, margins, strict=True)),
+            (
+                part * np.nan_to_num(of)
+                for part, of in zip(found.weights * found.scales, margins, strict=True)
+            ),
             start=np.zeros(evidence.outcomes.shape),
         )
         self._choose_decoding(evidence, total)
         base = evidence.values(order)
-        gain = evidence.values(strict_ranks(decoded(total, evidence.n_labels, self.decoding_))) - base
+        gain = (
+            evidence.values(strict_ranks(decoded(total, evidence.n_labels, self.decoding_))) - base
+        )
         self.gain_, self.gain_error_ = evidence.summary(gain)
         self.is_constant_ = not (judged and self.gain_ > self.guard * self.gain_error_)
         self.gain_error_ = self.gain_error_ if np.isfinite(self.gain_error_) else float("nan")
-        self._report(evidence, judged, found.weights, [order, *map(_order_of(evidence), margins[1:])], base + gain)
+        self._report(
+            evidence,
+            judged,
+            found.weights,
+            [order, *map(_order_of(evidence), margins[1:])],
+            base + gain,
+        )
         self._keep(judged, found, rows)
         held_out = found.scales[0] * constant.margins if self.is_constant_ else total
         self._learn_probabilities(held_out, evidence.truth, evidence.weight)
@@ -184,18 +208,24 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         self.decoding_ = "kemeny"
         if evidence.measure in ("top1", "regret"):
             means = {
-                how: evidence.summary(evidence.values(strict_ranks(decoded(margins, evidence.n_labels, how))))[0]
+                how: evidence.summary(
+                    evidence.values(strict_ranks(decoded(margins, evidence.n_labels, how)))
+                )[0]
                 for how in DECODINGS
             }
             self.decoding_ = max(DECODINGS, key=lambda how: means[how])
 
     def _keep(self, judged: Sequence[Judged], found: Any, rows: Rows) -> None:
         """Keep members that count, fitted to all rows; and what each counts."""
-        used = [] if self.is_constant_ else [k for k in range(len(judged)) if found.weights[k + 1] > 0]
+        used = (
+            [] if self.is_constant_ else [k for k in range(len(judged)) if found.weights[k + 1] > 0]
+        )
         self.member_names_ = np.array([judged[k].name for k in used], dtype=object)
         self.weights_ = found.weights[1:][used]
         self.scales_ = found.scales[1:][used]
-        self.constant_weight_ = float(found.scales[0] * (1 if self.is_constant_ else found.weights[0]))
+        self.constant_weight_ = float(
+            found.scales[0] * (1 if self.is_constant_ else found.weights[0])
+        )
         self.members_ = [self._final(judged[k], rows) for k in used]
 
     def _final(self, member: Judged, rows: Rows) -> Any:
@@ -244,7 +274,9 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         return decoded(margins, len(self.labels_), self.decoding_), margins
 
     def _decision(self, X: Any) -> Values:
-        return self._scores_and_margins(X)[0]
+        size = max(1, BLOCK_ENTRIES // max(1, len(self.constant_margins_)))
+        parts = gen_batches(X.shape[0], size)
+        return np.concatenate([self._scores_and_margins(X[rows])[0] for rows in parts])
 
 
 def _order_of(evidence: Evidence) -> Any:
@@ -288,7 +320,11 @@ def _worths(scores: ArrayLike | None, y: Any, used: Any) -> Values | None:
     """What labels are worth in the rows that a fit uses."""
     if scores is None:
         return None
-    worths = check_array(scores, dtype=np.float64, ensure_all_finite="allow-nan", input_name="scores")
+    worths = check_array(
+        scores, dtype=np.float64, ensure_all_finite="allow-nan", input_name="scores"
+    )
     if worths.shape != np.shape(y):
-        raise ValueError(f"scores has shape {worths.shape}, but y has {np.shape(y)}: give both alike.")
+        raise ValueError(
+            f"scores has shape {worths.shape}, but y has {np.shape(y)}: give both alike."
+        )
     return worths[used]

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from prefero._typing import Indices, Mask, Values
 
-# How strongly weights are drawn towards the equal mean of the best members: as much as so many rows.
+# How strongly weights are drawn to the plain mean of the best members: as by so many rows.
 _PULL_ROWS = 10.0
 # A member below this share of all weights is not worth its time.
 _LEAST_SHARE = 0.01

@@ -24,7 +24,7 @@ from prefero.automatic.table import TableTransformer, as_columns
 # Rows of the first round where there are more than twice as many, and of the second.
 _FIRST_ROUND = 4000
 _SECOND_ROUND = {"quick": 10_000, "balanced": 20_000, "best": 50_000}
-_FOLDS = {"quick": 5, "balanced": 5, "best": 10}
+_FOLDS = 5
 # Of the time that is left, what the last fits may take: they are estimated, not known.
 _SAFE = 0.75
 _SHORT = 20.0
@@ -47,7 +47,7 @@ class AutoLabelRanker(BaseStack):
     effort : {"quick", "balanced", "best"}, default="balanced"
         How much is tried. ``"quick"`` fits each of a few rankers once, about three times the
         work of a plain random forest; ``"balanced"`` uses five inner folds and more rankers,
-        ``"best"`` ten folds and more settings of each.
+        ``"best"`` more settings of each.
     time_limit : float, optional
         Seconds. What there is no time for is left out, and said.
     guard : float, default=2
@@ -185,7 +185,7 @@ class AutoLabelRanker(BaseStack):
             first = max(500, int(first * self.time_limit / _SHORT))
         last = min(n, _SECOND_ROUND[self.effort])
         sizes = (n,) if n <= 2 * first else (first, last)
-        return Plan(sizes, _FOLDS[self.effort], self.effort == "quick")
+        return Plan(sizes, _FOLDS, self.effort == "quick")
 
     def _keep(self, judged: Any, found: Any, rows: Rows) -> None:
         """Keep members that count, the lightest fitted first, each in its part of the time left."""

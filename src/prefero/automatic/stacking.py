@@ -84,8 +84,8 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
     >>> from prefero import ForestLabelRanker, LogLinearLabelRanker
     >>> X = np.random.default_rng(0).normal(size=(80, 2))
     >>> Y = np.where(X[:, [0]] > 0, [[1, 2, 3]], [[3, 1, 2]])
-    >>> rankers = [("forest", ForestLabelRanker(random_state=0)), ("linear", LogLinearLabelRanker())]
-    >>> stack = StackingLabelRanker(rankers).fit(X, Y)
+    >>> forest, linear = ForestLabelRanker(random_state=0), LogLinearLabelRanker()
+    >>> stack = StackingLabelRanker([("forest", forest), ("linear", linear)]).fit(X, Y)
     >>> stack.predict([[1.0, 0.0], [-1.0, 0.0]])
     array([[1, 2, 3],
            [3, 1, 2]])

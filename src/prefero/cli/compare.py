@@ -32,7 +32,14 @@ from prefero.cli.options import (
     table_out,
     writable,
 )
-from prefero.cli.rankers import BASELINE, RANKER_NAMES, RANKERS, RankerChoice, ranker_choice
+from prefero.cli.rankers import (
+    AUTO,
+    BASELINE,
+    RANKER_NAMES,
+    RANKERS,
+    RankerChoice,
+    ranker_choice,
+)
 from prefero.cli.tables import write
 from prefero.cli.train import read_training
 from prefero.cli.trials import (
@@ -74,8 +81,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help=f"Some of {', '.join(RANKER_NAMES)}; all by default. {BASELINE.name}, the "
-            "constant order, is always among them.",
+            help=f"Some of {', '.join(RANKER_NAMES)}, all by default; or {AUTO}, which takes "
+            f"longer. {BASELINE.name}, the constant order, is always among them.",
         ),
     ] = None,
     measure: MeasureOption = Measure.TAU,
@@ -149,9 +156,10 @@ def _chosen(names: str | None) -> list[RankerChoice]:
     if names is None:
         return list(RANKERS)
     wanted = [name.strip() for name in names.split(",")]
-    unknown = [name for name in wanted if name not in RANKER_NAMES]
+    offered = (*RANKER_NAMES, AUTO)
+    unknown = [name for name in wanted if name not in offered]
     if unknown:
-        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(RANKER_NAMES)}.")
+        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(offered)}.")
     return [ranker_choice(name) for name in dict.fromkeys((BASELINE.name, *wanted))]
 
 

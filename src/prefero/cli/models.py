@@ -26,10 +26,12 @@ def build(
 def behind_columns(estimator: Any, features: "pd.DataFrame") -> Any:
     """Return an untrained model for some features.
 
-    An estimator that knows nominal features gets the table as it is. Any other sits behind
-    standardised numbers and one column a word.
+    An estimator that knows nominal features, or any table, gets it as it is. Any other sits
+    behind standardised numbers and one column a word.
     """
-    if takes_text(estimator):
+    from sklearn.utils import get_tags
+
+    if takes_text(estimator) or get_tags(estimator).input_tags.string:
         return estimator
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import Pipeline

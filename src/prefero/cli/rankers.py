@@ -14,9 +14,9 @@ class RankerChoice:
 
     def make(self) -> Any:
         """Return an untrained ranker with its default parameters."""
-        from prefero import label_ranking
+        import prefero
 
-        return getattr(label_ranking, self.estimator)()
+        return getattr(prefero, self.estimator)()
 
 
 BASELINE = RankerChoice("consensus", "ConsensusLabelRanker", "same order for everyone")
@@ -32,9 +32,10 @@ RANKERS = (
 )
 
 AUTO = "auto"
+AUTOMATIC = RankerChoice(AUTO, "AutoLabelRanker", "automatic ranker")
 RANKER_NAMES = tuple(choice.name for choice in RANKERS)
 
 
 def ranker_choice(name: str) -> RankerChoice:
     """Return a choice by its name."""
-    return next(choice for choice in RANKERS if choice.name == name)
+    return next(choice for choice in (*RANKERS, AUTOMATIC) if choice.name == name)

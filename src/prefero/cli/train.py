@@ -1,11 +1,12 @@
 """prefero train: a model file from a table."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero.cli.automatic import Effort, EffortOption, Found, TimeLimitOption, fit_automatic
 from prefero.cli.console import count, print_json, say
 from prefero.cli.features import refuse_missing, training_features
 from prefero.cli.models import build, fit, parse_settings, takes_missing
@@ -26,7 +27,6 @@ from prefero.cli.options import (
     ModelOption,
     ModelOutOption,
     Reading,
-    RowsOption,
     SeedOption,
     SetOption,
     TextOption,
@@ -34,16 +34,14 @@ from prefero.cli.options import (
     UnrankedOption,
     read_key,
 )
-from prefero.cli.rankers import AUTO, BASELINE, RANKERS, RankerChoice, ranker_choice
+from prefero.cli.rankers import AUTO, RankerChoice, ranker_choice
 from prefero.cli.tables import rankings_of, read
-from prefero.cli.trials import Plan, Sample, refuse_measure, run_trials, wonder_about_leaks
-from prefero.exceptions import DataError
+from prefero.cli.trials import Plan, Sample, refuse_measure, wonder_about_leaks
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from prefero.study import Comparison
     from prefero.tables import Rankings
 
 EXAMPLES = (
@@ -51,9 +49,6 @@ EXAMPLES = (
     "prefero train survey.csv -o m.prefero --labels order --format orders --ignore person",
     "prefero train ranks.csv -o m.prefero --labels a,b,c --model neighbors --set n_neighbors=9",
 )
-
-# With fewer rows cross-validation says nothing.
-_FEWEST_ROWS = 6
 
 
 @dataclass
@@ -85,7 +80,8 @@ def train(
         str | None, typer.Option(metavar="COLUMN", help="How much each row counts.")
     ] = None,
     groups: GroupsOption = None,
-    rows: RowsOption = Plan.most_rows,
+    effort: EffortOption = Effort.BALANCED,
+    time_limit: TimeLimitOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
     seed: SeedOption = 0,
@@ -106,21 +102,24 @@ def train(
     rankings = training.rankings
     features = training_features(rankings, text)
     wonder_about_leaks(rankings, features)
-    found = None
-    if model == AUTO:
-        plan = Plan(measure, most_rows=rows, seed=seed)
-        found = _auto(Sample.of(data.stem, rankings, features, training.groups, plan), plan, jobs)
-        model = BASELINE.name if found is None else found.best
-    choice = ranker_choice(model)
-    ranker = build(choice, features, seeded(choice, seed, jobs) | parameters)
-    if not takes_missing(ranker):
-        refuse_missing(rankings.table, features, rankings.rows, choice.name)
     ranks = DataFrame(rankings.ranks, columns=rankings.labels)
-    save(fit(ranker, features, ranks, training.weights), out, key=read_key(key_file))
+    if model == AUTO:
+        sample = Sample(data.stem, features, ranks, rankings.scores, training.groups)
+        refuse_measure(sample, Plan(measure))
+        sample.wonder()
+        settled = {"effort": effort.value, "time_limit": time_limit}
+        settled |= {"random_state": seed, "n_jobs": jobs}
+        found = fit_automatic(sample, training.weights, measure, settled)
+    else:
+        choice = ranker_choice(model)
+        ranker = build(choice, features, seeded(choice, seed, jobs) | parameters)
+        if not takes_missing(ranker):
+            refuse_missing(rankings.table, features, rankings.rows, choice.name)
+        found = Found(fit(ranker, features, ranks, training.weights), {}, None)
+    save(found.ranker, out, key=read_key(key_file))
     done = Trained(
-        *(choice.name, str(out), len(ranks), rankings.labels, list(features), measure),
-        {} if found is None else dict(zip(found.rankers, found.scores[0].tolist(), strict=True)),
-        None if found is None else found.verdict(),
+        *(model, str(out), len(ranks), rankings.labels, list(features), measure),
+        *(found.held_out, found.verdict),
     )
     if as_json:
         print_json(asdict(done))
@@ -167,30 +166,12 @@ def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:
     return {name: value for name, value in own.items() if name in known}
 
 
-def _auto(sample: Sample, plan: Plan, jobs: int | None) -> "Comparison | None":
-    """Compare the rankers as prefero compare does; None if too few rows tell."""
-    refuse_measure(sample, plan)
-    n = sample.witnesses
-    if n < _FEWEST_ROWS:
-        say(f"Too few rankings to choose a ranker by ({n}): {BASELINE.title}.")
-        return None
-    sample.wonder()
-    plan = replace(plan, folds=min(plan.folds, n))
-    trials = run_trials(RANKERS, [sample], plan, jobs=jobs)
-    for (name, _), reason in trials.failed.items():
-        say(f"{name} is left out: {reason}")
-    try:
-        return trials.judged(plan.measure)
-    except DataError:
-        say(f"No ranker could be measured: {BASELINE.title}.")
-        return None
-
-
 def _tell(done: Trained) -> None:
     if done.verdict is not None:
-        say(f"{done.measure} in cross-validation:")
+        say(f"{done.measure} on rows not seen:")
+        width = max(map(len, done.cross_validated)) + 2
         for name, value in done.cross_validated.items():
-            say(f"  {name:<12}{value:>7.3f}{'  <- chosen' if name == done.model else ''}")
+            say(f"  {name:<{width}}{value:>7.3f}")
         say(done.verdict)
     say(
         f"Trained {done.model} on {count(done.rows, 'ranking')} of "

@@ -7,6 +7,7 @@ from prefero.label_ranking.forest import ForestLabelRanker
 from prefero.label_ranking.loglinear import LogLinearLabelRanker
 from prefero.label_ranking.neighbors import NeighborsLabelRanker
 from prefero.label_ranking.pairwise import PairwiseLabelRanker
+from prefero.label_ranking.regression import RegressionLabelRanker
 from prefero.label_ranking.tree import TreeLabelRanker
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "LogLinearLabelRanker",
     "NeighborsLabelRanker",
     "PairwiseLabelRanker",
+    "RegressionLabelRanker",
     "TreeLabelRanker",
 ]
