@@ -219,37 +219,45 @@ def test_words_that_look_like_numbers_stay_words(write, tmp_path):
 # Choosing a ranker
 
 
-def test_auto_says_what_it_chose_and_repeats_itself(table, folder, tmp_path):
+def test_auto_says_what_it_is_made_of_and_repeats_itself(table, folder, tmp_path):
     options = ("--labels", "y_*", "--format", "scores", "--higher-is-better", "--ignore", "id")
     runs = []
     for name in ("one", "two"):
         model = tmp_path / name
-        done = prefero("train", folder / "data.csv", "-o", model, *options, "--json")
+        command = ("train", folder / "data.csv", "-o", model, *options, "--effort", "quick")
+        done = prefero(*command, "--json")
         assert done.returncode == 0, done.stderr
         runs.append({**json.loads(done.stdout), "file": ""})
     assert runs[0] == runs[1]
     taus = runs[0]["cross_validated"]
-    assert max(taus, key=taus.get) == runs[0]["model"]
-    assert taus["consensus"] < taus["neighbors"]
+    assert taus["constant order"] < taus["stack"]
+    assert runs[0]["model"] == "auto"
+    assert f"its mean tau is {taus['stack']:.3f}" in runs[0]["verdict"]
     assert runs[0]["features"] == ["size", "colour"]
-    # What compare says of the same table.
-    done = prefero("compare", folder / "data.csv", *options, "--json")
-    found = json.loads(done.stdout)
-    assert found["best"] == runs[0]["model"]
-    assert found["verdict"] == runs[0]["verdict"]
-    assert {row["ranker"]: row["tau"] for row in found["summary"]} == taus
+    found = predictions(prefero("predict", model, folder / "new.csv", "--output", "order"))
+    assert len(found) == N
+    done = prefero("explain", model, folder / "new.csv", "--row", "3")
+    assert done.returncode == 0, done.stderr
 
 
-def test_the_measure_decides(folder, tmp_path):
+def test_the_measure_is_that_of_the_report(folder, tmp_path):
     options = ("--labels", "y_*", "--format", "scores", "--higher-is-better", "--ignore", "id")
-    model = ("-o", tmp_path / "m.prefero")
+    model = ("-o", tmp_path / "m.prefero", "--effort", "quick")
     done = prefero("train", folder / "data.csv", *model, *options, "--measure", "regret", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     costs = report["cross_validated"]
     assert report["measure"] == "regret"
-    assert report["model"] == min(costs, key=costs.get)
+    assert costs["constant order"] > costs["stack"] >= 0
     assert "its mean regret is" in report["verdict"]
+
+
+def test_compare_lists_auto_if_asked(folder):
+    options = ("--labels", "y_*", "--format", "scores", "--higher-is-better", "--ignore", "id")
+    command = ("compare", folder / "data.csv", *options, "--rankers", "auto", "--folds", "2")
+    done = prefero(*command, "--json")
+    assert done.returncode == 0, done.stderr
+    assert {row["ranker"] for row in json.loads(done.stdout)["summary"]} == {"auto", "consensus"}
 
 
 def test_regret_needs_scores(write, tmp_path):

@@ -6,6 +6,7 @@ from typing import Any
 # Public name -> the room it lives in. Rooms load on first use, so that `import prefero`
 # and the command line's help stay quick.
 _PUBLIC = {
+    "AutoLabelRanker": "automatic",
     "BinaryRelevanceRanker": "multilabel",
     "BoostingFeatureSelector": "text",
     "BoostingLabelRanker": "label_ranking",
@@ -30,6 +31,9 @@ _PUBLIC = {
     "RankCorrelationReducer": "ordering",
     "RankSVMOrderer": "ordering",
     "RankingPipeline": "pipeline",
+    "RegressionLabelRanker": "label_ranking",
+    "StackingLabelRanker": "automatic",
+    "TableTransformer": "automatic",
     "TextEncoder": "text",
     "TreeLabelRanker": "label_ranking",
     "load": "persistence",
@@ -37,6 +41,7 @@ _PUBLIC = {
     "save": "persistence",
 }
 _ROOMS = (
+    "automatic",
     "base",
     "checks",
     "consensus",

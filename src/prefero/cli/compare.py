@@ -35,6 +35,7 @@ from prefero.cli.options import (
     writable,
 )
 from prefero.cli.rankers import (
+    AUTO,
     BASELINE,
     RANKER_NAMES,
     RankerChoice,
@@ -89,8 +90,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help=f"Some of {', '.join(RANKER_NAMES)}; all by default. {BASELINE.name}, the "
-            "constant order, is always among them.",
+            help=f"Some of {', '.join(RANKER_NAMES)}, all by default; or {AUTO}, which takes "
+            f"longer. {BASELINE.name}, the constant order, is always among them.",
         ),
     ] = None,
     measure: MeasureOption = None,

@@ -34,11 +34,14 @@ def build(
 def behind_columns(estimator: Any, features: "pd.DataFrame") -> Any:
     """Return an untrained model for some features.
 
-    An estimator that knows nominal features gets the table as it is, unless there is prose.
-    Any other sits behind standardised numbers, one column a name, and the dimensions of prose.
+    An estimator that knows nominal features gets the table as it is, unless there is prose; one
+    that takes any table always does. Any other sits behind standardised numbers, one column a
+    name, and the dimensions of prose.
     """
+    from sklearn.utils import get_tags
+
     prose = prose_columns(features)
-    if takes_text(estimator) and not prose:
+    if (takes_text(estimator) and not prose) or get_tags(estimator).input_tags.string:
         return estimator
     from sklearn.compose import ColumnTransformer
     from sklearn.preprocessing import OneHotEncoder, StandardScaler

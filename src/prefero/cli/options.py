@@ -211,8 +211,7 @@ ModelOption = Annotated[
         callback=_known_ranker,
         autocompletion=lambda: [AUTO, *RANKER_NAMES],
         metavar="NAME",
-        help=f"{AUTO}, which is the best of the others in cross-validation; or "
-        f"{', '.join(RANKER_NAMES)}.",
+        help=f"{AUTO}, which combines the best of the others; or {', '.join(RANKER_NAMES)}.",
     ),
 ]
 SetOption = Annotated[

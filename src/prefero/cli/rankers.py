@@ -42,6 +42,7 @@ MULTILABEL_RANKERS = (
 )
 
 AUTO = "auto"
+AUTOMATIC = RankerChoice(AUTO, "AutoLabelRanker", "automatic ranker")
 RANKER_NAMES = tuple(dict.fromkeys(choice.name for choice in (*RANKERS, *MULTILABEL_RANKERS)))
 
 
@@ -52,7 +53,7 @@ def rankers_for(multilabel: bool) -> tuple[RankerChoice, ...]:
 
 def ranker_choice(name: str, multilabel: bool = False) -> RankerChoice:
     """Return a choice of a task by its name, or say which there are."""
-    choices = rankers_for(multilabel)
+    choices = rankers_for(multilabel) if multilabel else (*RANKERS, AUTOMATIC)
     for choice in choices:
         if choice.name == name:
             return choice

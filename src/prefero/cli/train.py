@@ -6,6 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero.cli.automatic import (
+    Effort,
+    EffortOption,
+    Found,
+    TimeLimitOption,
+    choose,
+    fit_automatic,
+)
 from prefero.cli.console import count, print_json, say
 from prefero.cli.features import refuse_missing, training_features
 from prefero.cli.models import build, fit, parse_settings, takes_missing
@@ -26,7 +34,6 @@ from prefero.cli.options import (
     ModelOption,
     ModelOutOption,
     Reading,
-    RowsOption,
     SeedOption,
     SetOption,
     TextFeaturesOption,
@@ -36,16 +43,15 @@ from prefero.cli.options import (
     measure_for,
     read_key,
 )
-from prefero.cli.rankers import AUTO, BASELINE, RankerChoice, ranker_choice, rankers_for
+from prefero.cli.rankers import AUTO, RankerChoice, ranker_choice
 from prefero.cli.tables import rankings_of, read
-from prefero.cli.trials import Plan, Sample, refuse_measure, run_trials, wonder_about_leaks
-from prefero.exceptions import DataError
+from prefero.cli.trials import Plan, Sample, wonder_about_leaks
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
-    from prefero.study import Comparison
     from prefero.tables import Rankings
 
 EXAMPLES = (
@@ -53,9 +59,6 @@ EXAMPLES = (
     "prefero train survey.csv -o m.prefero --labels order --format orders --ignore person",
     "prefero train ranks.csv -o m.prefero --labels a,b,c --model neighbors --set n_neighbors=9",
 )
-
-# With fewer rows cross-validation says nothing.
-_FEWEST_ROWS = 6
 
 
 @dataclass
@@ -88,7 +91,8 @@ def train(
         str | None, typer.Option(metavar="COLUMN", help="How much each row counts.")
     ] = None,
     groups: GroupsOption = None,
-    rows: RowsOption = Plan.most_rows,
+    effort: EffortOption = Effort.BALANCED,
+    time_limit: TimeLimitOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
     seed: SeedOption = 0,
@@ -107,21 +111,19 @@ def train(
     rankings = training.rankings
     features = training_features(rankings, text, text_features)
     wonder_about_leaks(rankings, features)
-    multilabel, found = rankings.calibrated is not None, None
-    plan = Plan(measure_for(measure, multilabel), most_rows=rows, seed=seed)
-    if model == AUTO:
-        found = _auto(Sample.of(data.stem, rankings, features, training.groups, plan), plan, jobs)
-        model = BASELINE.name if found is None else found.best
-    choice = ranker_choice(model, multilabel)
-    ranker = build(choice, features, seeded(choice, seed, jobs) | parameters)
-    if not takes_missing(ranker):
-        refuse_missing(rankings.table, features, rankings.rows, choice.name)
-    save(fit(ranker, features, rankings, training.weights), out, key=read_key(key_file))
+    plan = Plan(measure_for(measure, rankings.calibrated is not None), seed=seed)
+    ways = {"effort": effort.value, "time_limit": time_limit, "n_jobs": jobs}
+    if model == AUTO and rankings.calibrated is None:
+        everyone = Sample.of(
+            data.stem, rankings, features, training.groups, replace(plan, most_rows=0)
+        )
+        found = fit_automatic(everyone, training.weights, plan, ways)
+    else:
+        found = _fit_one(model, parameters, data.stem, training, features, plan, jobs)
+    save(found.ranker, out, key=read_key(key_file))
     done = Trained(
-        *(choice.name, str(out), len(rankings.ranks), rankings.labels, list(features)),
-        plan.measure,
-        {} if found is None else dict(zip(found.rankers, found.scores[0].tolist(), strict=True)),
-        None if found is None else found.verdict(),
+        *(found.name, str(out), len(rankings.ranks), rankings.labels, list(features)),
+        *(plan.measure, found.held_out, found.verdict),
     )
     if as_json:
         print_json(asdict(done))
@@ -161,6 +163,28 @@ def read_training(
     )
 
 
+def _fit_one(
+    model: str,
+    parameters: dict[str, Any],
+    name: str,
+    training: Training,
+    features: "pd.DataFrame",
+    plan: Plan,
+    jobs: int | None,
+) -> Found:
+    """Fit one ranker: that of a name, or the best multilabel ranker in cross-validation."""
+    rankings = training.rankings
+    found = Found(None, model, {}, None)
+    if model == AUTO:
+        sample = Sample.of(name, rankings, features, training.groups, plan)
+        found = choose(sample, plan, jobs)
+    choice = ranker_choice(found.name, rankings.calibrated is not None)
+    ranker = build(choice, features, seeded(choice, plan.seed, jobs) | parameters)
+    if not takes_missing(ranker):
+        refuse_missing(rankings.table, features, rankings.rows, choice.name)
+    return replace(found, ranker=fit(ranker, features, rankings, training.weights))
+
+
 def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:
     """Return the seed and the number of jobs for a ranker that has such parameters."""
     known = choice.make().get_params(deep=False)
@@ -168,31 +192,12 @@ def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:
     return {name: value for name, value in own.items() if name in known}
 
 
-def _auto(sample: Sample, plan: Plan, jobs: int | None) -> "Comparison | None":
-    """Compare the rankers as prefero compare does; None if too few rows tell."""
-    refuse_measure(sample, plan)
-    n = sample.witnesses
-    if n < _FEWEST_ROWS:
-        say(f"Too few rankings to choose a ranker by ({n}): {BASELINE.title}.")
-        return None
-    sample.wonder()
-    plan = replace(plan, folds=min(plan.folds, n))
-    trials = run_trials(rankers_for(sample.multilabel), [sample], plan, jobs=jobs)
-    for (name, _), reason in trials.failed.items():
-        say(f"{name} is left out: {reason}")
-    try:
-        return trials.judged(plan.measure)
-    except DataError:
-        say(f"No ranker could be measured: {BASELINE.title}.")
-        return None
-
-
 def _tell(done: Trained) -> None:
     if done.verdict is not None:
-        say(f"{done.measure} in cross-validation:")
-        width = max(12, *(len(name) + 1 for name in done.cross_validated))
+        say(f"{done.measure} on rows not seen:")
+        width = max(map(len, done.cross_validated)) + 2
         for name, value in done.cross_validated.items():
-            say(f"  {name:<{width}}{value:>7.3f}{'  <- chosen' if name == done.model else ''}")
+            say(f"  {name:<{width}}{value:>7.3f}")
         say(done.verdict)
     say(
         f"Trained {done.model} on {count(done.rows, 'ranking')} of "

@@ -8,6 +8,7 @@ from prefero.label_ranking.label_features import LabelFeatureRanker
 from prefero.label_ranking.loglinear import LogLinearLabelRanker
 from prefero.label_ranking.neighbors import NeighborsLabelRanker
 from prefero.label_ranking.pairwise import PairwiseLabelRanker
+from prefero.label_ranking.regression import RegressionLabelRanker
 from prefero.label_ranking.tree import TreeLabelRanker
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "LogLinearLabelRanker",
     "NeighborsLabelRanker",
     "PairwiseLabelRanker",
+    "RegressionLabelRanker",
     "TreeLabelRanker",
 ]
