@@ -10,6 +10,11 @@ from prefero.cli.console import count, print_json, say
 from prefero.cli.features import refuse_missing, training_features
 from prefero.cli.models import build, fit, parse_settings, takes_missing
 from prefero.cli.options import (
+    OF_SCORES,
+    BudgetOption,
+    CostOption,
+    CostWeightOption,
+    CutoffOption,
     DataFile,
     DirectionOption,
     Format,
@@ -91,6 +96,10 @@ def train(
     rows: RowsOption = Plan.most_rows,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
+    cutoff: CutoffOption = None,
+    cost: CostOption = None,
+    cost_weight: CostWeightOption = None,
+    budget: BudgetOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
     key_file: KeyFileOption = None,
@@ -102,13 +111,17 @@ def train(
     parameters = parse_settings(settings)
     if parameters and model == AUTO:
         raise typer.BadParameter("--set needs the name of one ranker: add --model.")
-    reading = Reading(format, labels, higher_is_better, unranked, instance)
+    reading = Reading(
+        *(format, labels, higher_is_better, unranked, instance),
+        *(cutoff, cost, cost_weight, budget),
+    )
     training = read_training(data, reading, ignore, weights, groups)
     rankings = training.rankings
     features = training_features(rankings, text, text_features)
     wonder_about_leaks(rankings, features)
     multilabel, found = rankings.calibrated is not None, None
-    plan = Plan(measure_for(measure, multilabel), most_rows=rows, seed=seed)
+    asked = measure_for(measure, multilabel, costs=cost is not None)
+    plan = Plan(asked, most_rows=rows, seed=seed)
     if model == AUTO:
         found = _auto(Sample.of(data.stem, rankings, features, training.groups, plan), plan, jobs)
         model = BASELINE.name if found is None else found.best
@@ -116,7 +129,8 @@ def train(
     ranker = build(choice, features, seeded(choice, seed, jobs) | parameters)
     if not takes_missing(ranker):
         refuse_missing(rankings.table, features, rankings.rows, choice.name)
-    save(fit(ranker, features, rankings, training.weights), out, key=read_key(key_file))
+    by_worth = plan.measure in OF_SCORES
+    save(fit(ranker, features, rankings, training.weights, by_worth), out, key=read_key(key_file))
     done = Trained(
         *(choice.name, str(out), len(rankings.ranks), rankings.labels, list(features)),
         plan.measure,
