@@ -7,6 +7,10 @@ import typer
 
 from prefero.cli.console import count, print_json, say
 from prefero.cli.options import (
+    BudgetOption,
+    CostOption,
+    CostWeightOption,
+    CutoffOption,
     DataFile,
     DirectionOption,
     Format,
@@ -46,6 +50,10 @@ def aggregate(
     higher_is_better: DirectionOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
+    cutoff: CutoffOption = None,
+    cost: CostOption = None,
+    cost_weight: CostWeightOption = None,
+    budget: BudgetOption = None,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="How often each ranking counts.")
     ] = None,
@@ -61,7 +69,10 @@ def aggregate(
 
     table = read(data)
     weight_column = None if weights is None else table.column(weights)
-    reading = Reading(format, labels, higher_is_better, unranked, instance)
+    reading = Reading(
+        *(format, labels, higher_is_better, unranked, instance),
+        *(cutoff, cost, cost_weight, budget),
+    )
     rankings = rankings_of(table.without(weight_column), reading)
     weight = None if weight_column is None else table.weights(weight_column)[rankings.rows]
     rule = consensus.borda if method is Method.BORDA else consensus.kemeny

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sklearn.utils.validation import has_fit_parameter
+
 from prefero._names import did_you_mean
 from prefero._pipelines import final_step, fit_final
 from prefero.cli.console import count, say
@@ -91,11 +93,22 @@ def as_input(model: Any, features: "pd.DataFrame") -> "pd.DataFrame":
     return features.astype(dict.fromkeys(text_columns(features), "category"))
 
 
-def fit(model: Any, features: "pd.DataFrame", rankings: "Rankings", weight: Any = None) -> Any:
-    """Train a model on the rankings of a table and, if it has one, their zero point."""
+def fit(
+    model: Any,
+    features: "pd.DataFrame",
+    rankings: "Rankings",
+    weight: Any = None,
+    by_worth: bool = False,
+) -> Any:
+    """Train a model on the rankings of a table and, if it has one, their zero point.
+
+    By worth, rankers that can learn from the scores behind the ranks too.
+    """
     X, relevance = as_input(model, features), rankings.relevance
     if relevance is None:
-        return fit_final(model, X, rankings.y, sample_weight=weight)
+        taken = by_worth and has_fit_parameter(final_step(model), "scores")
+        scores = rankings.scores if taken else None
+        return fit_final(model, X, rankings.y, sample_weight=weight, scores=scores)
     return fit_final(model, X, relevance, ranks=rankings.y, sample_weight=weight)
 
 

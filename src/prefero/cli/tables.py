@@ -48,14 +48,19 @@ def rankings_of(table: "Table", reading: Reading) -> "Rankings":
     """Return the rankings of a table, or say where it does not hold them."""
     from typer import BadParameter
 
-    from prefero.tables import read_rankings
+    from prefero.tables import read_rankings, with_costs
 
     known = (reading.higher_is_better, table.declared.format, table.declared.higher_is_better)
     if reading.format in _DIRECTED and known == (None, None, None):
         raise BadParameter(
             f"--format {reading.format} needs --higher-is-better or --lower-is-better."
         )
-    return read_rankings(table, **asdict(reading))
+    asked = asdict(reading)
+    cost, weight, budget = (asked.pop(name) for name in ("cost", "cost_weight", "budget"))
+    rankings = read_rankings(table, **asked)
+    if cost is None:
+        return rankings
+    return with_costs(rankings, cost, weight=weight, budget=budget)
 
 
 def write(frame: "pd.DataFrame", path: Path) -> None:

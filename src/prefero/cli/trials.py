@@ -1,7 +1,7 @@
 """Rankers cross-validated on tables, for train to choose by and for compare to show."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from prefero._progress import reporting
 from prefero.cli.console import say
 from prefero.cli.models import as_input, build, takes_missing
-from prefero.cli.options import Measure
+from prefero.cli.options import OF_SCORES, Measure
 from prefero.cli.rankers import RankerChoice
 from prefero.exceptions import DataError
 
@@ -50,6 +50,7 @@ class Sample:
     scores: "NDArray[np.float64] | None" = None
     groups: "NDArray[Any] | None" = None
     multilabel: bool = False
+    values: "Mapping[str, NDArray[np.float64]]" = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -74,6 +75,7 @@ class Sample:
             None if rankings.scores is None else rankings.scores[rows],
             None if groups is None else groups[rows],
             calibrated is not None,
+            {name: worth[rows] for name, worth in rankings.values.items()},
         )
 
     @property
@@ -82,8 +84,8 @@ class Sample:
         return len(self.ranks) if self.groups is None else len(set(self.groups.tolist()))
 
     def source(self, model: Any) -> tuple[Any, ...]:
-        """Return X, Y and perhaps scores for one model."""
-        parts = (as_input(model, self.features), self.ranks, self.scores)
+        """Return X, Y and perhaps scores and other values for one model."""
+        parts = (as_input(model, self.features), self.ranks, self.scores, self.values)
         return parts if self.scores is not None else parts[:2]
 
     def wonder(self) -> None:
@@ -112,9 +114,10 @@ def wonder_about_leaks(rankings: "Rankings", features: "pd.DataFrame") -> None:
 
 
 def refuse_measure(sample: Sample, plan: Plan) -> None:
-    """Refuse to measure regret where nothing says what a label is worth."""
-    if plan.measure is Measure.REGRET and sample.scores is None:
-        raise DataError("--measure regret needs scores: add --format scores.", sample.name)
+    """Refuse to measure what labels are worth where nothing says it."""
+    if plan.measure in OF_SCORES and sample.scores is None:
+        problem = f"--measure {plan.measure} needs scores: add --format scores."
+        raise DataError(problem, sample.name)
 
 
 @dataclass
@@ -172,6 +175,7 @@ def run_trials(
                         random_state=plan.seed,
                         n_jobs=jobs,
                         folder=folder,
+                        use_scores=plan.measure in OF_SCORES,
                         progress=lambda *_: advance(),
                     )
             except RefusedDataError as error:
