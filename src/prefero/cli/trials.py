@@ -32,16 +32,26 @@ class Plan:
     most_rows: int = 5000
     seed: int = 0
 
+    @property
+    def divides_as_usual(self) -> bool:
+        """Whether nobody has asked for other folds than a table may come with."""
+        return (self.folds, self.repeats) == (Plan.folds, Plan.repeats)
+
 
 @dataclass
 class Sample:
-    """Rows of a table as an experiment takes them; scores and groups are there if it has some."""
+    """Rows of a table as an experiment takes them.
+
+    Scores and groups are there if it has some, folds if it comes with its own and is not to be
+    divided otherwise.
+    """
 
     name: str
     features: "pd.DataFrame"
     ranks: "pd.DataFrame"
     scores: "NDArray[np.float64] | None" = None
     groups: "NDArray[Any] | None" = None
+    folds: "NDArray[np.int64] | None" = None
 
     @classmethod
     def of(
@@ -55,13 +65,23 @@ class Sample:
         if len(rows) > plan.most_rows > 0:
             say(f"{name}: tried on {plan.most_rows} of {len(rows)} rows; --rows 0 takes all.")
             rows = np.random.default_rng(plan.seed).permutation(rows)[: plan.most_rows]
+        official = rankings.folds if groups is None and plan.divides_as_usual else None
+        if official is not None:
+            say(f"{name}: divided into the folds that come with it.")
         return cls(
             name,
             features.iloc[rows].set_axis(rankings.rows[rows] + 1),
             DataFrame(rankings.ranks[rows], columns=rankings.labels),
             None if rankings.scores is None else rankings.scores[rows],
             None if groups is None else groups[rows],
+            None if official is None else official[rows, 0],
         )
+
+    def cv(self) -> Any:
+        """Return the splitter of the folds that the table comes with, if it has some."""
+        from sklearn.model_selection import PredefinedSplit
+
+        return None if self.folds is None else PredefinedSplit(self.folds)
 
     @property
     def witnesses(self) -> int:
@@ -156,6 +176,7 @@ def run_trials(
                         n_splits=plan.folds,
                         n_repeats=plan.repeats,
                         groups=None if sample.groups is None else {sample.name: sample.groups},
+                        cv=sample.cv(),
                         random_state=plan.seed,
                         n_jobs=jobs,
                         folder=folder,
