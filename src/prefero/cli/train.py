@@ -129,9 +129,9 @@ def train(
     ways = {"effort": effort.value, "time_limit": time_limit, "n_jobs": jobs}
     if model == AUTO and not multilabel:
         plan = replace(plan, measure=measure_of_automatic(plan.measure))
-        everyone = Sample.of(
-            data.stem, rankings, features, training.groups, replace(plan, most_rows=0)
-        )
+        # It divides the rows by itself.
+        whole = replace(plan, most_rows=0, folds=0)
+        everyone = Sample.of(data.stem, rankings, features, training.groups, whole)
         found = fit_automatic(everyone, training.weights, plan, ways)
     else:
         found = _fit_one(model, parameters, data.stem, training, features, plan, jobs)

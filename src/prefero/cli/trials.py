@@ -35,13 +35,19 @@ class Plan:
     most_rows: int = 5000
     seed: int = 0
 
+    @property
+    def divides_as_usual(self) -> bool:
+        """Whether nobody has asked for other folds than a table may come with."""
+        return (self.folds, self.repeats) == (Plan.folds, Plan.repeats)
+
 
 @dataclass
 class Sample:
-    """Rows of a table as an experiment takes them; scores and groups are there if it has some.
+    """Rows of a table as an experiment takes them.
 
     Ranks are those of the labels; with a zero point between relevant and irrelevant ones, it
-    is the last column.
+    is the last column. Scores and groups are there if the table has some, folds if it comes with
+    its own and is not to be divided otherwise.
     """
 
     name: str
@@ -51,6 +57,7 @@ class Sample:
     groups: "NDArray[Any] | None" = None
     multilabel: bool = False
     values: "Mapping[str, NDArray[np.float64]]" = field(default_factory=dict)
+    folds: "NDArray[np.int64] | None" = None
 
     @classmethod
     def of(
@@ -68,6 +75,9 @@ class Sample:
         target, names = rankings.ranks, rankings.labels
         if calibrated is not None:
             target, names = calibrated, [*rankings.labels, _ZERO_POINT]
+        official = rankings.folds if groups is None and plan.divides_as_usual else None
+        if official is not None:
+            say(f"{name}: divided into the folds that come with it.")
         return cls(
             name,
             features.iloc[rows].set_axis(rankings.rows[rows] + 1),
@@ -76,7 +86,14 @@ class Sample:
             None if groups is None else groups[rows],
             calibrated is not None,
             {name: worth[rows] for name, worth in rankings.values.items()},
+            None if official is None else official[rows, 0],
         )
+
+    def cv(self) -> Any:
+        """Return the splitter of the folds that the table comes with, if it has some."""
+        from sklearn.model_selection import PredefinedSplit
+
+        return None if self.folds is None else PredefinedSplit(self.folds)
 
     @property
     def witnesses(self) -> int:
@@ -172,6 +189,7 @@ def run_trials(
                         n_splits=plan.folds,
                         n_repeats=plan.repeats,
                         groups=None if sample.groups is None else {sample.name: sample.groups},
+                        cv=sample.cv(),
                         random_state=plan.seed,
                         n_jobs=jobs,
                         folder=folder,
