@@ -18,3 +18,22 @@ def benchmarks():
     if folder is None:
         pytest.skip("no benchmark files: set PREFERO_DATA to their folder")
     return folder
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file into a folder of the test's own and return its path."""
+
+    def write(content, name="data.csv"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Where a model may be saved."""
+    return tmp_path / "model.prefero"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
@@ -24,6 +25,7 @@ from sklearn.preprocessing import (
 )
 
 import prefero
+from prefero.persistence import ModelFileError
 from prefero.persistence._container import read_container, write_container
 from prefero.rankings import drop_labels, strict_ranks
 
@@ -106,6 +108,10 @@ def fitted_models():
     union = make_union(MinMaxScaler(), RobustScaler(), QuantileTransformer(n_quantiles=5))
     scaled = make_pipeline(union, PowerTransformer(), prefero.LogLinearLabelRanker())
     models["union"] = scaled.fit(X, Yn), new
+    models["RankingPipeline"] = (
+        prefero.make_ranking_pipeline(RobustScaler(), prefero.ConsensusLabelRanker()).fit(X, Yn),
+        new,
+    )
     words = frame.astype({"soil": "category"})
     tree = prefero.TreeLabelRanker(random_state=0).fit(words, Yn)
     models["categories"] = tree, asked.astype({"soil": "category"})
@@ -186,3 +192,12 @@ class FirstFormat:
             for name, content in members.items():
                 archive.writestr(name, content)
         write_container(path, self.header, [buffer.getvalue()], number=1)
+
+
+def refused(parts, path, match="model.prefero", **changes):
+    """Assert that a file of these parts is refused in one sentence that names it."""
+    parts.write(path, **changes)
+    with pytest.raises(ModelFileError, match=match) as caught:
+        prefero.load(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -15,16 +15,6 @@ from prefero.tables import FORMS, MEANINGS
 RANKS = "x,color,y_a,y_b,y_c\n1.50,red,1,2,3\n2,blue,2,1,NA\n,red,1,1,3\n4,green,,,\n"
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="data.csv"):
-        path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
-        return path
-
-    return write
-
-
 def test_check_describes_columns_and_asks_for_labels(write):
     done = prefero("check", write(RANKS))
     assert done.returncode == 0

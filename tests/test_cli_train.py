@@ -46,16 +46,6 @@ def folder(table, tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="data.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
 def predictions(done):
     assert done.returncode == 0, done.stderr
     return pd.read_csv(io.StringIO(done.stdout))
@@ -103,8 +93,7 @@ FORMATS = {
 def test_every_format_teaches_the_same(write, tmp_path, form):
     options, content = FORMATS[form]
     model, data = tmp_path / "m.prefero", write(content)
-    # Four cases say too little to keep the neighbours' votes from the constant order.
-    set_ = ("--set", "n_neighbors=1", "--set", "weights=uniform", "--set", "shrinkage=0")
+    set_ = ("--set", "n_neighbors=1", "--set", "weights=uniform")
     nearest = ("--model", "neighbors", *set_)
     done = prefero("train", data, "-o", model, "--format", form, *options, *nearest)
     assert done.returncode == 0, done.stderr
@@ -494,9 +483,7 @@ def test_reliability_needs_a_calibrated_model(write, tmp_path):
 
 
 def test_a_model_without_names_takes_columns_as_they_come(tmp_path):
-    model = library.NeighborsLabelRanker(1, shrinkage=0).fit(
-        [[0.0, 0.0], [1.0, 1.0]], [[1, 2], [2, 1]]
-    )
+    model = library.NeighborsLabelRanker(1).fit([[0.0, 0.0], [1.0, 1.0]], [[1, 2], [2, 1]])
     library.save(model, tmp_path / "m.prefero")
     done = prefero("predict", tmp_path / "m.prefero", "-", stdin="u,v\n0,0\n1,1\n")
     assert done.stdout == "0,1\n1,2\n2,1\n"

@@ -25,11 +25,6 @@ from prefero.persistence._header import describe
 KEY = b"sixteen bytes or more"
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.prefero"
-
-
 @pytest.fixture(scope="module")
 def models():
     return fitted_models()

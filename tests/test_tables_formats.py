@@ -1,23 +1,21 @@
 """Every kind of file: what is read from it, what is written, how a broken one is refused."""
 
 import gzip
-import io
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import PredefinedSplit
 
 from prefero.exceptions import DataError
 from prefero.tables import (
     in_form,
-    read_letor,
     read_parts,
     read_rankings,
     read_table,
     write_rankings,
     write_table,
 )
+from table_files import LETOR
 
 XARFF = """\
 % a comment
@@ -36,33 +34,22 @@ XARFF = """\
 nan = np.nan
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="file.txt"):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
 def test_kebi_ranks(write):
-    data = read_rankings(write("2,2,3\r\n0.5,-1,1,2,3\r\n2,3e-2,2,1,2\r\n"))
+    data = read_rankings(write("2,2,3\r\n0.5,-1,1,2,3\r\n2,3e-2,2,1,2\r\n", "file.txt"))
     np.testing.assert_array_equal(data.X, [[0.5, -1], [2, 0.03]])
     np.testing.assert_array_equal(data.ranks, [[1, 2, 3], [2, 1, 2]])
     assert (list(data.X), data.labels) == (["A1", "A2"], ["L1", "L2", "L3"])
 
 
 def test_scores_with_a_number_for_missing(write):
-    path = write("1,1,3\n7,0.4,0.00,-0.2\n")
+    path = write("1,1,3\n7,0.4,0.00,-0.2\n", "file.txt")
     data = read_rankings(path, format="scores", higher_is_better=True, missing_score=0.0)
     np.testing.assert_array_equal(data.y, [[1, nan, 2]])
     np.testing.assert_array_equal(data.scores, [[0.4, nan, -0.2]])
 
 
 def test_names_that_are_numbers_are_no_sizes(write):
-    table = read_table(write("3,4,5\n1,2,3\n"))
+    table = read_table(write("3,4,5\n1,2,3\n", "file.txt"))
     assert list(table.frame) == ["3", "4", "5"]
 
 
@@ -81,7 +68,7 @@ def test_names_that_are_numbers_are_no_sizes(write):
 )
 def test_broken_kebi_files_are_refused_with_the_line(write, content, problem):
     with pytest.raises(DataError, match=f"file.txt{problem}"):
-        read_rankings(write(content))
+        read_rankings(write(content, "file.txt"))
 
 
 @pytest.mark.parametrize("name", ["x.xarff", "x.arff", "named-otherwise"])
@@ -95,7 +82,9 @@ def test_xarff(write, name):
 
 def test_an_arff_file_without_rankings_is_a_table(write):
     content = "@relation t\n@attribute a numeric\n@attribute b real\n@data\n1,2\n2,?\n"
-    np.testing.assert_array_equal(read_rankings(write(content)).ranks, [[1, 2], [2, nan]])
+    np.testing.assert_array_equal(
+        read_rankings(write(content, "file.txt")).ranks, [[1, 2], [2, nan]]
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,19 +110,19 @@ def test_an_arff_file_without_rankings_is_a_table(write):
 )
 def test_broken_xarff_files_are_refused_with_the_line(write, old, new, problem):
     with pytest.raises(DataError, match=f"file.txt:?{problem}"):
-        read_table(write(XARFF.replace(old, new, 1)))
+        read_table(write(XARFF.replace(old, new, 1), "file.txt"))
 
 
 def test_xarff_without_rows_or_header(write):
     with pytest.raises(DataError, match="no row after @data"):
-        read_table(write(XARFF[: XARFF.index("@data") + 5]))
+        read_table(write(XARFF[: XARFF.index("@data") + 5], "file.txt"))
     with pytest.raises(DataError, match=r"x.xarff:1: the line @data is missing"):
         read_table(write("", "x.xarff"))
 
 
 def test_tied_letters_in_a_named_column(write):
     data = read_rankings(
-        write("order,size\nb>a>cd,1\n,2\n"), "order", format="orders", letters=True
+        write("order,size\nb>a>cd,1\n,2\n", "file.txt"), "order", format="orders", letters=True
     )
     np.testing.assert_array_equal(data.ranks, [[2, 1, 3, 3], [nan] * 4])
     np.testing.assert_array_equal(data.X, [[1], [2]])
@@ -156,13 +145,13 @@ def test_one_set_of_words_is_missing_everywhere(tmp_path, write, word, name):
 
 @pytest.mark.parametrize(("mark", "word"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
 def test_the_mark_between_cells_is_found_and_told(write, mark, word):
-    table = read_table(write(f"x{mark}a{mark}b\n1{mark}1{mark}2\n"))
+    table = read_table(write(f"x{mark}a{mark}b\n1{mark}1{mark}2\n", "file.txt"))
     assert list(table.frame) == ["x", "a", "b"]
     assert table.note == f"cells are separated by {word}."
 
 
 def test_the_mark_between_cells_may_be_given(write):
-    assert list(read_table(write("a;b c\n1 2\n"), separator=" ").frame) == ["a;b", "c"]
+    assert list(read_table(write("a;b c\n1 2\n", "file.txt"), separator=" ").frame) == ["a;b", "c"]
 
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.tsv.gz", "t.parquet", "t.xlsx", "t.csv", "t.tsv"])
@@ -230,163 +219,12 @@ def test_an_excel_file_says_which_sheet_and_which_line(tmp_path):
         read_rankings(table)
 
 
-LETOR = "2 qid:10 1:0.5 3:1 #docid = x\n\n0 qid:10 2:0.25\n1 qid:11 1:1\n"
-
-
-def test_letor_is_a_table_and_arrays(write):
-    path = write(LETOR)
-    table = read_table(path)
-    assert list(table.frame) == ["relevance", "query", "x1", "x2", "x3"]
-    assert (table.declared.group, table.declared.grade) == ("query", "relevance")
-    assert table.lines.tolist() == [1, 3, 4]
-    X, grades, groups = read_letor(path)
-    np.testing.assert_array_equal(X, [[0.5, 0, 1], [0, 0.25, 0], [1, 0, 0]])
-    np.testing.assert_array_equal(grades, [2, 0, 1])
-    np.testing.assert_array_equal(groups, [10, 10, 11])
-    np.testing.assert_array_equal(table.numbers("x*"), X)
-
-
-def test_letor_files_are_read_one_after_the_other(write):
-    first, second = write(LETOR, "a.txt"), write("1 qid:12 4:1\n", "b.txt")
-    X, _, groups = read_letor(first, second)
-    assert X.shape == (4, 4)
-    assert groups.tolist() == [10, 10, 11, 12]
-    assert read_letor(second, n_features=6)[0].shape == (1, 6)
-    with pytest.raises(ValueError, match="at least one file"):
-        read_letor()
-
-
-@pytest.mark.parametrize("beside", ["t.svm.query", "t.query"])
-def test_the_sizes_of_queries_may_stand_beside(write, beside):
-    path = write("1 1:1\n0 1:2\n2 1:3\n", "t.svm")
-    assert "query" not in read_table(path).frame
-    with pytest.raises(DataError, match=r"t.svm: no line has a qid, and there is no .query file"):
-        read_letor(path)
-    write("1\n2\n", beside)
-    assert read_table(path).frame["query"].tolist() == [0, 1, 1]
-    assert read_letor(path)[2].tolist() == [0, 1, 1]
-    write("1\n1\n", beside)
-    with pytest.raises(DataError, match=r"query: the sizes of the queries sum to 2, .* has 3 obj"):
-        read_table(path)
-    write("1\nx\n", beside)
-    with pytest.raises(DataError, match="query: 'x' is no number of objects"):
-        read_table(path)
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("1 qid:1 1:0.5\n1 qid:x 1:1\n", ":2: 'GRADE qid:QUERY FEATURE:NUMBER ...' was expected"),
-        ("1 qid:1 1:0.5\n\n1 1:1\n", ":3: 'GRADE qid:QUERY"),
-        ("1 qid:1 2:0.5 1:1\n", ":1: the numbers of the features must ascend"),
-        ("1 1:0.5\n1 1:x\n", ":2: 'GRADE FEATURE:NUMBER"),
-        ("1 1:0.5\n1 1:1e999\n", ": a number is infinite"),
-        ("1 1:0.5\n1 900000000:1\n", ": 2 objects of 900000001 features are too many"),
-    ],
-)
-def test_broken_letor_is_refused_with_the_line(write, content, problem):
-    with pytest.raises(DataError, match=f"t.svm{problem}"):
-        read_table(write(content, "t.svm"))
-
-
-RUNS = """@relation runs
-@attribute instance_id string
-@attribute repetition numeric
-@attribute algorithm string
-@attribute runtime numeric
-@attribute runstatus {ok, timeout}
-@data
-i1,1,fast,3,ok
-i1,1,slow,50,ok
-i2,1,fast,100,timeout
-i2,1,slow,7,ok
-i3,1,fast,100,timeout
-i3,1,slow,99,timeout
-i1,2,fast,5,ok
-"""
-FEATURES = """@relation f
-@attribute instance_id string
-@attribute repetition numeric
-@attribute size numeric
-@data
-i3,1,?
-i1,1,1.5
-i2,1,2
-"""
-FOLDS = """@relation cv
-@attribute instance_id string
-@attribute repetition numeric
-@attribute fold numeric
-@data
-i1,1,2
-i2,1,1
-i3,1,1
-"""
-DESCRIPTION = """scenario_id: toy
-performance_measures:
-    - runtime
-maximize:
-    - false
-performance_type: [runtime]
-algorithm_cutoff_time: 100
-"""
-
-
-@pytest.fixture
-def scenario(write):
-    write(DESCRIPTION, "toy/description.txt")
-    write(FEATURES, "toy/feature_values.arff")
-    write(FOLDS, "toy/cv.arff")
-    return write(RUNS, "toy/algorithm_runs.arff").parent
-
-
-def test_an_aslib_scenario(scenario):
-    data = read_rankings(scenario)
-    assert data.labels == ["fast", "slow"]
-    np.testing.assert_array_equal(data.ranks, [[1, 2], [2, 1], [1, 1]])
-    np.testing.assert_array_equal(data.scores, [[-4, -50], [-1000, -7], [-1000, -1000]])
-    np.testing.assert_array_equal(data.X, [[1.5], [2], [nan]])
-    assert data.folds[:, 0].tolist() == [2, 1, 1]
-    assert PredefinedSplit(data.folds[:, 0]).get_n_splits() == 2
-    assert data.table.declared.cutoff == 100
-    assert read_rankings(scenario / "description.txt").labels == data.labels
-    assert [read_rankings(part).folds.tolist() for part in read_parts(scenario, 2)] == [
-        [[2], [1]],
-        [[1]],
-    ]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "problem"),
-    [
-        ("algorithm_runs.arff", RUNS.replace("runtime", "time"), "no column is named 'runtime'"),
-        ("algorithm_runs.arff", RUNS.replace(",3,", ",x,"), "runs.arff:8: .* holds 'x'"),
-        ("feature_values.arff", FEATURES.replace("size", "fast"), "both a feature and an algo"),
-        ("cv.arff", FOLDS.replace("fold", "f"), "cv.arff: the attribute 'fold' is missing"),
-    ],
-)
-def test_a_broken_scenario_is_refused(scenario, name, content, problem):
-    (scenario / name).write_text(content)
-    with pytest.raises(DataError, match=problem):
-        read_table(scenario)
-
-
-def test_a_scenario_without_a_part(scenario, tmp_path):
-    (scenario / "cv.arff").unlink()
-    assert read_rankings(scenario).folds is None
-    (scenario / "feature_values.arff").unlink()
-    with pytest.raises(DataError, match=r"toy: the scenario has no file feature_values.arff"):
-        read_table(scenario)
-    with pytest.raises(DataError, match=r"there is no description.txt"):
-        read_table(tmp_path)
-
-
 def test_parts_of_any_format_are_the_whole(tmp_path, write):
     frame = pd.DataFrame({"a": range(5), "b": list("vwxyz")})
     names = ["t.csv.gz", "t.parquet", "t.xlsx", "t.tsv"]
     for name in names:
         write_table(frame, tmp_path / name)
-    for path in [*(tmp_path / name for name in names), write(LETOR * 2)]:
+    for path in [*(tmp_path / name for name in names), write(LETOR * 2, "file.txt")]:
         whole = read_table(path)
         parts = list(read_parts(path, 2))
         assert [part.first_row for part in parts] == list(range(0, len(whole), 2))
@@ -436,30 +274,3 @@ def test_yeast_expression_scores(benchmarks):
     assert np.isnan(data.scores).any()
     best = np.nanargmax(data.scores[0])
     assert data.ranks[0, best] == 1
-
-
-def test_aslib_agrees_with_the_table_made_of_it(benchmarks):
-    folder = benchmarks / "aslib" / "QBF-2011"
-    data = read_rankings(folder)
-    made = read_rankings(folder / "label_ranking.csv", "rank_*")
-    rows = pd.Index(data.table.frame["instance_id"]).get_indexer(made.table.frame["instance_id"])
-    columns = [data.labels.index(name.removeprefix("rank_")) for name in made.labels]
-    ours, theirs = data.ranks[rows][:, columns], made.ranks
-    signs = [np.sign(ranks[:, :, None] - ranks[:, None, :]) for ranks in (ours, theirs)]
-    np.testing.assert_array_equal(*signs)
-
-
-def test_every_scenario_reads(benchmarks):
-    for folder in sorted((benchmarks / "aslib").iterdir()):
-        data = read_rankings(folder)
-        assert data.ranks.shape == (len(data.X), len(data.labels))
-        assert data.folds.min() >= 0
-
-
-def test_letor_of_the_benchmarks(benchmarks):
-    path = benchmarks / "letor" / "mq2008" / "S1.txt"
-    X, grades, groups = read_letor(path)
-    assert X.shape[1] == 46
-    assert set(grades) == {0, 1, 2}
-    content = io.BytesIO(path.read_bytes())
-    np.testing.assert_array_equal(read_table(content).frame["query"], groups)

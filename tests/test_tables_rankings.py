@@ -13,16 +13,6 @@ RANKS = "x,color,y_a,y_b,y_c\n1.50,red,1,2,3\n2,blue,2,1,NA\n,red,1,1,3\n4,green
 
 
 @pytest.fixture
-def write(tmp_path):
-    def write(content, name="data.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
-@pytest.fixture
 def read(write):
     def read(content, name="data.csv", **reading):
         return read_rankings(write(content, name), **reading)

@@ -45,8 +45,10 @@ CriterionKind criterion_kind(const std::string& name) {
 class TreeGrower {
   public:
     TreeGrower(Bins bins, In<bool, 1> categorical, In<double, 2> ranks,
-               std::optional<In<double, 1>> weights, const std::string& criterion)
-        : data_(training_data(bins, categorical, ranks, weights, criterion_kind(criterion))) {}
+               std::optional<In<double, 1>> weights, const std::string& criterion,
+               std::optional<In<float, 2>> votes)
+        : data_(training_data(bins, categorical, ranks, weights, criterion_kind(criterion),
+                              votes)) {}
 
     nb::dict grow(In<std::uint64_t, 1> seeds, bool bootstrap, bool random_cuts, bool category_sets,
                   std::size_t max_features, std::size_t max_depth, std::size_t min_split,
@@ -70,16 +72,20 @@ class TreeGrower {
     static TrainingData training_data(const Bins& bins, const In<bool, 1>& categorical,
                                       const In<double, 2>& ranks,
                                       const std::optional<In<double, 1>>& weights,
-                                      CriterionKind criterion) {
+                                      CriterionKind criterion,
+                                      const std::optional<In<float, 2>>& votes) {
         require_growable(bins);
         const std::size_t rows = bins.shape(0);
         require(rows > 0 && ranks.shape(0) == rows, "bins and ranks must have the same rows");
         require(ranks.shape(1) > 0, "ranks must have labels");
         require(categorical.shape(0) == bins.shape(1), "categorical must have one entry a feature");
         require(!weights || weights->shape(0) == rows, "weights must have one entry a row");
+        require(!votes || (votes->shape(0) == rows && votes->shape(1) == ranks.shape(1)),
+                "votes must have the shape of ranks");
         nb::gil_scoped_release unlocked;
         return TrainingData::rankings(criterion, bin_matrix(bins), categorical.data(),
-                                      rank_matrix(ranks), weights ? weights->data() : nullptr);
+                                      rank_matrix(ranks), weights ? weights->data() : nullptr,
+                                      votes ? votes->data() : nullptr);
     }
 
     TrainingData data_;
@@ -192,6 +198,24 @@ class TreeWalker {
         return nb::make_tuple(scores, trees);
     }
 
+    nb::tuple leaf_shares(Bins bins, std::optional<In<std::uint64_t, 1>> seeds,
+                          In<double, 1> weight, In<std::int8_t, 2> facts) const {
+        check(bins);
+        require(!seeds || seeds->shape(0) == forest_.trees, "seeds must have one entry a tree");
+        require(weight.shape(0) == bins.shape(0), "weight must have one entry a row");
+        require(facts.shape(0) == bins.shape(0), "facts must have as many rows as bins");
+        const auto leaves = static_cast<std::size_t>(forest_.value_starts[forest_.trees]);
+        auto shares = make_array<float, 2>({leaves, facts.shape(1)});
+        auto known = make_array<float, 2>({leaves, facts.shape(1)});
+        {
+            Unlocked unlocked;
+            prefero::leaf_shares(forest_, bin_matrix(bins), seeds ? seeds->data() : nullptr,
+                                 weight.data(), {facts.data(), facts.shape(1)}, shares.data(),
+                                 known.data(), unlocked);
+        }
+        return nb::make_tuple(shares, known);
+    }
+
     Out<double, 3> pair_shares(Bins bins) const {
         check(bins);
         auto shares = make_array<double, 3>({bins.shape(0), forest_.labels, forest_.labels});
@@ -226,9 +250,9 @@ void bind_trees(nb::module_& module) {
                "The bin of each value: how many edges of its feature lie below it; 255 for NaN.");
     nb::class_<TreeGrower>(module, "TreeGrower", "A training set that trees are grown from.")
         .def(nb::init<Bins, In<bool, 1>, In<double, 2>, std::optional<In<double, 1>>,
-                      const std::string&>(),
+                      const std::string&, std::optional<In<float, 2>>>(),
              nb::arg("bins"), nb::arg("categorical"), nb::arg("ranks"), nb::arg("weights").none(),
-             nb::arg("criterion"))
+             nb::arg("criterion"), nb::arg("votes") = nb::none())
         .def("grow", &TreeGrower::grow, nb::arg("seeds"), nb::kw_only(), nb::arg("bootstrap"),
              nb::arg("random_cuts"), nb::arg("category_sets"), nb::arg("max_features"),
              nb::arg("max_depth"), nb::arg("min_split"), nb::arg("min_leaf"), nb::arg("max_leaves"),
@@ -252,6 +276,10 @@ void bind_trees(nb::module_& module) {
         .def("out_of_bag_shrunk", &TreeWalker::out_of_bag_shrunk, nb::arg("bins"), nb::arg("seeds"),
              nb::arg("weight"), nb::arg("strengths"),
              "What out_of_bag returns, for the trees shrunk by each strength.")
+        .def("leaf_shares", &TreeWalker::leaf_shares, nb::arg("bins"), nb::arg("seeds").none(),
+             nb::arg("weight"), nb::arg("facts"),
+             "The share of the rows of each leaf for which facts (1 yes, 0 no, -1 unknown) hold, "
+             "and for which they are known.")
         .def("pair_shares", &TreeWalker::pair_shares, nb::arg("bins"),
              "The share of trees that put one label before another.");
 }

@@ -78,13 +78,14 @@ std::size_t TrainingData::vector_end() const {
 
 TrainingData TrainingData::rankings(CriterionKind criterion, BinMatrix bins,
                                     const bool* categorical, RankMatrix ranks,
-                                    const double* weights) {
+                                    const double* weights, const float* votes) {
     TrainingData data(criterion, bins, ranks.labels);
     std::copy_n(categorical, bins.features, data.categorical_.begin());
     data.write_vectors(ranks);
     const bool complete = std::all_of(ranks.data, ranks.data + data.votes_.size(), known);
     if (!complete) data.evidence_.resize(data.votes_.size());
     write_votes(ranks, data.votes_.data(), complete ? nullptr : data.evidence_.data());
+    if (votes) std::copy_n(votes, data.votes_.size(), data.votes_.begin());
     if (criterion == CriterionKind::kEntropy) {
         data.ids_.resize(ranks.rows);
         data.distinct_ = write_ids(ranks, data.ids_.data());

@@ -28,9 +28,11 @@ constexpr double kMostInFloats = 1 << 20;
 class TrainingData {
   public:
     // Rankings, for the criteria of rankings. `categorical` tells for each feature whether
-    // its bins are categories; without weights every row weighs 1.
+    // its bins are categories; without weights every row weighs 1. `votes`, a number a row and
+    // label, are what leaves average in place of the votes of the rankings; null for those.
     static TrainingData rankings(CriterionKind criterion, BinMatrix bins, const bool* categorical,
-                                 RankMatrix ranks, const double* weights);
+                                 RankMatrix ranks, const double* weights,
+                                 const float* votes = nullptr);
 
     // A number a row, for the variance; all features are numeric.
     static TrainingData numbers(BinMatrix bins, const float* numbers, const double* weights);

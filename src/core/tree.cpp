@@ -280,7 +280,10 @@ void walk_samples(const Forest& forest, BinMatrix bins, const std::uint64_t* see
     const bool plain = !forest.sets && !any_missing(bins);
     for (std::size_t tree = 0; tree < forest.trees; ++tree) {
         interruption.spend(bins.rows * (kStepsARow + forest.labels));
-        bootstrap_counts(seeds[tree], drawn);
+        if (seeds)
+            bootstrap_counts(seeds[tree], drawn);
+        else
+            std::fill(drawn.begin(), drawn.end(), std::uint16_t{1});
         leaves_of(view(forest, tree), bins, plain, leaves.data());
         visit(tree, drawn.data(), leaves.data());
     }
@@ -300,6 +303,38 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_
     walk_samples(forest, bins, seeds, interruption, add);
     for (std::size_t row = 0; row < bins.rows; ++row)
         sums.finish(row, static_cast<std::size_t>(trees[row]));
+}
+
+void leaf_shares(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+                 const double* weight, Facts facts, float* shares, float* known,
+                 Interruption& interruption) {
+    const std::size_t m = facts.columns;
+    std::vector<double> all, seen, holds;  // of the leaves of a tree
+    const auto sum = [&](std::size_t tree, const std::uint16_t* drawn, const std::int32_t* leaves) {
+        const auto first = static_cast<std::size_t>(forest.value_starts[tree]);
+        const auto count = static_cast<std::size_t>(forest.value_starts[tree + 1]) - first;
+        interruption.spend((bins.rows + count) * m);
+        all.assign(count, 0.0);
+        seen.assign(count * m, 0.0);
+        holds.assign(count * m, 0.0);
+        for (std::size_t row = 0; row < bins.rows; ++row) {
+            if (drawn[row] == 0) continue;
+            const double mass = drawn[row] * weight[row];
+            const auto leaf = static_cast<std::size_t>(leaves[row]);
+            const std::int8_t* own = facts.values + row * m;
+            all[leaf] += mass;
+            for (std::size_t k = 0; k < m; ++k) {
+                seen[leaf * m + k] += own[k] >= 0 ? mass : 0;
+                holds[leaf * m + k] += own[k] > 0 ? mass : 0;
+            }
+        }
+        for (std::size_t i = 0; i < count * m; ++i) {
+            const double mass = all[i / m];
+            shares[first * m + i] = static_cast<float>(seen[i] > 0 ? holds[i] / seen[i] : 0);
+            known[first * m + i] = static_cast<float>(mass > 0 ? seen[i] / mass : 0);
+        }
+    };
+    walk_samples(forest, bins, seeds, interruption, sum);
 }
 
 void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares,

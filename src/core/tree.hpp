@@ -80,7 +80,7 @@ void add_tree_scores(const Tree& tree, std::size_t labels, BinMatrix bins, doubl
                      Interruption& interruption);
 
 // Calls visit(tree, drawn, leaves) for each tree: how often its bootstrap sample has drawn each
-// row, and the leaf that the row reaches.
+// row, once where seeds are null, and the leaf that the row reaches.
 void walk_samples(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
                   Interruption& interruption,
                   const std::function<void(std::size_t tree, const std::uint16_t* drawn,
@@ -90,6 +90,18 @@ void walk_samples(const Forest& forest, BinMatrix bins, const std::uint64_t* see
 // these for each row.
 void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
                         double* scores, std::int64_t* trees, Interruption& interruption);
+
+// What holds for rows: 1 yes, 0 no, -1 unknown; rows x columns.
+struct Facts {
+    const std::int8_t* values;
+    std::size_t columns;
+};
+
+// The share of the known rows of every leaf for which each fact holds, and the share of its rows
+// for which it is known: leaves x columns. `drawn` as in walk_samples, times `weight` of the rows.
+void leaf_shares(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+                 const double* weight, Facts facts, float* shares, float* known,
+                 Interruption& interruption);
 
 // The share of trees that put label i before label j, ties half: rows x labels x labels, zero
 // before the call. A tree that knows nothing of i or j has no vote; without votes it is 1/2.

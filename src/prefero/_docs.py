@@ -16,6 +16,26 @@ _SHARED = {
         X : array-like of shape (n_samples, n_features)
             Instances.
         """,
+    "of_X": """
+        Parameters
+        ----------
+        %(X)s
+        """,
+    "top": """
+        top : int, optional
+            How many labels to return; all by default.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, top)
+            Label names.
+        """,
+    "of_preset": """
+        Parameters
+        ----------
+        **parameters
+            Parameters to change.
+        """,
     "y": """
         y : array-like of shape (n_samples, n_labels)
             Their ranks.
@@ -118,11 +138,12 @@ def documented(**parts: str) -> Callable[[T], T]:
 
     def fill(thing: T) -> T:
         members = list(vars(thing).values()) if isinstance(thing, type) else []
-        # A class method keeps the docstring of its function a second time.
-        inner = [member.__func__ for member in members if isinstance(member, classmethod)]
-        for one in (thing, *members, *inner):
+        # What wraps a function (a class method, a descriptor) keeps its docstring a second time.
+        wrapping = [member for member in members if hasattr(member, "__wrapped__")]
+        functions = [member for member in members if isinstance(member, FunctionType)]
+        for one in (thing, *functions, *wrapping, *(member.__wrapped__ for member in wrapping)):
             # Python run with -OO has no docstrings.
-            if isinstance(one, FunctionType | classmethod | type) and one.__doc__:
+            if one.__doc__:
                 one.__doc__ = filled(one.__doc__)
         return thing
 

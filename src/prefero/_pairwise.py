@@ -14,8 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from prefero._products import row_products
 from prefero._sklearn import HasMethods, Interval
-from prefero._solvers import solve_logistic, warn_unconverged
+from prefero._solvers import solve_logistic, warn_unconverged, weight_sums
 from prefero._state import Array, Each, FittedState, Model, Size, State
 from prefero._typing import Values
 from prefero.rankings import pair_signs
@@ -91,6 +92,7 @@ class BinaryModelsMixin:
     def _fit_models(self, X: Any, signs: NDArray[np.int8], weight: Values) -> bool:
         """Train a model for every column of signs on the rows where it is not zero.
 
+        Weights are one a row, or one a row and model; a weight of zero leaves a row out.
         Logistic regressions go on from where they stand. False if one did not converge.
         """
         estimator = self._base_estimator()
@@ -102,7 +104,8 @@ class BinaryModelsMixin:
             return converged
         weight_of_fit = _weight_argument(estimator, weight)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_one)(estimator, X, sign, weight, weight_of_fit) for sign in signs.T
+            delayed(_fit_one)(estimator, X, sign, own, weight_of_fit)
+            for sign, own in zip(signs.T, _by_model(weight, signs.shape[1]), strict=True)
         )
         return True
 
@@ -113,7 +116,7 @@ class BinaryModelsMixin:
     def _probabilities(self, X: Any) -> Values:
         """P(positive sign) of every row and model; a vote of 0 or 1 where none is known."""
         if hasattr(self, "coef_"):
-            return expit(X @ self.coef_.T + self.intercept_)
+            return expit(row_products(X, self.coef_.T) + self.intercept_)
         return self._responses(positive_probability, X)
 
     def _responses(self, response: Callable[[Any, Any], Values], X: Any) -> Values:
@@ -201,7 +204,7 @@ class PairwiseModelsMixin(BinaryModelsMixin):
     @property
     def _wins(self) -> Values:
         """For each pair +1 for its first label and -1 for its second."""
-        wins = np.zeros((len(self.pairs_), self._n_ranked()))
+        wins = np.zeros((len(self.pairs_), self._n_ranked()), order="F")
         wins[np.arange(len(wins)), self.pairs_[:, 0]] = 1
         wins[np.arange(len(wins)), self.pairs_[:, 1]] = -1
         return wins
@@ -216,7 +219,7 @@ class PairwiseModelsMixin(BinaryModelsMixin):
         rows = max(1, _BLOCK_ENTRIES // max(n_pairs, 1))
         for begin in range(0, X.shape[0], rows):
             part = slice(begin, begin + rows)
-            votes[part] = seconds + self._first_leads(X[part]) @ wins
+            votes[part] = seconds + row_products(self._first_leads(X[part]), wins)
         return votes
 
     def _n_ranked(self) -> int:
@@ -246,7 +249,7 @@ def _fit_together(
 ) -> tuple[Values, Values, bool]:
     """Solve all pairs, in blocks that do not depend on n_jobs; C = 0 leaves the intercepts."""
     coef = np.zeros((signs.shape[1], X.shape[1]))
-    first, second = (signs > 0).T @ weight, (signs < 0).T @ weight
+    first, second = (weight_sums(sign, weight) for sign in (signs > 0, signs < 0))
     learnable = (first > 0) & (second > 0)
     intercept = np.log((first + ~learnable) / (second + ~learnable))
     if estimator.C == 0:
@@ -257,7 +260,7 @@ def _fit_together(
         delayed(solve_logistic)(
             X,
             np.ascontiguousarray(signs[:, block]),
-            weight,
+            weight if weight.ndim == 1 else np.ascontiguousarray(weight[:, block]),
             C=estimator.C,
             fit_intercept=estimator.fit_intercept,
             tol=estimator.tol,
@@ -269,6 +272,11 @@ def _fit_together(
     for block, (slope, offset, _) in zip(blocks, solutions, strict=True):
         coef[block], intercept[block] = slope, offset
     return coef, intercept, all(converged for *_, converged in solutions)
+
+
+def _by_model(weight: Values, n_models: int) -> list[Values]:
+    """The weights of the rows in each model."""
+    return [weight] * n_models if weight.ndim == 1 else list(weight.T)
 
 
 def _fit_one(
@@ -287,7 +295,7 @@ def _fit_one(
     if first == 0 or second == 0:
         prior = DummyClassifier(strategy="prior")
         return prior.fit(X[[0, 0]], [0, 1], sample_weight=[second + 1, first + 1])
-    rows = np.flatnonzero(sign)
+    rows = np.flatnonzero((sign != 0) & (weight > 0))
     weights = {"sample_weight": weight[rows]} if weight_of_fit else {}
     return clone(estimator).fit(X[rows], (sign[rows] > 0).astype(int), **weights)
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sklearn.utils.validation import has_fit_parameter
+
 
 def final_step(model: Any) -> Any:
     """Return the estimator at the end of a pipeline, or the estimator that the model is."""
@@ -10,4 +12,23 @@ def final_step(model: Any) -> Any:
 
 def at_final_step(model: Any, X: Any) -> tuple[Any, Any]:
     """Return that estimator, and the instances as they reach it."""
-    return (model[-1], model[:-1].transform(X)) if hasattr(model, "steps") else (model, X)
+    if not hasattr(model, "steps"):
+        return model, X
+    return model[-1], model[:-1].transform(X) if len(model.steps) > 1 else X
+
+
+def fit_final(model: Any, X: Any, y: Any, **extra: Any) -> Any:
+    """Train a model with more than X and y, which reaches each step that takes it.
+
+    What is None is not passed on.
+    """
+    given = {name: value for name, value in extra.items() if value is not None}
+    if not hasattr(model, "steps"):
+        return model.fit(X, y, **given)
+    reaching = {
+        f"{step}__{name}": value
+        for step, estimator in model.steps
+        for name, value in given.items()
+        if step == model.steps[-1][0] or has_fit_parameter(estimator, name)
+    }
+    return model.fit(X, y, **reaching)

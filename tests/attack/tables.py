@@ -18,6 +18,7 @@ from pyarrow import parquet
 from prefero.exceptions import DataError
 from prefero.tables import MEANINGS, in_form, read_parts, read_rankings, read_table, write_rankings
 from prefero.tables import write_table as write_valid
+from table_files import SCENARIO
 
 KEBI = b"3,2,3\n0.5,1,1,2,3\n0.25,2,3,1,2\n-1e-3,3,2,2,1\n"
 XARFF = b"""@relation t
@@ -31,35 +32,6 @@ XARFF = b"""@relation t
 """
 LETOR = b"2 qid:1 1:0.5 3:1 # d\n0 qid:1 2:0.25\n1 qid:2 1:1\n"
 SVM = b"2 1:0.5 3:1\n0 2:0.25\n1 1:1\n"
-RUNS = b"""@relation r
-@attribute instance_id string
-@attribute repetition numeric
-@attribute algorithm string
-@attribute runtime numeric
-@attribute runstatus {ok, timeout}
-@data
-i1,1,fast,3,ok
-i1,1,slow,50,ok
-i2,1,fast,100,timeout
-i2,1,slow,7,ok
-"""
-FEATURES = b"""@relation f
-@attribute instance_id string
-@attribute repetition numeric
-@attribute size numeric
-@data
-i1,1,1.5
-i2,1,?
-"""
-FOLDS = FEATURES.replace(b"size", b"fold").replace(b"1.5", b"1").replace(b"?", b"2")
-DESCRIPTION = b"""performance_measures:
-    - runtime
-maximize:
-    - false
-performance_type:
-    - runtime
-algorithm_cutoff_time: 100
-"""
 NASTY = (
     *(b"", b" ", b"\r", b"\n", b"\r\n", b'"' * 99, b"x" * 9000, b"9" * 400),
     *b"\0 \xef\xbb\xbf \xff\xfe \xe9 \xc3 \xc2\x85 \xf0\x9f\x98\x80 \x1b[31m \x0b \x1a".split(b" "),
@@ -115,12 +87,7 @@ def valid() -> dict[str, dict[str, bytes]]:
         "XARFF": {"t.xarff": XARFF},
         "LETOR": {"t.txt": LETOR},
         "svmlight": {"t.svm": SVM, "t.svm.query": b"2\n1\n"},
-        "ASlib": {
-            "description.txt": DESCRIPTION,
-            "algorithm_runs.arff": RUNS,
-            "feature_values.arff": FEATURES,
-            "cv.arff": FOLDS,
-        },
+        "ASlib": {name: text.encode() for name, text in SCENARIO.items()},
     }
 
 

@@ -137,6 +137,8 @@ class CaseBase:
 
     def sizes(self, asked: int | str, tried: Iterable[int]) -> list[int]:
         """Return the size asked for, or those of some sizes that cases left out can judge."""
+        if asked == "all":
+            return [self.n_places]
         if asked != "auto":
             return [min(int(asked), self.n_places)]
         return [k for k in tried if k < self.n_places] or [1]

@@ -44,8 +44,8 @@ def solve_logistic(
         The shared features.
     signs : ndarray of shape (n_samples, n_problems), dtype int8
         +1 and -1 for the two classes, 0 where a row takes no part in a problem.
-    weight : ndarray of shape (n_samples,)
-        Weights of the rows.
+    weight : ndarray of shape (n_samples,) or (n_samples, n_problems)
+        Weights of the rows, in each problem if they differ.
     C, fit_intercept, tol, max_iter
         As in :class:`~sklearn.linear_model.LogisticRegression`; an infinite C means no
         penalty.
@@ -83,6 +83,26 @@ def solve_logistic(
     return np.ascontiguousarray(beta[:, :n_features]), intercept.copy(), converged
 
 
+def weight_sums(chosen: NDArray[Any], weight: Values) -> Values:
+    """Return the weight of the chosen rows of each problem.
+
+    Parameters
+    ----------
+    chosen : ndarray of shape (n_samples, n_problems)
+        Zero where a row is left out.
+    weight : ndarray of shape (n_samples,) or (n_samples, n_problems)
+        Weights of the rows, in each problem if they differ.
+
+    Returns
+    -------
+    ndarray of shape (n_problems,)
+        Sums.
+    """
+    if weight.ndim == 1:
+        return np.asarray(chosen.T.astype(float) @ weight)
+    return np.asarray(np.einsum("np,np->p", chosen.astype(float), weight))
+
+
 def _newton(
     X: Values,
     signs: NDArray[np.int8],
@@ -103,7 +123,7 @@ def _newton(
     direction, base = np.zeros_like(beta), np.zeros_like(beta)
     base_loss, decrement = np.full(len(beta), np.inf), np.zeros(len(beta))
     step = np.ones(len(beta))
-    goal = tol * np.abs(signs).T.astype(float) @ weight
+    goal = tol * weight_sums(np.abs(signs), weight)
     open_ = np.arange(len(beta))
     for _ in range(max_iter + 1):
         loss, gradient, hessian = _derivatives(X, signs, weight, ridge, beta[open_])
@@ -112,6 +132,7 @@ def _newton(
             return beta, True
         if not going.all():
             open_, signs = open_[going], np.ascontiguousarray(signs[:, going])
+            weight = weight if weight.ndim == 1 else np.ascontiguousarray(weight[:, going])
             loss, gradient, hessian = loss[going], gradient[going], hessian[going]
         fell = _SUFFICIENT_DECREASE * step[open_] * decrement[open_]
         good = loss <= base_loss[open_] - fell + 1e-12 * np.abs(loss)
@@ -134,7 +155,8 @@ def _derivatives(
     gradient = beta * ridge
     packed = np.zeros((n_problems, len(rows)))
     for batch in gen_batches(len(X), max(1, _BATCH_ENTRIES // max(n_problems, columns))):
-        part, sign, share = X[batch], signs[batch], weight[batch, None]
+        part, sign = X[batch], signs[batch]
+        share = weight[batch] if weight.ndim == 2 else weight[batch, None]
         value, probability = _logistic(sign * (part @ beta.T))
         loss += (share * value).sum(axis=0)
         gradient -= (share * sign * probability).T @ part
@@ -165,8 +187,8 @@ def _lbfgs(
 ) -> tuple[Values, bool]:
     """L-BFGS on all problems as one, each scaled by its number of instances."""
     n_features, n_problems = X.shape[1], signs.shape[1]
-    scale = 1 / (np.abs(signs).T.astype(float) @ weight)
-    share = weight[:, None] * signs
+    scale = 1 / weight_sums(np.abs(signs), weight)
+    share = (weight if weight.ndim == 2 else weight[:, None]) * signs
 
     def objective(flat: Values) -> tuple[float, Values]:
         beta = flat.reshape(n_problems, len(ridge))

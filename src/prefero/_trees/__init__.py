@@ -11,14 +11,16 @@ from prefero._trees._reading import TreeNode, TreeReader
 from prefero._trees._shrinkage import (
     STRENGTH,
     STRENGTHS,
+    leaf_votes,
     mean_votes,
-    out_of_bag_losses,
+    out_of_bag_path,
     row_votes,
     shrunk,
     shrunk_means,
     shrunk_models,
     strongest_alike,
 )
+from prefero._trees._ties import TieShares, tie_shares
 
 __all__ = [
     "CATEGORIES_STATE",
@@ -33,17 +35,19 @@ __all__ = [
     "HeldOut",
     "NodeModels",
     "ScoreEffects",
+    "TieShares",
     "TreeNode",
     "TreeReader",
     "Trees",
     "TreesMixin",
     "candidate_alphas",
     "find_bins",
+    "leaf_votes",
     "mean_votes",
     "n_features_to_try",
     "node_models",
     "numeric_edges",
-    "out_of_bag_losses",
+    "out_of_bag_path",
     "pruned",
     "pruning_path",
     "reached_when_pruned",
@@ -52,5 +56,6 @@ __all__ = [
     "shrunk_means",
     "shrunk_models",
     "strongest_alike",
+    "tie_shares",
     "trees_state",
 ]

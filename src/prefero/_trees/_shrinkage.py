@@ -15,8 +15,8 @@ from prefero._state import Attribute
 from prefero._trees._arrays import Trees
 from prefero._trees._models import NodeModels
 from prefero._typing import Values
-from prefero.metrics import kendall_tau
-from prefero.rankings import strict_ranks
+from prefero.metrics import kendall_tau, regret
+from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
 
 # Infinity is the constant order.
 STRENGTHS = np.array([0.0, 1, 3, 10, 30, 100, 300, 1000, np.inf])
@@ -110,6 +110,33 @@ def row_votes(ranks: Values) -> tuple[Values, Values]:
     return votes, np.where(known, present - 1, 0) / others
 
 
+def leaf_votes(target: Values | ScoredRanks, weight: Values, leaf: str) -> tuple[Values, Values]:
+    """Return what leaves average of each row, times the evidence, and the evidence.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n_samples, n_labels) or ScoredRanks
+        Ranks, with scores unless leaves hold ranks alone.
+    weight : ndarray of shape (n_samples,)
+        Weights of the rows.
+    leaf : {"ranks", "scores", "blend"}
+        The votes of the ranks; the scores less the mean of their row, as large over all rows
+        as the votes; or half of each.
+
+    Returns
+    -------
+    votes, evidence : ndarray of shape (n_samples, n_labels)
+        As of `row_votes`.
+    """
+    votes, evidence = row_votes(ranks_of(target))
+    if leaf == "ranks" or not isinstance(target, ScoredRanks):
+        return votes, evidence
+    worth = evidence * target.relative()
+    size, wanted = (np.sqrt(weight @ (part**2).sum(axis=1)) for part in (worth, votes))
+    worth *= wanted / size if size > 0 else 0.0
+    return worth if leaf == "scores" else (votes + worth) / 2, evidence
+
+
 def mean_votes(votes: Values, evidence: Values, weight: Values) -> Values:
     """Return the mean votes of weighted rows, by their evidence."""
     return _ratio(weight @ votes, weight @ evidence)
@@ -119,29 +146,35 @@ def _ratio(votes: Values, evidence: Values) -> Values:
     return np.divide(votes, evidence, out=np.zeros_like(votes), where=evidence > 0)
 
 
-def out_of_bag_losses(
+def out_of_bag_path(
     trees: Trees,
     bins: NDArray[np.uint8],
     seeds: NDArray[np.uint64],
-    ranks: Values,
+    target: Values | ScoredRanks,
     weight: Values,
-) -> tuple[Values, Values]:
-    """Return what each training row loses at each strength, by trees that have not seen it.
+    leaf: str = "ranks",
+) -> tuple[Values, dict[str, Values]]:
+    """Return what each training row is given at each strength by trees that have not seen it.
 
     Parameters
     ----------
     trees : Trees
         As grown, on bootstrap samples.
-    bins, seeds, ranks, weight : ndarray
+    bins, seeds, target, weight : ndarray
         The training rows, and what the samples were drawn from.
+    leaf : {"ranks", "scores", "blend"}
+        What the leaves hold.
 
     Returns
     -------
-    squared, disorder : ndarray of shape (n_samples, n_strengths)
-        The squared error of the votes, and 1 - tau; NaN where undefined. The constant order of
-        a row is that of all other rows.
+    scores : ndarray of shape (n_strengths, n_samples, n_labels)
+        Votes; NaN for rows that all trees have seen. The constant order of a row is that of all
+        other rows.
+    losses : dict of str to ndarray of shape (n_samples, n_strengths)
+        ``"squared_error"`` of the votes; unless leaves hold scores alone, ``"disorder"``, 1 - tau;
+        unless they hold ranks alone, ``"regret"``. NaN where undefined.
     """
-    votes, evidence = row_votes(ranks)
+    votes, evidence = leaf_votes(target, weight, leaf)
     share = _ratio(votes, evidence)
     own = weight[:, None] * votes, weight[:, None] * evidence
     others = _ratio(*(part.sum(axis=0) - part for part in own))
@@ -150,10 +183,21 @@ def out_of_bag_losses(
     scores = np.concatenate([scores, others[None]])
     squared = np.einsum("rl,srl->rs", evidence, (scores - share) ** 2)
     predicted = strict_ranks(scores.reshape(-1, scores.shape[2]))
-    tau = kendall_tau(np.tile(ranks, (len(STRENGTHS), 1)), predicted, average=False)
-    disorder = 1 - np.asarray(tau).reshape(len(STRENGTHS), -1).T
-    seen = count[:, None] > 0
-    return np.where(seen, squared, np.nan), np.where(seen, disorder, np.nan)
+    seen, losses = count[:, None] > 0, {"squared_error": squared}
+    repeated = (len(STRENGTHS), 1)
+    if leaf != "scores":
+        truth = np.tile(ranks_of(target), repeated)
+        losses["disorder"] = 1 - _by_strength(kendall_tau(truth, predicted, average=False))
+    if isinstance(target, ScoredRanks) and leaf != "ranks":
+        worth = np.tile(target.scores, repeated)
+        losses["regret"] = _by_strength(regret(worth, predicted, average=False))
+    known = {name: np.where(seen, loss, np.nan) for name, loss in losses.items()}
+    return np.where(seen, scores, np.nan), known
+
+
+def _by_strength(values: float | Values) -> Values:
+    """One value a strength and row as a column a strength."""
+    return np.asarray(values).reshape(len(STRENGTHS), -1).T
 
 
 def strongest_alike(losses: Sequence[Values], weight: Values) -> int:

@@ -7,6 +7,7 @@ from prefero.base._graph_ranking import GraphRankerMixin
 from prefero.base._label_ranking import BaseLabelRanker, LabelRankerMixin
 from prefero.base._multilabel import BaseMultilabelRanker, MultilabelRankerMixin
 from prefero.base._ordering import BaseOrderer, OrdererMixin, SampleOrders, check_sample_orders
+from prefero.base._scored import PairWeightMixin, ScoredRankerMixin
 from prefero.base._targets import unseen_labels
 
 __all__ = [
@@ -18,7 +19,9 @@ __all__ = [
     "LabelRankerMixin",
     "MultilabelRankerMixin",
     "OrdererMixin",
+    "PairWeightMixin",
     "SampleOrders",
+    "ScoredRankerMixin",
     "check_features",
     "check_sample_orders",
     "fitting",

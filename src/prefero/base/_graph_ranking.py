@@ -22,14 +22,25 @@ class GraphRankerMixin(LabelRankerMixin):
     """
 
     def _validate_fit(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, reset: bool = True
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
+        *,
+        reset: bool = True,
     ) -> tuple[Any, Any, NDArray[np.float64]]:
         """Validate training data and set the label attributes, as for ranks.
 
         A graph without edges is an empty row, a label without edges in any graph unseen.
         """
         if not isinstance(y, PreferenceGraphs):
-            return super()._validate_fit(X, y, sample_weight, reset=reset)
+            return super()._validate_fit(X, y, sample_weight, scores, reset=reset)
+        if scores is not None:
+            raise ValueError(
+                "scores go with ranks, but y holds preference graphs: give its edges weights, "
+                "PreferenceGraphs(..., weights=W)."
+            )
         X = self._validate_X(X, reset=reset)
         check_consistent_length(X, y)
         weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)

@@ -18,7 +18,7 @@ from prefero.base._pair_probabilities import PairProbabilitiesMixin
 from prefero.base._targets import put_last, refuse_other_labels, unseen_labels, used_rows
 from prefero.metrics import kendall_tau
 from prefero.preferences import PreferenceGraphs
-from prefero.rankings import check_ranks, label_names, strict_ranks
+from prefero.rankings import ScoredRanks, check_ranks, label_names, ranks_of, strict_ranks
 
 
 @documented()
@@ -62,13 +62,19 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
         return check_features(self, X, reset=reset)
 
     def _validate_fit(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, reset: bool = True
-    ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
+        *,
+        reset: bool = True,
+    ) -> tuple[NDArray[Any], Any, NDArray[np.float64]]:
         """Validate training data, set the label attributes, drop rows that say nothing.
 
         Rows of weight zero and rows that rank no label are left out; the latter with one
         warning for all. Without ``reset`` the data join those of an earlier call and must
-        have the same features and labels.
+        have the same features and labels. Ranks that come with scores are `ScoredRanks`.
         """
         if y is None:
             raise ValueError(
@@ -89,11 +95,17 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
             self.labels_ = self.classes_ if names is None else names
         else:
             refuse_other_labels(y, self.labels_)
+        truth = ranks if scores is None else ScoredRanks.checked(ranks, scores, y)
         used = used_rows(ranks, weight, says="rank")
-        X, ranks, weight = (part if used.all() else part[used] for part in (X, ranks, weight))
+        if not used.all():
+            X, ranks, truth, weight = X[used], ranks[used], truth[used], weight[used]
         if reset:
-            self.unseen_labels_ = unseen_labels(ranks, self.labels_, says="ranked")
-        return X, ranks, weight
+            self.unseen_labels_ = self._unseen(ranks)
+        return X, truth, weight
+
+    def _unseen(self, ranks: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which labels are predicted last, for no row ranks them."""
+        return unseen_labels(ranks, self.labels_, says="ranked")
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from instances and their rankings.
@@ -112,13 +124,18 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
         self
             The fitted ranker.
         """
+        return self._fit_to(X, y, sample_weight)
+
+    def _fit_to(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, scores: ArrayLike | None = None
+    ) -> Self:
         self._validate_params()  # type: ignore[attr-defined]
         anew = not goes_on(self)
         with fitting(self, anew=anew) as ranker:
-            X, truth, weight = ranker._validate_fit(X, y, sample_weight, reset=anew)
+            X, truth, weight = ranker._validate_fit(X, y, sample_weight, scores, reset=anew)
             target, blank = ranker._target(truth), twin_of(ranker, anew=False)
             ranker._fit(X, target, weight)
-            ranker._calibrate(blank, X, truth, target, weight)
+            ranker._calibrate(blank, X, ranks_of(truth), target, weight)
         return self
 
     def _target(self, truth: Any) -> Any:
@@ -131,9 +148,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return scores whose descending order is the predicted order.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -150,9 +165,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Predict the rank of every label.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -167,13 +180,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
         Parameters
         ----------
         %(X)s
-        top : int, optional
-            How many labels to return; all by default.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, top)
-            Label names.
+        %(top)s
         """
         order = np.argsort(self.predict(X), axis=1)
         return self.labels_[order[:, :top]]

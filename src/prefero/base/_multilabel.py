@@ -124,9 +124,7 @@ class MultilabelRankerMixin(FittedMixin):
     def decision_function(self, X: Any) -> Values:
         """Return scores: their descending order is the predicted order, positive is relevant.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -144,9 +142,7 @@ class MultilabelRankerMixin(FittedMixin):
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Predict which labels are relevant.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -158,9 +154,7 @@ class MultilabelRankerMixin(FittedMixin):
     def predict_ranks(self, X: Any) -> NDArray[np.int64]:
         """Predict the rank of every label.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -172,9 +166,7 @@ class MultilabelRankerMixin(FittedMixin):
     def predict_calibrated(self, X: Any) -> NDArray[np.int64]:
         """Predict the rank of every label and of the zero point.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -189,13 +181,7 @@ class MultilabelRankerMixin(FittedMixin):
         Parameters
         ----------
         %(X)s
-        top : int, optional
-            How many labels to return; all by default.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, top)
-            Label names.
+        %(top)s
         """
         order = np.argsort(self.predict_ranks(X), axis=1)
         return self.labels_[order[:, :top]]

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from prefero._docs import documented
 from prefero._state import Array, FittedState, State
 from prefero._typing import Indices, Mask, Values
 from prefero.base._fitting import twin_of
@@ -16,11 +17,13 @@ from prefero.base._targets import put_last
 from prefero.calibration import (
     LabelPairs,
     all_pairs,
+    blended_ties,
     bucket_ranks,
     calibration_pairs,
     calibration_rows,
     expected_tau,
     learn_calibration,
+    learn_tie_blend,
     pair_numbers,
     pair_outcomes,
     probability_ahead,
@@ -72,6 +75,7 @@ class PairBeliefs(NamedTuple):
     tied: Values
 
 
+@documented()
 class PairProbabilitiesMixin:
     """Mixin that turns the margins of a ranker into calibrated probabilities.
 
@@ -87,6 +91,9 @@ class PairProbabilitiesMixin:
     calibration_ : ndarray of shape (n_knots, 3)
         Margins, ascending from 0; the probability that the label ahead by so much comes first,
         a tie being half of that; the probability that the two are tied.
+    tie_blend_ : ndarray of shape (3,)
+        If the ranker has a model of ties and there were some: a constant, and what its margins
+        and that model count in the logit of the probability of a tie.
     """
 
     _fitted_state: ClassVar[FittedState] = {
@@ -98,9 +105,11 @@ class PairProbabilitiesMixin:
             optional=True,
             rule=("margins that ascend from 0, and probabilities", _is_calibration),
         ),
+        "tie_blend_": Array("f8", 3, optional=True),
     }
 
     calibration_: Values
+    tie_blend_: Values
     labels_: Any
     unseen_labels_: Mask
 
@@ -132,6 +141,12 @@ class PairProbabilitiesMixin:
         """Probabilities that pairs are tied, by a model of ties; None if they follow margins."""
         return None
 
+    def _held_out_tie_shares(
+        self, X: Any, target: Any, weight: Values, rows: Indices
+    ) -> Values | None:
+        """The same of some training rows by models that had not seen them."""
+        return None
+
     # Learning
 
     def _calibrate(self, blank: Any, X: Any, truth: Any, target: Any, weight: Values) -> None:
@@ -146,15 +161,20 @@ class PairProbabilitiesMixin:
         rows = calibration_rows(len(weight), len(pairs.first))
         scores = self._held_out_scores(X, target, weight, rows)
         own = self._held_out_margins(X, target, weight, rows)
+        ties = self._held_out_tie_shares(X, target, weight, rows)
+        numbers = pair_numbers(pairs, len(self.labels_))
         if scores is not None:
             margins = score_margins(scores, pairs)
         elif own is not None:
-            margins = own[:, pair_numbers(pairs, len(self.labels_))]
+            margins = own[:, numbers]
         else:
-            margins = _cross_fitted_margins(blank, X, target, weight, rows, pairs)
+            margins, ties = _cross_fitted(blank, X, target, weight, rows, pairs)
         outcomes = pair_outcomes(truth[rows], pairs)
         self.calibration_ = learn_calibration(margins, outcomes, weight[rows])
         vars(self).pop("_held_out", None)
+        if ties is not None and self.calibration_[:, 2].any():
+            by_margin = probability_tied(self.calibration_, margins)
+            self.tie_blend_ = learn_tie_blend(by_margin, ties[:, numbers], outcomes, weight[rows])
 
     def _pair_margins(self, X: Any, pairs: LabelPairs) -> Values:
         own = self._margins(X)
@@ -170,13 +190,22 @@ class PairProbabilitiesMixin:
         if margins is None:
             margins = score_margins(scores, pairs)
         before = probability_ahead(self.calibration_, margins)
-        tied = self._tie_shares(X)
-        if tied is None:
-            tied = probability_tied(self.calibration_, margins)
+        tied = self._tie_probabilities(X, margins)
         unknown = self.unseen_labels_[pairs.first] | self.unseen_labels_[pairs.second]
         before[:, unknown], tied[:, unknown] = 0.5, 0.0
-        tied = np.minimum(tied, 2 * np.minimum(before, 1 - before))
+        if hasattr(self, "tie_blend_"):
+            # Such a model knows more of the pair than its margin does.
+            before = np.clip(before, tied / 2, 1 - tied / 2)
+        else:
+            tied = np.minimum(tied, 2 * np.minimum(before, 1 - before))
         return PairBeliefs(strict_ranks(put_last(scores, self.unseen_labels_)), before, tied)
+
+    def _tie_probabilities(self, X: Any, margins: Values) -> Values:
+        by_margin, shares = probability_tied(self.calibration_, margins), self._tie_shares(X)
+        if shares is None:
+            return by_margin
+        blend = getattr(self, "tie_blend_", None)
+        return shares if blend is None else blended_ties(blend, by_margin, shares)
 
     def _by_blocks(self, reading: Any, X: Any) -> Any:
         """Apply a function to the beliefs about some rows after others."""
@@ -193,10 +222,7 @@ class PairProbabilitiesMixin:
         Of the pairs given a probability p, a share p comes true: the probabilities are
         calibrated on training rows that the model had not seen.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(of_X)s
 
         Returns
         -------
@@ -210,10 +236,7 @@ class PairProbabilitiesMixin:
     def predict_ties(self, X: Any) -> Values:
         """Predict how likely two labels are tied.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(of_X)s
 
         Returns
         -------
@@ -230,10 +253,7 @@ class PairProbabilitiesMixin:
         The predicted order is cut into the buckets for which the probabilities expect the
         greatest tau-x: labels are tied where that is likelier than one order over the other.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(of_X)s
 
         Returns
         -------
@@ -251,10 +271,7 @@ class PairProbabilitiesMixin:
     def predict_reliability(self, X: Any) -> Values:
         """Predict how good each predicted order is: the Kendall tau to expect.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(of_X)s
 
         Returns
         -------
@@ -270,8 +287,7 @@ class PairProbabilitiesMixin:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        %(X)s
         threshold : float, default=0.5
             In [0.5, 1): the larger, the more pairs are left open.
 
@@ -289,12 +305,13 @@ class PairProbabilitiesMixin:
         return self.predict_pairwise(X) > threshold
 
 
-def _cross_fitted_margins(
+def _cross_fitted(
     blank: Any, X: Any, target: Any, weight: Values, rows: Indices, pairs: LabelPairs
-) -> Values:
-    """Margins of training rows by rankers that were fitted without them."""
+) -> tuple[Values, Values | None]:
+    """Margins of training rows by rankers that were fitted without them, and shares of ties."""
     n = len(weight)
     margins = np.full((len(rows), len(pairs.first)), np.nan)
+    ties = None
     places = np.random.default_rng(0).permutation(len(rows))
     size = -(-n // _FOLDS)
     for start in range(0, min(_ENOUGH_ROWS, len(rows)) if n > 1 else 0, size):
@@ -308,4 +325,8 @@ def _cross_fitted_margins(
             warnings.simplefilter("ignore", ConvergenceWarning)
             twin._fit(X[seen], target[seen], weight[seen])
         margins[left_out] = twin._pair_margins(X[rows[left_out]], pairs)
-    return margins
+        shares = twin._tie_shares(X[rows[left_out]])
+        if shares is not None:
+            ties = np.full((len(rows), shares.shape[1]), np.nan) if ties is None else ties
+            ties[left_out] = shares
+    return margins, ties

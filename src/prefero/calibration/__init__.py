@@ -17,15 +17,18 @@ from prefero.calibration._pairs import (
     score_margins,
     square,
 )
+from prefero.calibration._ties import blended_ties, learn_tie_blend
 
 __all__ = [
     "LabelPairs",
     "all_pairs",
+    "blended_ties",
     "bucket_ranks",
     "calibration_pairs",
     "calibration_rows",
     "expected_tau",
     "learn_calibration",
+    "learn_tie_blend",
     "pair_numbers",
     "pair_outcomes",
     "probability_ahead",

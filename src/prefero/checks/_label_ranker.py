@@ -13,7 +13,9 @@ from prefero.checks._running import (
     assert_refused,
     assert_same_scores,
     assert_valid_rankings,
+    documented_check,
     fitted,
+    linear_problem,
     run_all,
 )
 from prefero.checks._shared import shared_axioms
@@ -22,12 +24,7 @@ from prefero.rankings import bucket_positions, drop_labels, ranks_from_scores
 
 
 def _problem() -> Problem:
-    """A noisy linear label ranking problem with no structure any ranker could abuse."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 4))
-    utilities = X @ rng.normal(size=(4, 5)) + 0.5 * rng.normal(size=(60, 5))
-    ranks = ranks_from_scores(utilities, higher_is_better=True)
-    return Problem(X, {"y": ranks}, rng.normal(size=(20, 4)))
+    return linear_problem(lambda scores: {"y": ranks_from_scores(scores, higher_is_better=True)})
 
 
 LABEL_RANKER_AXIOMS: list[Axiom] = shared_axioms(_problem)
@@ -38,23 +35,13 @@ def _axiom(function: Axiom) -> Axiom:
     return function
 
 
+@documented_check
 def check_label_ranker(
     estimator: Any, expected_failed_checks: Mapping[str, str] | None = None
 ) -> None:
     """Run scikit-learn's checks in full and every ranking axiom on an estimator.
 
-    Parameters
-    ----------
-    estimator : label ranker
-        An unfitted instance.
-    expected_failed_checks : mapping of str to str, optional
-        Checks the estimator cannot pass by its nature, with the reason. An axiom named here
-        must fail.
-
-    Raises
-    ------
-    AssertionError
-        The first promise that is broken, or an expected failure that did not happen.
+    %(of_check)s
 
     Examples
     --------

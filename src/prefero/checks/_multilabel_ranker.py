@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
+from prefero._typing import Values
 from prefero.checks._running import (
     Axiom,
     Problem,
@@ -13,7 +14,9 @@ from prefero.checks._running import (
     assert_refused,
     assert_same_scores,
     assert_valid_rankings,
+    documented_check,
     fitted,
+    linear_problem,
     run_all,
 )
 from prefero.checks._shared import shared_axioms
@@ -27,13 +30,14 @@ from prefero.rankings import (
 )
 
 
-def _problem() -> Problem:
-    """A noisy linear problem whose labels are relevant where their utility is positive."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 4))
-    utilities = X @ rng.normal(size=(4, 5)) + 0.5 * rng.normal(size=(60, 5))
+def _targets(utilities: Values) -> dict[str, Any]:
+    """Labels are relevant where their utility is positive."""
     relevance, ranks = split_calibrated(calibrated_from_scores(utilities))
-    return Problem(X, {"y": relevance, "ranks": ranks}, rng.normal(size=(20, 4)))
+    return {"y": relevance, "ranks": ranks}
+
+
+def _problem() -> Problem:
+    return linear_problem(_targets)
 
 
 MULTILABEL_RANKER_AXIOMS: list[Axiom] = shared_axioms(_problem)
@@ -44,23 +48,13 @@ def _axiom(function: Axiom) -> Axiom:
     return function
 
 
+@documented_check
 def check_multilabel_ranker(
     estimator: Any, expected_failed_checks: Mapping[str, str] | None = None
 ) -> None:
     """Run scikit-learn's checks in full and every axiom of multilabel ranking on an estimator.
 
-    Parameters
-    ----------
-    estimator : multilabel ranker
-        An unfitted instance.
-    expected_failed_checks : mapping of str to str, optional
-        Checks the estimator cannot pass by its nature, with the reason. An axiom named here
-        must fail.
-
-    Raises
-    ------
-    AssertionError
-        The first promise that is broken, or an expected failure that did not happen.
+    %(of_check)s
 
     Examples
     --------

@@ -10,9 +10,27 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
+from prefero._docs import documented
 from prefero._typing import Values
 
 Axiom = Callable[[Any], None]
+
+documented_check = documented(
+    of_check="""
+        Parameters
+        ----------
+        estimator : estimator
+            An unfitted instance.
+        expected_failed_checks : mapping of str to str, optional
+            Checks the estimator cannot pass by its nature, with the reason. An axiom named here
+            must fail.
+
+        Raises
+        ------
+        AssertionError
+            The first promise that is broken, or an expected failure that did not happen.
+        """
+)
 
 
 def run_all(
@@ -104,6 +122,14 @@ class Problem(NamedTuple):
     def with_targets(self, change: Callable[[Any], Any]) -> Self:
         """The same instances with other targets."""
         return self._replace(targets={name: change(of) for name, of in self.targets.items()})
+
+
+def linear_problem(targets: Callable[[Values], dict[str, Any]]) -> Problem:
+    """A noisy linear problem that no ranker could abuse; its targets are made of utilities."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    utilities = X @ rng.normal(size=(4, 5)) + 0.5 * rng.normal(size=(60, 5))
+    return Problem(X, targets(utilities), rng.normal(size=(20, 4)))
 
 
 def prepared(estimator: Any) -> Any:

@@ -11,6 +11,7 @@ from prefero.cli.console import page, plain_table, print_json, say
 from prefero.cli.features import training_features
 from prefero.cli.models import build
 from prefero.cli.options import (
+    CALIBRATED,
     DataFiles,
     DirectionOption,
     Format,
@@ -21,14 +22,15 @@ from prefero.cli.options import (
     JobsOption,
     JsonOption,
     LabelsOption,
-    Measure,
     MeasureOption,
     Reading,
     RowsOption,
     SeedOption,
+    TextFeaturesOption,
     TextOption,
     Unranked,
     UnrankedOption,
+    measure_for,
     table_out,
     writable,
 )
@@ -36,9 +38,9 @@ from prefero.cli.rankers import (
     AUTO,
     BASELINE,
     RANKER_NAMES,
-    RANKERS,
     RankerChoice,
     ranker_choice,
+    rankers_for,
 )
 from prefero.cli.tables import write
 from prefero.cli.train import read_training
@@ -69,7 +71,14 @@ _MEASURES = {
     "rho": "rho",
     "top1": "first right",
     "regret": "regret",
+    "average_precision": "precision",
+    "ranking_loss": "ranking loss",
+    "one_error": "one error",
+    "hamming_loss": "Hamming loss",
+    "subset_loss": "subset loss",
 }
+# More measures than this stand beside each other without their deviations.
+_MOST_DEVIATIONS = 4
 
 
 def compare(
@@ -85,7 +94,7 @@ def compare(
             f"longer. {BASELINE.name}, the constant order, is always among them.",
         ),
     ] = None,
-    measure: MeasureOption = Measure.TAU,
+    measure: MeasureOption = None,
     folds: Annotated[int, typer.Option(min=2, help="Of the cross-validation.")] = Plan.folds,
     repeats: Annotated[
         int, typer.Option(min=1, help="Repetitions, each with new folds.")
@@ -104,6 +113,7 @@ def compare(
     ] = None,
     ignore: IgnoreOption = None,
     text: TextOption = None,
+    text_features: TextFeaturesOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
     seed: SeedOption = 0,
@@ -130,18 +140,18 @@ def compare(
     from prefero.study._cells import CellStore
 
     CellStore(resume)  # warns of lines that cannot be read, where nobody mutes it
-    choices = _chosen(rankers)
     reading = Reading(format, labels, higher_is_better, unranked, instance)
     size = (_QUICK_FOLDS, 1, _QUICK_ROWS) if quick else (folds, repeats, rows)
-    plan = Plan(measure, *size, seed)
+    plan = Plan(measure_for(measure, format in CALIBRATED), *size, seed)
+    choices = _chosen(rankers, format in CALIBRATED)
     samples = [
-        _sample(path, name, reading, (ignore, groups, text), plan)
+        _sample(path, name, reading, (ignore, groups, text, text_features), plan)
         for path, name in zip(data, _names(data), strict=True)
     ]
     trials = run_trials(choices, samples, plan, jobs=jobs, folder=resume)
     for (ranker, name), reason in trials.failed.items():
         say(f"{ranker} has no result on {name}: {reason}")
-    found = trials.judged(measure)
+    found = trials.judged(plan.measure)
     if out is not None:
         write(trials.results.to_frame(), out)
     if report is not None:
@@ -152,15 +162,11 @@ def compare(
         _show(trials.results, found, plan)
 
 
-def _chosen(names: str | None) -> list[RankerChoice]:
+def _chosen(names: str | None, multilabel: bool) -> list[RankerChoice]:
     if names is None:
-        return list(RANKERS)
-    wanted = [name.strip() for name in names.split(",")]
-    offered = (*RANKER_NAMES, AUTO)
-    unknown = [name for name in wanted if name not in offered]
-    if unknown:
-        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(offered)}.")
-    return [ranker_choice(name) for name in dict.fromkeys((BASELINE.name, *wanted))]
+        return list(rankers_for(multilabel))
+    wanted = dict.fromkeys((BASELINE.name, *map(str.strip, names.split(","))))
+    return [ranker_choice(name, multilabel) for name in wanted]
 
 
 def _names(paths: list[Path]) -> list[str]:
@@ -173,16 +179,16 @@ def _sample(
     path: Path,
     name: str,
     reading: Reading,
-    columns: tuple[str | None, str | None, str | None],
+    columns: tuple[str | None, ...],
     plan: Plan,
 ) -> Sample:
-    """Read a table; the columns are those to ignore, of the groups, and of text."""
+    """Read a table; the columns are those to ignore, of the groups, of names and of prose."""
     import numpy as np
 
-    ignore, groups, text = columns
+    ignore, groups, text, prose = columns
     training = read_training(path, reading, ignore, None, groups)
     rankings = training.rankings
-    features = training_features(rankings, text)
+    features = training_features(rankings, text, prose)
     sample = Sample.of(name, rankings, features, training.groups, plan)
     refuse_measure(sample, plan)
     if sample.witnesses < plan.folds:
@@ -202,7 +208,9 @@ def _write_page(
     from prefero.study import write_report
 
     focus = next(sample for sample in samples if sample.name == found.datasets[0])
-    rankers = {name: build(ranker_choice(name), focus.features) for name in found.rankers}
+    rankers = {
+        name: build(ranker_choice(name, focus.multilabel), focus.features) for name in found.rankers
+    }
     write_report(
         path,
         trials.results,
@@ -211,6 +219,7 @@ def _write_page(
         groups={sample.name: sample.groups for sample in samples if sample.groups is not None},
         focus=focus.name,
         measure=found.measure,
+        title=f"Comparison of {'multilabel' if focus.multilabel else 'label'} rankers",
         command=shlex.join(["prefero", *sys.argv[1:]]),
         random_state=plan.seed,
     )
@@ -279,14 +288,24 @@ def _one_set(results: "Table", found: "Comparison") -> Any:
     rows = sorted(
         summarize(results, by=("ranker",)), key=lambda row: place.get(row["ranker"], len(place))
     )
-    measures = [name for name in _MEASURES if not all(row[name] != row[name] for row in rows)]
+    columns = [name for name in _MEASURES if name in results.columns]
+    measures = [name for name in columns if not all(row[name] != row[name] for row in rows)]
     # Without ties it is tau.
-    if all(row["tau_x"] == row["tau"] for row in rows) and found.measure != "tau_x":
-        measures.remove("tau_x")
-    table = plain_table("ranker", *(_MEASURES[name] for name in measures), "seconds")
+    if "tau_x" in measures and found.measure != "tau_x":
+        if all(row["tau_x"] == row["tau"] for row in rows):
+            measures.remove("tau_x")
+    roomy = len(measures) <= _MOST_DEVIATIONS
+    headings = [_MEASURES[name] for name in measures]
+    last = ["seconds"] if roomy else []
+    table = plain_table("ranker", *headings, *last, tight=not roomy)
+    for column, heading in zip(table.columns, ("ranker", *measures), strict=False):
+        column.no_wrap = heading in ("ranker", found.measure, "average_precision")
     for row in rows:
-        cells = [_cell(row, name) for name in measures]
-        table.add_row(row["ranker"], *cells, f"{row['fit_seconds']:.2f}")
+        cells = [
+            _cell(row, name) if roomy or name == found.measure else f"{row[name]:.3f}"
+            for name in measures
+        ]
+        table.add_row(row["ranker"], *cells, *([f"{row['fit_seconds']:.2f}"] if roomy else []))
     return table
 
 

@@ -35,6 +35,8 @@ class Target(StrEnum):
     ORDERS = "orders"
     SCORES = "scores"
     PAIRS = "pairs"
+    RELEVANCE = "relevance"
+    CALIBRATED = "calibrated"
 
 
 def convert(
@@ -53,7 +55,7 @@ def convert(
             "--to",
             metavar="FORM",
             help="ranks or scores, a column a label; orders, one column of text; pairs, one line "
-            "a pair.",
+            "a pair; relevance, 1 or 0 a label; calibrated, one column of text '[b > a][c]'.",
         ),
     ],
     labels: LabelsOption = None,

@@ -88,12 +88,12 @@ def _load(name: str, size: int) -> Any:
 def _run(name: str, data: Any, choice: RankerChoice) -> _Result:
     import numpy as np
     from sklearn.model_selection import KFold, cross_val_predict
-    from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     from prefero.metrics import kendall_tau
+    from prefero.pipeline import make_ranking_pipeline
 
-    model = make_pipeline(StandardScaler(), choice.make())
+    model = make_ranking_pipeline(StandardScaler(), choice.make())
     predicted = cross_val_predict(model, data.data, data.target, cv=KFold(_FOLDS))
     labels = np.asarray(data.label_names)
     return _Result(

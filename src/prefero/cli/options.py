@@ -19,6 +19,12 @@ class Format(StrEnum):
     PAIRS = "pairs"
     BEST_WORST = "best-worst"
     LONG = "long"
+    RELEVANCE = "relevance"
+    CALIBRATED = "calibrated"
+
+
+# Those that also say which labels are relevant.
+CALIBRATED = (Format.RELEVANCE, Format.CALIBRATED)
 
 
 class Unranked(StrEnum):
@@ -35,11 +41,35 @@ class Measure(StrEnum):
     TAU_X = "tau-x"
     TOP1 = "top1"
     REGRET = "regret"
+    RHO = "rho"
+    AVERAGE_PRECISION = "average-precision"
+    RANKING_LOSS = "ranking-loss"
+    ONE_ERROR = "one-error"
+    HAMMING_LOSS = "hamming-loss"
+    SUBSET_LOSS = "subset-loss"
 
     @property
     def column(self) -> str:
         """Its column in a table of results."""
         return self.value.replace("-", "_")
+
+
+OF_RANKINGS = (Measure.TAU, Measure.TAU_X, Measure.RHO, Measure.TOP1, Measure.REGRET)
+OF_SETS = (
+    *(Measure.RHO, Measure.AVERAGE_PRECISION, Measure.RANKING_LOSS, Measure.ONE_ERROR),
+    *(Measure.HAMMING_LOSS, Measure.SUBSET_LOSS),
+)
+
+
+def measure_for(asked: Measure | None, multilabel: bool) -> Measure:
+    """Return the measure to compare by, which is the first of the task if none was asked for."""
+    offered = OF_SETS if multilabel else OF_RANKINGS
+    if asked is None:
+        return offered[0]
+    if asked not in offered:
+        what = "rankings with a zero point" if multilabel else "rankings without a zero point"
+        raise typer.BadParameter(f"--measure {asked}: of {what} it is {', '.join(offered)}.")
+    return asked
 
 
 @dataclass(frozen=True)
@@ -118,7 +148,8 @@ FormatOption = Annotated[
         "--format",
         metavar="FORMAT",
         help="What they hold: ranks or scores, a column a label; orders, as text 'b > a ~ c' or "
-        "names by position; pairs; best-worst; long.",
+        "names by position; pairs; best-worst; long; relevance, 1 or 0 a label; calibrated, as "
+        "text '[b > a][c]', the relevant first, or signed scores.",
     ),
 ]
 DirectionOption = Annotated[
@@ -197,12 +228,24 @@ TextOption = Annotated[
         "--text", metavar="COLUMNS", help="Columns of names, though some or all look like numbers."
     ),
 ]
+TextFeaturesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--text-features",
+        metavar="COLUMNS",
+        help="Columns of free text, whose words are learned from (TF-IDF in a few dimensions).",
+    ),
+]
 MeasureOption = Annotated[
-    Measure,
+    Measure | None,
     typer.Option(
         "--measure",
-        help="What the best ranker is best by: Kendall's tau; tau-x, which asks for ties too; how "
-        "often the first choice is right; what it costs (of scores).",
+        metavar="NAME",
+        help="What the best ranker is best by. Of rankings: tau (default), Kendall's; tau-x, which "
+        "asks for ties too; rho; top1, how often the first choice is right; regret, how much less "
+        "it is worth than the best (of scores). With a zero point: rho (default), "
+        "average-precision, ranking-loss, one-error, hamming-loss or subset-loss.",
+        show_default=False,
     ),
 ]
 GroupsOption = Annotated[

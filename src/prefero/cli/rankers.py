@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from typer import BadParameter
+
 
 @dataclass(frozen=True)
 class RankerChoice:
@@ -31,11 +33,30 @@ RANKERS = (
     RankerChoice("constraint", "ConstraintLabelRanker", "constraint classification"),
 )
 
+# Those that also say which labels are relevant.
+MULTILABEL_RANKERS = (
+    RankerChoice(BASELINE.name, "ConsensusMultilabelRanker", "same answer for everyone"),
+    RankerChoice("neighbors", "NeighborsMultilabelRanker", "nearest neighbours"),
+    RankerChoice("pairwise", "PairwiseMultilabelRanker", "calibrated pairwise comparison"),
+    RankerChoice("binary-relevance", "BinaryRelevanceRanker", "one classifier a label"),
+)
+
 AUTO = "auto"
 AUTOMATIC = RankerChoice(AUTO, "AutoLabelRanker", "automatic ranker")
-RANKER_NAMES = tuple(choice.name for choice in RANKERS)
+RANKER_NAMES = tuple(dict.fromkeys(choice.name for choice in (*RANKERS, *MULTILABEL_RANKERS)))
 
 
-def ranker_choice(name: str) -> RankerChoice:
-    """Return a choice by its name."""
-    return next(choice for choice in (*RANKERS, AUTOMATIC) if choice.name == name)
+def rankers_for(multilabel: bool) -> tuple[RankerChoice, ...]:
+    """Return the rankers of a task."""
+    return MULTILABEL_RANKERS if multilabel else RANKERS
+
+
+def ranker_choice(name: str, multilabel: bool = False) -> RankerChoice:
+    """Return a choice of a task by its name, or say which there are."""
+    choices = rankers_for(multilabel) if multilabel else (*RANKERS, AUTOMATIC)
+    for choice in choices:
+        if choice.name == name:
+            return choice
+    task = "which say what is relevant" if multilabel else "which rank labels"
+    offered = ", ".join(choice.name for choice in choices)
+    raise BadParameter(f"{name!r} is none of the models {task}: {offered}.")

@@ -20,7 +20,7 @@ RESULTS = Path("reproduction-results")
 
 
 class Paper(StrEnum):
-    """A paper that Prefero implements; or real, the benchmark of real preferences."""
+    """A paper that Prefero implements; or real preferences, or rankings with ties."""
 
     CHENG2009 = "cheng2009"
     DESA2017 = "desa2017"
@@ -28,12 +28,15 @@ class Paper(StrEnum):
     DEKEL2003 = "dekel2003"
     KAMISHIMA2006 = "kamishima2006"
     REAL = "real"
+    TIES = "ties"
 
 
 def reproduce(
     paper: Annotated[
         Paper,
-        typer.Argument(help="The paper; or real: rankings that people, fields and solvers gave."),
+        typer.Argument(
+            help="The paper; or real: rankings that people, fields and solvers gave; or ties."
+        ),
     ],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions, small sets.")] = False,
     data: Annotated[

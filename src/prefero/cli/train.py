@@ -1,12 +1,19 @@
 """prefero train: a model file from a table."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero.cli.automatic import Effort, EffortOption, Found, TimeLimitOption, fit_automatic
+from prefero.cli.automatic import (
+    Effort,
+    EffortOption,
+    Found,
+    TimeLimitOption,
+    choose,
+    fit_automatic,
+)
 from prefero.cli.console import count, print_json, say
 from prefero.cli.features import refuse_missing, training_features
 from prefero.cli.models import build, fit, parse_settings, takes_missing
@@ -29,17 +36,20 @@ from prefero.cli.options import (
     Reading,
     SeedOption,
     SetOption,
+    TextFeaturesOption,
     TextOption,
     Unranked,
     UnrankedOption,
+    measure_for,
     read_key,
 )
 from prefero.cli.rankers import AUTO, RankerChoice, ranker_choice
 from prefero.cli.tables import rankings_of, read
-from prefero.cli.trials import Plan, Sample, refuse_measure, wonder_about_leaks
+from prefero.cli.trials import Plan, Sample, wonder_about_leaks
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
     from prefero.tables import Rankings
@@ -72,10 +82,11 @@ def train(
     format: FormatOption = Format.RANKS,
     higher_is_better: DirectionOption = None,
     model: ModelOption = AUTO,
-    measure: MeasureOption = Measure.TAU,
+    measure: MeasureOption = None,
     settings: SetOption = [],  # noqa: B006 (typer copies it)
     ignore: IgnoreOption = None,
     text: TextOption = None,
+    text_features: TextFeaturesOption = None,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="How much each row counts.")
     ] = None,
@@ -90,8 +101,6 @@ def train(
     as_json: JsonOption = False,
 ) -> None:
     """Train a ranker on a table and write it to a file."""
-    from pandas import DataFrame
-
     from prefero.persistence import save
 
     parameters = parse_settings(settings)
@@ -100,26 +109,21 @@ def train(
     reading = Reading(format, labels, higher_is_better, unranked, instance)
     training = read_training(data, reading, ignore, weights, groups)
     rankings = training.rankings
-    features = training_features(rankings, text)
+    features = training_features(rankings, text, text_features)
     wonder_about_leaks(rankings, features)
-    ranks = DataFrame(rankings.ranks, columns=rankings.labels)
-    if model == AUTO:
-        sample = Sample(data.stem, features, ranks, rankings.scores, training.groups)
-        refuse_measure(sample, Plan(measure))
-        sample.wonder()
-        settled = {"effort": effort.value, "time_limit": time_limit}
-        settled |= {"random_state": seed, "n_jobs": jobs}
-        found = fit_automatic(sample, training.weights, measure, settled)
+    plan = Plan(measure_for(measure, rankings.calibrated is not None), seed=seed)
+    ways = {"effort": effort.value, "time_limit": time_limit, "n_jobs": jobs}
+    if model == AUTO and rankings.calibrated is None:
+        everyone = Sample.of(
+            data.stem, rankings, features, training.groups, replace(plan, most_rows=0)
+        )
+        found = fit_automatic(everyone, training.weights, plan, ways)
     else:
-        choice = ranker_choice(model)
-        ranker = build(choice, features, seeded(choice, seed, jobs) | parameters)
-        if not takes_missing(ranker):
-            refuse_missing(rankings.table, features, rankings.rows, choice.name)
-        found = Found(fit(ranker, features, ranks, training.weights), {}, None)
+        found = _fit_one(model, parameters, data.stem, training, features, plan, jobs)
     save(found.ranker, out, key=read_key(key_file))
     done = Trained(
-        *(model, str(out), len(ranks), rankings.labels, list(features), measure),
-        *(found.held_out, found.verdict),
+        *(found.name, str(out), len(rankings.ranks), rankings.labels, list(features)),
+        *(plan.measure, found.held_out, found.verdict),
     )
     if as_json:
         print_json(asdict(done))
@@ -157,6 +161,28 @@ def read_training(
         None if weight is None else table.weights(weight)[rows],
         None if group is None else table.frame[group].astype(str).to_numpy(object)[rows],
     )
+
+
+def _fit_one(
+    model: str,
+    parameters: dict[str, Any],
+    name: str,
+    training: Training,
+    features: "pd.DataFrame",
+    plan: Plan,
+    jobs: int | None,
+) -> Found:
+    """Fit one ranker: that of a name, or the best multilabel ranker in cross-validation."""
+    rankings = training.rankings
+    found = Found(None, model, {}, None)
+    if model == AUTO:
+        sample = Sample.of(name, rankings, features, training.groups, plan)
+        found = choose(sample, plan, jobs)
+    choice = ranker_choice(found.name, rankings.calibrated is not None)
+    ranker = build(choice, features, seeded(choice, plan.seed, jobs) | parameters)
+    if not takes_missing(ranker):
+        refuse_missing(rankings.table, features, rankings.rows, choice.name)
+    return replace(found, ranker=fit(ranker, features, rankings, training.weights))
 
 
 def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:

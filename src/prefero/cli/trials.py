@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from prefero.tables import Rankings
 
 
+_ZERO_POINT = "(zero point)"
+
+
 @dataclass(frozen=True)
 class Plan:
     """How rankers are tried; what train and compare do unless told otherwise."""
@@ -35,13 +38,18 @@ class Plan:
 
 @dataclass
 class Sample:
-    """Rows of a table as an experiment takes them; scores and groups are there if it has some."""
+    """Rows of a table as an experiment takes them; scores and groups are there if it has some.
+
+    Ranks are those of the labels; with a zero point between relevant and irrelevant ones, it
+    is the last column.
+    """
 
     name: str
     features: "pd.DataFrame"
     ranks: "pd.DataFrame"
     scores: "NDArray[np.float64] | None" = None
     groups: "NDArray[Any] | None" = None
+    multilabel: bool = False
 
     @classmethod
     def of(
@@ -55,12 +63,17 @@ class Sample:
         if len(rows) > plan.most_rows > 0:
             say(f"{name}: tried on {plan.most_rows} of {len(rows)} rows; --rows 0 takes all.")
             rows = np.random.default_rng(plan.seed).permutation(rows)[: plan.most_rows]
+        calibrated = rankings.calibrated
+        target, names = rankings.ranks, rankings.labels
+        if calibrated is not None:
+            target, names = calibrated, [*rankings.labels, _ZERO_POINT]
         return cls(
             name,
             features.iloc[rows].set_axis(rankings.rows[rows] + 1),
-            DataFrame(rankings.ranks[rows], columns=rankings.labels),
+            DataFrame(target[rows], columns=names),
             None if rankings.scores is None else rankings.scores[rows],
             None if groups is None else groups[rows],
+            calibrated is not None,
         )
 
     @property

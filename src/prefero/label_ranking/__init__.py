@@ -4,6 +4,7 @@ from prefero.label_ranking.baseline import ConsensusLabelRanker
 from prefero.label_ranking.boosting import BoostingLabelRanker
 from prefero.label_ranking.constraint import ConstraintLabelRanker
 from prefero.label_ranking.forest import ForestLabelRanker
+from prefero.label_ranking.label_features import LabelFeatureRanker
 from prefero.label_ranking.loglinear import LogLinearLabelRanker
 from prefero.label_ranking.neighbors import NeighborsLabelRanker
 from prefero.label_ranking.pairwise import PairwiseLabelRanker
@@ -15,6 +16,7 @@ __all__ = [
     "ConsensusLabelRanker",
     "ConstraintLabelRanker",
     "ForestLabelRanker",
+    "LabelFeatureRanker",
     "LogLinearLabelRanker",
     "NeighborsLabelRanker",
     "PairwiseLabelRanker",

@@ -15,6 +15,9 @@ PRIOR = 0.05
 # Rounds of Algorithm 1 for neighbourhoods whose center does not settle.
 MALLOWS_ROUNDS = 20
 
+# The mean differences of scores, which are no rankings.
+SCORES = "scores"
+
 
 def neighborhoods(ranks: Values, indices: Indices, weights: Values) -> Neighborhoods:
     """Return the sets of rankings that queries find.

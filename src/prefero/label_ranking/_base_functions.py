@@ -19,6 +19,7 @@ from prefero.preferences import (
     PreferenceGraphs,
     SignedFeatures,
     Subgraphs,
+    WeightedEdges,
     decompose,
 )
 
@@ -109,6 +110,8 @@ class GivenFunctions:
 
     def decompose(self, decomposition: Decomposition) -> Subgraphs:
         """Cut the graphs edge by edge: h_j may change in its own way along each."""
+        if self._graphs.weights is not None:
+            return WeightedEdges(self._graphs)
         return Subgraphs(self._graphs, decomposition)
 
     def scores(self, parameters: Values, *, rough: bool = False) -> Values:

@@ -1,8 +1,10 @@
 """Cases with rankings: what the neighbours of a query prefer, and how well that predicts cases."""
 
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prefero import _core
 from prefero._cases import (
@@ -14,8 +16,17 @@ from prefero._cases import (
 )
 from prefero._ranking_sets import Neighborhoods
 from prefero._typing import Indices, Values
+from prefero.calibration import all_pairs, pair_outcomes
 from prefero.consensus import borda_votes
-from prefero.label_ranking._aggregation import AGGREGATIONS, LEFT_OUT, neighborhoods, spreads
+from prefero.label_ranking._aggregation import (
+    AGGREGATIONS,
+    LEFT_OUT,
+    SCORES,
+    neighborhoods,
+    spreads,
+)
+from prefero.metrics import regret
+from prefero.rankings import ScoredRanks
 
 
 class NeighborExplanation(NamedTuple):
@@ -52,6 +63,8 @@ class RankedCases(CaseBase):
         What neighbours count by their distance.
     local_metric : int or None
         The number of neighbours to which a metric is fitted around each query.
+    scores : ndarray of shape (n_cases, n_labels), optional
+        What the labels are worth in each case, for the aggregation ``SCORES``.
     **index
         As in :func:`prefero._cases.build_index`.
     """
@@ -63,6 +76,7 @@ class RankedCases(CaseBase):
         rankings: Values,
         weights: str | WeightFunction,
         local_metric: int | None,
+        scores: Values | None = None,
         **index: Any,
     ) -> None:
         super().__init__(points, weight, **index)
@@ -73,6 +87,7 @@ class RankedCases(CaseBase):
             )
         self.rankings, self.weights, self.local_metric = rankings, weights, local_metric
         self._votes_of_all: dict[str, Values] = {}
+        self._scored = None if scores is None else ScoredRanks(rankings, scores)
 
     def _found(self, queries: Values, k: int) -> Neighbors:
         return super()._found(queries, max(k, self.local_metric or 0))
@@ -88,11 +103,44 @@ class RankedCases(CaseBase):
 
     def votes(self, near: Neighbors, aggregation: str) -> Values:
         """Return the votes of neighbours, larger is better."""
+        if aggregation == SCORES:
+            weights = neighbor_weights(near, self.weights)
+            won, seen = self._differences
+            sums = (np.einsum("qk,qkl->ql", weights, part[near.indices]) for part in (won, seen))
+            return _mean_differences(*sums)
         return AGGREGATIONS[aggregation](self._sets(near))
 
     def spreads(self, near: Neighbors, aggregation: str) -> Values:
         """Return the spreads of Mallows models of neighbours."""
         return spreads(aggregation, self._sets(near))
+
+    @cached_property
+    def _ties(self) -> NDArray[np.int8]:
+        """Which pairs of labels each case ties: 1 yes, 0 no, -1 unknown."""
+        outcomes = pair_outcomes(self.rankings, all_pairs(self.rankings.shape[1]))
+        return np.where(np.isnan(outcomes), -1, outcomes == 0.5).astype(np.int8)
+
+    @property
+    def tied(self) -> bool:
+        """Whether any case holds a tie."""
+        return bool((self._ties == 1).any())
+
+    def tie_shares(self, near: Neighbors, shrinkage: float) -> Values:
+        """Return how often neighbours tie each pair of labels, pulled to the share of all cases."""
+        weights = neighbor_weights(near, self.weights)
+        shape = len(weights), self._ties.shape[1]
+        everyone = self._share_of(self.weight @ (self._ties == 1), self.weight @ (self._ties >= 0))
+        tied, known = np.zeros(shape), np.zeros(shape)
+        for place in range(weights.shape[1]):
+            facts, weight = self._ties[near.indices[:, place]], weights[:, [place]]
+            tied += weight * (facts == 1)
+            known += weight * (facts >= 0)
+        own = np.where(known > 0, self._share_of(tied, known), everyone)
+        return (1 - shrinkage) * own + shrinkage * everyone
+
+    @staticmethod
+    def _share_of(tied: Values, known: Values) -> Values:
+        return np.divide(tied, known, out=np.zeros_like(tied), where=known > 0)
 
     def explain(self, near: Neighbors) -> NeighborExplanation:
         """Show neighbours, what they count and prefer."""
@@ -103,6 +151,8 @@ class RankedCases(CaseBase):
 
     def votes_of_all(self, aggregation: str) -> Values:
         """Return the votes of all cases, of shape (1, n_labels)."""
+        if aggregation == SCORES:
+            return _mean_differences(*(self.weight @ part for part in self._differences))[None]
         if aggregation not in self._votes_of_all:
             rows = np.arange(len(self.rankings))[None]
             everyone = neighborhoods(self.rankings, rows, self.weight[None])
@@ -113,12 +163,18 @@ class RankedCases(CaseBase):
         self, cases: Indices, near: Neighbors, shrinkage: float, aggregation: str
     ) -> Values:
         """Return what others predict for some cases, pulled to the order of all others."""
+        if shrinkage == 1:
+            return self._votes_of_others(cases, aggregation)
         votes = self.votes(near, aggregation)
         if shrinkage == 0:
             return votes
         return (1 - shrinkage) * votes + shrinkage * self._votes_of_others(cases, aggregation)
 
     def _votes_of_others(self, cases: Indices, aggregation: str) -> Values:
+        if aggregation == SCORES:
+            own = (self.weight[cases, None] * part[cases] for part in self._differences)
+            all_ = (self.weight @ part for part in self._differences)
+            return _mean_differences(*(a - o for a, o in zip(all_, own, strict=True)))
         if aggregation in LEFT_OUT:
             return LEFT_OUT[aggregation](self.rankings, self.weight, cases)
         # One case of many: not worth to aggregate them all anew for each.
@@ -129,17 +185,39 @@ class RankedCases(CaseBase):
     ) -> dict[tuple[int, float], Values]:
         """Return tau of each trial by size and shrinkage, from their nearest others.
 
-        A shrinkage of 1 is the same for all sizes, and given with the largest.
+        A shrinkage of 1 is the same for all sizes, and given with the largest. Where scores are
+        aggregated, what the choice loses against the best label, negative, is in place of tau.
         """
         cases, _ = self.trials()
         truth = self.rankings[cases]
+        if aggregation == SCORES and self._scored is not None:
+            gain = partial(_gain_of_votes, self._scored.scores[cases])
+        else:
+            gain = partial(tau_of_votes, truth)
         everyone = self._votes_of_others(cases, aggregation) if any(shrinkages) else 0.0
         tau = {}
         for k in sizes:
             votes = self.votes(near.first(k), aggregation)
             for part in shrinkages if k == sizes[-1] else [s for s in shrinkages if s < 1]:
-                tau[k, part] = tau_of_votes(truth, (1 - part) * votes + part * everyone)
+                tau[k, part] = gain((1 - part) * votes + part * everyone)
         return tau
+
+    @cached_property
+    def _differences(self) -> tuple[Values, Values]:
+        """By how much each label is worth more than those it is compared with, and their number."""
+        assert self._scored is not None
+        known = ~np.isnan(self._scored.scores)
+        present = known.sum(axis=1, keepdims=True)
+        return present * self._scored.relative(), np.where(known, present - 1.0, 0.0)
+
+
+def _mean_differences(won: Values, seen: Values) -> Values:
+    return np.divide(won, seen, out=np.zeros_like(won), where=seen > 0)
+
+
+def _gain_of_votes(scores: Values, votes: Values) -> Values:
+    """What the choice of votes is worth beyond the best label: never positive."""
+    return -np.asarray(regret(scores, _core.strict_ranks(votes), average=False))
 
 
 def tau_of_votes(truth: Values, votes: Values) -> Values:

@@ -1,25 +1,29 @@
 """What a tree and a forest share: parameters, features, growing."""
 
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
 from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
-from prefero._state import FittedState
+from prefero._state import Array, FittedState, State
 from prefero._trees import (
     CATEGORIES_STATE,
     CategoryEncoder,
     ScoreEffects,
+    TieShares,
     Trees,
     TreesMixin,
     n_features_to_try,
+    tie_shares,
     trees_state,
 )
 from prefero._typing import Values
@@ -27,6 +31,22 @@ from prefero.base import BaseLabelRanker
 
 CRITERIA = {"mallows", "kendall", "spearman", "entropy"}
 NO_BOUND = 2**31 - 1
+
+
+def _are_of_leaves(shares: Values, state: State) -> bool:
+    n_labels, leaves = state.size("n_labels"), state.values["trees_"]["value_starts"][-1]
+    return shares.shape == (leaves, n_labels * (n_labels - 1) // 2)
+
+
+_SHARES = Array(
+    "f4",
+    "n_leaves",
+    "n_pairs",
+    low=0,
+    high=1,
+    optional=True,
+    rule=("one share a leaf and pair of labels", _are_of_leaves),
+)
 
 
 @documented()
@@ -46,8 +66,16 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
     categorical_features: Any
     category_splits: str
     random_state: Any
+    shrinkage_: float
+    leaf_ties_: NDArray[np.float32]
+    leaf_pairs_: NDArray[np.float32]
 
-    _fitted_state: ClassVar[FittedState] = {**CATEGORIES_STATE, **trees_state("n_labels")}
+    _fitted_state: ClassVar[FittedState] = {
+        **CATEGORIES_STATE,
+        **trees_state("n_labels"),
+        "leaf_ties_": _SHARES,
+        "leaf_pairs_": _SHARES,
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "criterion": [StrOptions(CRITERIA)],
@@ -77,7 +105,18 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         "random_state": ["random_state"],
     }
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
     def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        if issparse(X):
+            raise TypeError(
+                f"X is a sparse matrix, which {type(self).__name__} does not take: give "
+                "X.toarray(), or a few dimensions of it (sklearn.decomposition.TruncatedSVD), or "
+                "use a linear ranker such as PairwiseLabelRanker."
+            )
         if reset:
             encoder = CategoryEncoder.learn(X, self.categorical_features)
             self.nominal_features_ = encoder.nominal
@@ -100,12 +139,18 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         weight: Values,
         seeds: NDArray[np.uint64],
         *,
+        votes: Values | None = None,
         bootstrap: bool = False,
         n_jobs: int | None = None,
     ) -> Trees:
-        """Grow a tree a seed; the result does not depend on the number of jobs."""
+        """Grow a tree a seed; the result does not depend on the number of jobs.
+
+        Leaves average the votes, by default those of the rankings.
+        """
         weights = None if (weight == 1).all() else weight
-        grower = _core.TreeGrower(bins, self.nominal_features_, ranks, weights, self.criterion)
+        own = None if votes is None else votes.astype(np.float32)
+        data = bins, self.nominal_features_, ranks, weights, self._criterion(ranks), own
+        grower = _core.TreeGrower(*data)
         options = {"bootstrap": bootstrap, **self._grow_options(*ranks.shape)}
         jobs = min(effective_n_jobs(n_jobs), len(seeds))
         if jobs <= 1:
@@ -120,6 +165,9 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
                 grower.stop()
                 raise
         return Trees.joined(parts, bins.shape[1], ranks.shape[1])
+
+    def _criterion(self, ranks: Values) -> str:
+        return self.criterion
 
     def _grow_options(self, n_samples: int, n_labels: int) -> dict[str, Any]:
         return {
@@ -145,15 +193,44 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         random = check_random_state(self.random_state)
         return random.randint(0, 2**63 - 1, size=count, dtype=np.int64).astype(np.uint64)
 
+    # Ties
+
+    @property
+    def _grown(self) -> Trees:
+        """The trees before their leaves are shrunk."""
+        return Trees(self.trees_, self.n_features_in_, len(self.labels_))
+
+    def _learn_ties(
+        self,
+        bins: NDArray[np.uint8],
+        seeds: NDArray[np.uint64] | None,
+        ranks: Values,
+        weight: Values,
+    ) -> None:
+        """Keep how often pairs are tied in each leaf, if any are."""
+        for name in ("leaf_ties_", "leaf_pairs_", "_tie_trees"):
+            self.__dict__.pop(name, None)
+        found = tie_shares(self._grown, bins, seeds, ranks, weight)
+        if found is not None:
+            self.leaf_ties_, self.leaf_pairs_ = found
+
+    @cached_property
+    def _tie_trees(self) -> Trees:
+        """The same trees with a share of ties a pair in their leaves."""
+        return TieShares(self.leaf_ties_, self.leaf_pairs_).trees(self._grown, self.shrinkage_)
+
+    def _tie_shares(self, X: Values) -> Values | None:
+        if not hasattr(self, "leaf_ties_"):
+            return None
+        return self._tie_trees.walker.scores(self._feature_bins.apply(X))
+
     def explain_scores(self, X: Any) -> ScoreEffects:
         """Say what each feature adds to the scores of a few instances.
 
         On its way down a tree an instance meets tests; the effect of a test is by how much
         the mean votes change from the node above it to the node below.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------

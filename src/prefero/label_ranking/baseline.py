@@ -94,9 +94,7 @@ class ConsensusLabelRanker(BaseLabelRanker):
     def predict_spread(self, X: Any) -> Values:
         """Return the spread theta of the model: the larger, the more the rankings agree.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------

@@ -16,31 +16,38 @@ from prefero._trees import (
     STRENGTH,
     STRENGTHS,
     Trees,
+    leaf_votes,
     mean_votes,
-    out_of_bag_losses,
-    row_votes,
+    out_of_bag_path,
     shrunk,
     shrunk_means,
     strongest_alike,
 )
 from prefero._typing import Indices, Values
 from prefero._warnings import warn_user
-from prefero.label_ranking._tree_base import BaseTreeRanker
+from prefero.base import ScoredRankerMixin
+from prefero.consensus import kemeny
+from prefero.label_ranking._aggregation import LEFT_OUT
+from prefero.label_ranking._tree_base import CRITERIA, BaseTreeRanker
 from prefero.metrics import kendall_tau
-from prefero.rankings import strict_ranks
+from prefero.rankings import ScoredRanks, have_ties, ranks_of, strict_ranks
+
+# Rows left out one after the other to judge Kemeny's order.
+KEMENY_ROWS = 500
 
 
 @documented()
-class ForestLabelRanker(BaseTreeRanker):
+class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
     """Label ranking forest (LRF): trees on bootstrap samples and random features.
 
     Parameters
     ----------
     n_estimators : int, default=100
         The number of trees.
-    criterion : {"kendall", "spearman", "mallows", "entropy"}, default="kendall"
+    criterion : {"auto", "kendall", "spearman", "mallows", "entropy"}, default="auto"
         What a split improves, as in :class:`TreeLabelRanker`. ``"spearman"`` is fastest, above
-        all with many labels.
+        all with many labels. ``"auto"`` is ``"spearman"`` if rankings hold ties, which a
+        Kendall correlation cannot tell from disagreement, else ``"kendall"``.
     splitter : {"best", "random"}, default="best"
         The best cut of each feature, or one at random (extra-trees).
     max_depth : int, optional
@@ -66,12 +73,17 @@ class ForestLabelRanker(BaseTreeRanker):
         child is divided by 1 + shrinkage / (weight of the node's rows); infinity gives the
         constant order. ``"auto"`` chooses among ``shrinkage_path_`` by out-of-bag
         predictions; without ``bootstrap``, where there are none, it means 0.
+    leaf : {"auto", "ranks", "scores", "blend"}, default="auto"
+        What leaves average of their rows: the votes of the rankings; the scores that ``fit`` was
+        given, which say how much is at stake; or half of each, both as large over all rows.
+        ``"auto"`` is the blend if there are scores, else the ranks. Splits are of the ranks.
     bootstrap : bool, default=True
         Whether each tree sees a sample drawn with replacement, or all rows.
     oob_score : bool, default=False
         Whether to predict each training row by the trees that have not seen it.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Nominal features: columns of pandas' category dtype; or their indices, names or mask.
+        Nominal features: columns of pandas' category dtype and columns that hold words; or
+        their indices, names or mask.
     category_splits : {"sets", "one"}, default="sets"
         Tests on sets of categories, or on one against the rest.
     warm_start : bool, default=False
@@ -89,9 +101,14 @@ class ForestLabelRanker(BaseTreeRanker):
         The strength of shrinkage that was used.
     shrinkage_path_ : dict of str to ndarray of shape (n_strengths,)
         With ``shrinkage="auto"``: ``"shrinkage"``, 0 to infinity, and at each the
-        out-of-bag ``"squared_error"`` of the votes and ``"tau"``.
+        out-of-bag ``"squared_error"`` of the votes, ``"tau"`` unless leaves hold scores alone,
+        and ``"regret"`` if they hold scores.
     mean_votes_ : ndarray of shape (n_labels,)
-        The mean votes of all training rows, whose order is the constant order.
+        The mean votes of all training rows, whose order is the constant order; or those of
+        Kemeny's order, if that orders rows left out better than any shrinkage, beyond chance.
+    leaf_ties_, leaf_pairs_ : ndarray of shape (n_leaves, n_pairs)
+        Where training rankings hold ties: how often each pair of labels is tied in the rows of a
+        leaf that rank both, and the share of these rows.
     seeds_ : ndarray of shape (n_estimators,)
         What each tree's random choices were made from.
     feature_importances_ : ndarray of shape (n_features,)
@@ -133,7 +150,9 @@ class ForestLabelRanker(BaseTreeRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseTreeRanker._parameter_constraints,
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "criterion": [StrOptions({"auto", *CRITERIA})],
         "shrinkage": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"})],
+        "leaf": [StrOptions({"auto", "ranks", "scores", "blend"})],
         "bootstrap": ["boolean"],
         "oob_score": ["boolean"],
         "warm_start": ["boolean"],
@@ -155,7 +174,7 @@ class ForestLabelRanker(BaseTreeRanker):
         self,
         n_estimators: int = 100,
         *,
-        criterion: str = "kendall",
+        criterion: str = "auto",
         splitter: str = "best",
         max_depth: int | None = None,
         min_samples_split: int | float | None = 2,
@@ -166,6 +185,7 @@ class ForestLabelRanker(BaseTreeRanker):
         gamma: float | None = None,
         mdlpc: bool = False,
         shrinkage: float | str = "auto",
+        leaf: str = "auto",
         bootstrap: bool = True,
         oob_score: bool = False,
         categorical_features: Any = "from_dtype",
@@ -186,6 +206,7 @@ class ForestLabelRanker(BaseTreeRanker):
         self.gamma = gamma
         self.mdlpc = mdlpc
         self.shrinkage = shrinkage
+        self.leaf = leaf
         self.bootstrap = bootstrap
         self.oob_score = oob_score
         self.categorical_features = categorical_features
@@ -194,16 +215,31 @@ class ForestLabelRanker(BaseTreeRanker):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
+    def _leaf(self, target: Values | ScoredRanks) -> str:
+        """What leaves hold, given what there is to learn from."""
+        scored = isinstance(target, ScoredRanks)
+        if self.leaf == "auto":
+            return "blend" if scored else "ranks"
+        if self.leaf != "ranks" and not scored:
+            raise ValueError(
+                f"leaf={self.leaf!r} needs scores: fit(X, y, scores=S), larger is better."
+            )
+        return self.leaf
+
+    def _fit(self, X: Values, target: Values | ScoredRanks, weight: Values) -> None:
         self._refuse_oob_without_bootstrap()
+        leaf = self._leaf(target)
+        votes, evidence = leaf_votes(target, weight, leaf)
+        ranks = ranks_of(target)
         adding = self.warm_start and hasattr(self, "trees_")
         bins = (
             self._feature_bins.apply(X) if adding else self._learn_bins(X, self.nominal_features_)
         )
         seeds = self._next_seeds(len(self.seeds_) if adding else 0)
-        data = bins, ranks, weight
         if len(seeds):
-            grown = self._grow(*data, seeds, bootstrap=self.bootstrap, n_jobs=self.n_jobs)
+            own = None if leaf == "ranks" else votes
+            run: Any = {"votes": own, "bootstrap": self.bootstrap, "n_jobs": self.n_jobs}
+            grown = self._grow(bins, ranks, weight, seeds, **run)
             if adding:
                 grown = Trees.joined([self.trees_, grown.arrays], *grown.shape)
                 seeds = np.concatenate([self.seeds_, seeds])
@@ -211,28 +247,51 @@ class ForestLabelRanker(BaseTreeRanker):
         else:
             grown = self._grown
         self.trees_ = grown.arrays
-        self.mean_votes_ = mean_votes(*row_votes(ranks), weight)
-        self._choose_shrinkage(grown, *data)
+        self.mean_votes_ = mean_votes(votes, evidence, weight)
+        self._choose_shrinkage(grown, bins, target, weight, leaf)
+        self._learn_ties(bins, self.seeds_ if self.bootstrap else None, ranks, weight)
         if self.oob_score:
             self._predict_out_of_bag(bins, ranks)
 
+    def _criterion(self, ranks: Values) -> str:
+        if self.criterion != "auto":
+            return self.criterion
+        return "spearman" if have_ties(ranks) else "kendall"
+
     def _choose_shrinkage(
-        self, grown: Trees, bins: NDArray[np.uint8], ranks: Values, weight: Values
+        self,
+        grown: Trees,
+        bins: NDArray[np.uint8],
+        target: Values | ScoredRanks,
+        weight: Values,
+        leaf: str,
     ) -> None:
         self.shrinkage_ = 0.0 if isinstance(self.shrinkage, str) else float(self.shrinkage)
         self.__dict__.pop("shrinkage_path_", None)
         if isinstance(self.shrinkage, str) and self.bootstrap:
-            losses = out_of_bag_losses(grown, bins, self.seeds_, ranks, weight)
-            self.shrinkage_ = float(STRENGTHS[strongest_alike(losses, weight)])
-            error, disorder = (_means(loss, weight) for loss in losses)
-            path = {"shrinkage": STRENGTHS, "squared_error": error, "tau": 1 - disorder}
-            self.shrinkage_path_ = path
+            scores, losses = out_of_bag_path(grown, bins, self.seeds_, target, weight, leaf)
+            chosen = strongest_alike(list(losses.values()), weight)
+            self.shrinkage_, self._held_out = float(STRENGTHS[chosen]), scores[chosen]
+            path = {name: _means(loss, weight) for name, loss in losses.items()}
+            if "disorder" in path:
+                path["tau"] = 1 - path.pop("disorder")
+                self._try_kemeny(losses["disorder"][:, chosen], ranks_of(target), weight)
+            self.shrinkage_path_ = {"shrinkage": STRENGTHS, **path}
         self._trees = shrunk(grown, self.shrinkage_, self.mean_votes_)
 
-    @property
-    def _grown(self) -> Trees:
-        """The trees before their leaves are shrunk."""
-        return Trees(self.trees_, self.n_features_in_, len(self.labels_))
+    def _try_kemeny(self, disorder: Values, ranks: Values, weight: Values) -> None:
+        """Take Kemeny's order for everyone where it beats what was chosen beyond chance."""
+        center = kemeny(ranks, "local", sample_weight=weight)
+        if np.array_equal(center, strict_ranks(self.mean_votes_[None])[0]):
+            return
+        rows = np.unique(np.linspace(0, len(ranks) - 1, KEMENY_ROWS).astype(np.int64))
+        order = strict_ranks(LEFT_OUT["kemeny"](ranks, weight, rows))
+        constant = 1 - np.asarray(kendall_tau(ranks[rows], order, average=False))
+        both = np.column_stack([constant, disorder[rows]])
+        if strongest_alike([both], weight[rows]) == 0:
+            self.shrinkage_ = np.inf
+            self.mean_votes_ = 1 - 2 * (center - 1) / (len(center) - 1)
+            del self._held_out
 
     @cached_property
     def _trees(self) -> Trees:
@@ -274,12 +333,23 @@ class ForestLabelRanker(BaseTreeRanker):
         )
 
     def _held_out_scores(
-        self, X: Values, target: Values, weight: Values, rows: Indices
+        self, X: Values, target: Any, weight: Values, rows: Indices
     ) -> Values | None:
         if not self.bootstrap:
             return None
+        if hasattr(self, "_held_out"):
+            return self._held_out[rows]
         scores, trees = self._trees.walker.out_of_bag(self._feature_bins.apply(X), self.seeds_)
         return np.where(trees[rows, None] > 0, scores[rows], np.nan)
+
+    def _held_out_tie_shares(
+        self, X: Values, target: Values, weight: Values, rows: Indices
+    ) -> Values | None:
+        if not (self.bootstrap and hasattr(self, "leaf_ties_")):
+            return None
+        bins = self._feature_bins.apply(X)
+        shares, trees = self._tie_trees.walker.out_of_bag(bins, self.seeds_)
+        return np.where(trees[rows, None] > 0, shares[rows], np.nan)
 
     def _over_rows(self, method: str, bins: NDArray[np.uint8]) -> NDArray[Any]:
         """Call a method of the walker on slices of rows; each row passes all trees in order."""
@@ -299,9 +369,7 @@ class ForestLabelRanker(BaseTreeRanker):
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Return the leaf that each instance reaches in each tree.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -335,9 +403,7 @@ class ForestLabelRanker(BaseTreeRanker):
 
         Trees that agree need not be right: see ``predict_pairwise`` for probabilities.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------

@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import check_array
-from sklearn.utils.extmath import safe_sparse_dot
 
+from prefero._products import row_products
 from prefero._sklearn import Interval, StrOptions
 from prefero._solvers import HeldOutModels, warn_unconverged
 from prefero._state import Array, Attribute, Count, FittedState
 from prefero._typing import Indices, Values
-from prefero.base import BaseLabelRanker, GraphRankerMixin, twin_of
+from prefero.base import BaseLabelRanker, GraphRankerMixin, PairWeightMixin, twin_of
 from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
 from prefero.label_ranking._loglinear_solvers import (
     Objective,
@@ -31,7 +31,7 @@ _PATH = (np.inf, 1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 _TOL_ON_PATH = 1e-2
 
 
-class LogLinearLabelRanker(GraphRankerMixin, BaseLabelRanker):
+class LogLinearLabelRanker(PairWeightMixin, GraphRankerMixin, BaseLabelRanker):
     """Rank labels by a weighted sum of base functions, learned from preference graphs.
 
     The loss of an instance is the mean, over the subgraphs that a decomposition cuts its graph
@@ -69,6 +69,10 @@ default="domination"
         The most iterations.
     warm_start : bool, default=False
         Whether fit starts from the weights of the fit before.
+    pair_weight : {"auto", "score_difference"} or None, default="auto"
+        What an edge counts: the difference of the scores that ``fit`` was given, or 1. ``"auto"``
+        is the former where there are scores. Edges with weights, those of weighted
+        ``PreferenceGraphs`` too, are one mistake each, whatever the decomposition.
     calibrate : bool, default=True
         Whether pair probabilities are learned too. That costs nothing beside an automatic
         penalty, and some more fits beside a given one.
@@ -117,6 +121,7 @@ default="domination"
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "warm_start": ["boolean"],
+        **PairWeightMixin._parameter_constraints,
         "calibrate": ["boolean"],
     }
 
@@ -140,6 +145,7 @@ default="domination"
         tol: float = 1e-4,
         max_iter: int = 1000,
         warm_start: bool = False,
+        pair_weight: Literal["auto", "score_difference"] | None = "auto",
         calibrate: bool = True,
     ) -> None:
         self.decomposition = decomposition
@@ -151,6 +157,7 @@ default="domination"
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.pair_weight = pair_weight
         self.calibrate = calibrate
 
     def __sklearn_tags__(self) -> Any:
@@ -270,5 +277,7 @@ default="domination"
 
     def _decision(self, X: Any) -> Values:
         if self.base_functions is not None:
-            return self._values(X) @ self.coef_
-        return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+            values = self._values(X)
+            products = row_products(values.reshape(-1, values.shape[-1]), self.coef_[:, None])
+            return products.reshape(values.shape[:-1])
+        return row_products(X, self.coef_.T) + self.intercept_

@@ -23,16 +23,18 @@ from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Mask, Values
-from prefero.base import BaseLabelRanker, fitting, unseen_labels
-from prefero.label_ranking._aggregation import AGGREGATIONS, LEFT_OUT
+from prefero.base import BaseLabelRanker, PairWeightMixin, fitting, unseen_labels
+from prefero.label_ranking._aggregation import AGGREGATIONS, LEFT_OUT, SCORES
 from prefero.label_ranking._ranked_cases import NeighborExplanation, RankedCases
-from prefero.rankings import strict_ranks
+from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
 
 # What "auto" chooses from: each size is about a quarter larger than the one before.
 NEIGHBORHOOD_SIZES = (1, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 25, 32, 40, 50, 65, 85, 110, 150, 200)
 # How much of the constant order joins the votes of the neighbours; 1 is the constant order.
 SHRINKAGES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# Fewer neighbours than these say nothing of how much rankings spread.
+# Fewer cases than these cannot tell neighbours from the constant order.
+FEWEST_CASES = 10
+# Fewer neighbours than these say nothing of how much rankings spread, and of how often they tie.
 SPREAD_NEIGHBORS = 10
 # Neighbours that must agree with a case before it is redundant.
 CONDENSING_NEIGHBORS = 3
@@ -42,18 +44,26 @@ _COORDINATES = (
     "the features and the directions of each case",
     lambda points, state: points.shape[1] == state.size("n_features") + state.size("n_directions"),
 )
+_WORTH = (
+    "a score where there is a rank",
+    lambda scores, state: bool(
+        state.values["aggregation_"] == SCORES
+        and (np.isnan(scores) == np.isnan(state.values["rankings_"])).all()
+    ),
+)
 
 
 @documented(index=INDEX_DOCS)
-class NeighborsLabelRanker(CaseRankerMixin, BaseLabelRanker):
+class NeighborsLabelRanker(PairWeightMixin, CaseRankerMixin, BaseLabelRanker):
     """Instance-based label ranking (IBLR): aggregate the rankings of the nearest cases.
 
     Parameters
     ----------
-    n_neighbors : int or "auto", default="auto"
+    n_neighbors : int, "auto" or "all", default="auto"
         The size of the neighbourhood. ``"auto"`` chooses it among twenty sizes by leaving out
         one case after the other, from a single neighbour query; of sizes within one standard
-        error of the best the largest.
+        error of the best the largest. ``"all"`` is the constant order: that of all cases,
+        however far.
     weights : {"dudani", "uniform", "distance"} or callable, default="dudani"
         What a neighbour counts: (d_k - d_i)/(d_k - d_1); 1; 1/d; or what a function of the
         distances (n_queries, k) returns.
@@ -66,7 +76,7 @@ default="auto"
     shrinkage : float or "auto", default="auto"
         The share of the constant order, that of all cases, in the votes; 1 means the same
         order for everyone. ``"auto"`` chooses it with the size, the stronger the rather; with
-        an aggregation other than ``"pairs"`` and ``"kemeny"`` it is 0.
+        fewer than ten cases, and an aggregation other than ``"pairs"`` and ``"kemeny"``, it is 0.
     scale : bool, default=True
         Whether to standardise the features. False leaves X alone.
     feature_weights : {"auto", "learned", "equal"} or array-like of shape (n_features,), \
@@ -83,6 +93,11 @@ default="auto"
     local_metric : int or None, default=None
         The number of neighbours to which a metric is fitted around each query; the nearest by
         that metric are used. None means one metric everywhere.
+    pair_weight : {"auto", "score_difference"} or None, default="auto"
+        What neighbours say of a pair of labels: the difference of the scores that ``fit`` was
+        given, or which comes first. ``"auto"`` is the former where there are scores, unless
+        another aggregation than ``"pairs"`` is asked for. The neighbourhood is then chosen by
+        the regret of the cases left out in place of tau.
     %(index)s
 
     Attributes
@@ -140,12 +155,13 @@ default="auto"
         "rankings_": Array("f8", "n_cases", "n_labels", low=1, high="n_labels", nan=True),
         "recall_": Number(0, 1),
         "shrinkage_": Number(0, 1),
-        "aggregation_": Word(*AGGREGATIONS),
+        "aggregation_": Word(*AGGREGATIONS, SCORES),
+        "case_scores_": Array("f8", "n_cases", "n_labels", nan=True, optional=True, rule=_WORTH),
         "leave_one_out_": Attribute(),
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto", "all"})],
         "weights": [StrOptions({"dudani", "uniform", "distance"}), callable],
         "shrinkage": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
         "aggregation": [StrOptions({"auto", *AGGREGATIONS})],
@@ -154,6 +170,7 @@ default="auto"
         "n_directions": [Interval(Integral, 0, None, closed="left")],
         "instance_selection": [StrOptions({"edit", "condense"}), None],
         "local_metric": [Interval(Integral, 1, None, closed="left"), None],
+        **PairWeightMixin._parameter_constraints,
         **CaseRankerMixin._case_constraints,
     }
 
@@ -169,6 +186,7 @@ default="auto"
         n_directions: int = 3,
         instance_selection: str | None = None,
         local_metric: int | None = None,
+        pair_weight: str | None = "auto",
         algorithm: Any = "auto",
         metric: Any = "minkowski",
         p: float = 2,
@@ -184,6 +202,7 @@ default="auto"
         self.n_directions = n_directions
         self.instance_selection = instance_selection
         self.local_metric = local_metric
+        self.pair_weight = pair_weight
         self.algorithm = algorithm
         self.metric = metric
         self.p = p
@@ -194,10 +213,7 @@ default="auto"
     def iblr(cls, **parameters: Any) -> Self:
         """Return the instance-based label ranker of Cheng et al. (2009), as printed.
 
-        Parameters
-        ----------
-        **parameters
-            Parameters to change.
+        %(of_preset)s
 
         Returns
         -------
@@ -214,15 +230,27 @@ default="auto"
         own = {"aggregation": "mallows", "shrinkage": 0, "feature_weights": "equal"}
         return cls(**{**own, **parameters})
 
-    def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
+    def _fit(self, X: Values, target: Values | ScoredRanks, weight: Values) -> None:
+        target = self._usable(target)
         spaces = candidate_spaces(
-            X, ranks, weight, self.scale, self.feature_weights, self.n_directions
+            X, ranks_of(target), weight, self.scale, self.feature_weights, self.n_directions
         )
-        space = self._choose(spaces, X, ranks, weight)
+        space = self._choose(spaces, X, target, weight)
         if self.instance_selection is not None:
             kept = self._select_cases(self.instance_selection)
-            self._choose([space], X[kept], ranks[kept], weight[kept])
+            self._choose([space], X[kept], target[kept], weight[kept])
         self.recall_ = self._cases.recall(self.n_neighbors_)
+
+    def _usable(self, target: Values | ScoredRanks) -> Values | ScoredRanks:
+        """Scores are aggregated in place of pairs; other aggregations are of rankings."""
+        if not isinstance(target, ScoredRanks) or self.aggregation in ("auto", "pairs"):
+            return target
+        if self.pair_weight == "score_difference":
+            raise ValueError(
+                f"aggregation={self.aggregation!r} has no pairs to weigh: pair_weight="
+                "'score_difference' goes with 'pairs' or 'auto'."
+            )
+        return target.ranks
 
     def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Add cases. What was learned of features and neighbourhoods stays as it is.
@@ -241,6 +269,8 @@ default="auto"
         """
         if not hasattr(self, "n_neighbors_"):
             return self.fit(X, y, sample_weight)
+        if hasattr(self, "case_scores_"):
+            raise ValueError("The cases have scores, which partial_fit does not take: fit again.")
         with fitting(self, anew=False) as ranker:
             X, ranks, weight = ranker._validate_fit(X, y, sample_weight, reset=False)
             ranker._store(
@@ -261,18 +291,22 @@ default="auto"
         along = [(offset * direction).sum(axis=1) for direction in self.directions_.T]
         return np.column_stack([points, *along]) if along else points
 
-    def _enter(self, space: Space, X: Values, ranks: Values, weight: Values) -> None:
+    def _enter(self, space: Space, X: Values, target: Values | ScoredRanks, weight: Values) -> None:
         """Make the case base of instances in a space."""
         self.center_, self.feature_weights_ = space.center, space.factors
         self.feature_scale_ = space.factors / space.scale
         self.directions_ = space.directions / space.scale[:, None]
-        self._store(self._place(X), ranks, weight)
+        if isinstance(target, ScoredRanks):
+            self.case_scores_ = target.scores
+        self._store(self._place(X), ranks_of(target), weight)
 
     def _store(self, points: Values, ranks: Values, weight: Values) -> None:
         self.points_, self.rankings_, self.case_weight_ = points, ranks, weight
         self.__dict__.pop("_cases", None)
 
-    def _choose(self, spaces: list[Space], X: Values, ranks: Values, weight: Values) -> Space:
+    def _choose(
+        self, spaces: list[Space], X: Values, target: Values | ScoredRanks, weight: Values
+    ) -> Space:
         """Settle on what predicts the cases left out best, up to chance.
 
         Of choices that they cannot tell apart that one is taken which averages most: the
@@ -280,34 +314,40 @@ default="auto"
         space.
         """
         self.aggregation_ = "pairs" if self.aggregation == "auto" else self.aggregation
+        if isinstance(target, ScoredRanks):
+            self.aggregation_ = SCORES
         tau: dict[tuple[int, float, int], Values] = {}
         others: list[Neighbors] = []
         for number, space in enumerate(spaces):
-            self._enter(space, X, ranks, weight)
+            self._enter(space, X, target, weight)
             sizes = self._cases.sizes(self.n_neighbors, NEIGHBORHOOD_SIZES)
             shrinkages = self._shrinkages()
             if self.aggregation != "auto" and len(spaces) == len(sizes) == len(shrinkages) == 1:
                 self.n_neighbors_, self.shrinkage_ = sizes[0], shrinkages[0]
                 self.leave_one_out_: dict[int, float] = {}
                 return space
-            others.append(self._cases.others(self._cases.trials()[0], sizes[-1]))
+            farthest = 1 if shrinkages == (1.0,) else sizes[-1]
+            others.append(self._cases.others(self._cases.trials()[0], farthest))
             of_space = self._cases.left_out_tau(others[-1], sizes, shrinkages, self.aggregation_)
             tau.update(((*choice, number), rows) for choice, rows in of_space.items())
         choices = sorted(tau, key=lambda choice: (choice[1] == 1, choice))
         best = self._best([tau[choice] for choice in choices])
         self.n_neighbors_, self.shrinkage_, number = choices[best]
         if number < len(spaces) - 1:
-            self._enter(spaces[number], X, ranks, weight)
+            self._enter(spaces[number], X, target, weight)
         self.leave_one_out_ = {k: self._mean(tau[k, shrinkages[0], number]) for k in sizes}
-        if self.aggregation == "auto":
+        if self.aggregation == "auto" and self.aggregation_ != SCORES:
             self._choose_aggregation(others[number])
         self._held_out = others[number]
         return spaces[number]
 
     def _shrinkages(self) -> tuple[float, ...]:
+        if self.n_neighbors == "all":
+            return (1.0,)
         if self.shrinkage != "auto":
             return (float(self.shrinkage),)
-        return SHRINKAGES if self.aggregation_ in LEFT_OUT else (0.0,)
+        enough = self._cases.n_places >= FEWEST_CASES
+        return SHRINKAGES if enough and self.aggregation_ in (*LEFT_OUT, SCORES) else (0.0,)
 
     def _choose_aggregation(self, near: Neighbors) -> None:
         """Take Kemeny's order where it predicts the cases left out better than the votes."""
@@ -326,14 +366,34 @@ default="auto"
         weight = np.where(np.isnan(tau), 0, self._cases.trials()[1])
         return float(np.nan_to_num(tau) @ weight / (weight.sum() or 1.0))
 
-    def _held_out_scores(self, X: Values, ranks: Values, weight: Values, rows: Indices) -> Any:
+    def _held_out_scores(self, X: Values, target: Any, weight: Values, rows: Indices) -> Any:
         """Votes for training rows by all others; none where some cases were dropped."""
         if self.instance_selection is not None:
             return None
-        k = self.n_neighbors_
+        k = 1 if self.shrinkage_ == 1 else self.n_neighbors_
         asked = np.array_equal(rows, self._cases.trials()[0]) and hasattr(self, "_held_out")
         near = self._held_out if asked else self._cases.others(rows, k)
         return self._cases.left_out_votes(rows, near.first(k), self.shrinkage_, self.aggregation_)
+
+    def _held_out_tie_shares(
+        self, X: Values, ranks: Values, weight: Values, rows: Indices
+    ) -> Values | None:
+        if self.instance_selection is not None or not self._cases.tied:
+            return None
+        k = self._tie_neighbors
+        return self._cases.tie_shares(self._cases.others(rows, k).first(k), self.shrinkage_)
+
+    def _tie_shares(self, X: Values) -> Values | None:
+        return in_chunks(self._shares, X, self.n_jobs)[0] if self._cases.tied else None
+
+    def _shares(self, X: Values) -> tuple[Values]:
+        k = self._tie_neighbors
+        near = self._cases.nearest(self._place(X), k).first(k)
+        return (self._cases.tie_shares(near, self.shrinkage_),)
+
+    @property
+    def _tie_neighbors(self) -> int:
+        return max(self.n_neighbors_, SPREAD_NEIGHBORS)
 
     def _select_cases(self, how: str) -> Mask:
         everyone = np.arange(len(self.points_))
@@ -346,9 +406,12 @@ default="auto"
     def _cases(self) -> RankedCases:
         """The cases, whose index is made at the first query."""
         cases = self.points_, self.case_weight_, self.rankings_
-        return RankedCases(*cases, self.weights, self.local_metric, **self._index_options())
+        options = {"scores": getattr(self, "case_scores_", None), **self._index_options()}
+        return RankedCases(*cases, self.weights, self.local_metric, **options)
 
     def _votes(self, X: Values) -> tuple[Values]:
+        if self.shrinkage_ == 1:
+            return (np.tile(self._cases.votes_of_all(self.aggregation_), (len(X), 1)),)
         near = self._cases.nearest(self._place(X), self.n_neighbors_).first(self.n_neighbors_)
         votes = self._cases.votes(near, self.aggregation_)
         if self.shrinkage_ > 0:
@@ -368,9 +431,7 @@ default="auto"
     def predict_spread(self, X: Any) -> Values:
         """Say how much the neighbours of each instance agree: the spread θ of a Mallows model.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -386,9 +447,7 @@ default="auto"
     def explain_neighbors(self, X: Any) -> NeighborExplanation:
         """Show the cases behind each prediction.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------

@@ -13,8 +13,8 @@ from prefero._sklearn import Interval, StrOptions
 from prefero._solvers import HeldOutModels
 from prefero._state import FittedState, Number
 from prefero._typing import Indices, Values
-from prefero.base import BaseLabelRanker, twin_of
-from prefero.rankings import pair_signs
+from prefero.base import BaseLabelRanker, PairWeightMixin, twin_of
+from prefero.rankings import ScoredRanks, pair_signs
 
 # From the constant order on; C for so few cases that there is nothing to choose by.
 _PATH = (0.0, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
@@ -22,7 +22,7 @@ _C_OF_FEW = 1.0
 _TOL_ON_PATH = 1e-2
 
 
-class PairwiseLabelRanker(PairwiseModelsMixin, BaseLabelRanker):
+class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker):
     """Ranking by pairwise comparison (RPC).
 
     For each pair of labels a binary model learns which of the two comes first, from those
@@ -43,6 +43,9 @@ class PairwiseLabelRanker(PairwiseModelsMixin, BaseLabelRanker):
     ties : {"ignore", "model"}, default="ignore"
         Whether a second model a pair learns from all instances that rank both labels whether
         they are tied. A tie then counts as half a vote for either.
+    pair_weight : {"auto", "score_difference"} or None, default="auto"
+        What a pair of labels counts in its model: the difference of the scores that ``fit``
+        was given, or 1. ``"auto"`` is the former where there are scores.
     calibrate : bool, default=True
         Whether pair probabilities are learned too. That costs nothing beside an automatic
         penalty, and some more fits beside a given one.
@@ -96,6 +99,7 @@ class PairwiseLabelRanker(PairwiseModelsMixin, BaseLabelRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PairwiseModelsMixin._parameter_constraints,
+        **PairWeightMixin._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "ties": [StrOptions({"ignore", "model"})],
         "calibrate": ["boolean"],
@@ -109,6 +113,7 @@ class PairwiseLabelRanker(PairwiseModelsMixin, BaseLabelRanker):
         *,
         C: float | Literal["auto"] = "auto",
         ties: Literal["ignore", "model"] = "ignore",
+        pair_weight: Literal["auto", "score_difference"] | None = "auto",
         calibrate: bool = True,
         max_models: int | None = 20_000,
         n_jobs: int | None = None,
@@ -116,6 +121,7 @@ class PairwiseLabelRanker(PairwiseModelsMixin, BaseLabelRanker):
         super().__init__(estimator, max_models=max_models, n_jobs=n_jobs)
         self.C = C
         self.ties = ties
+        self.pair_weight = pair_weight
         self.calibrate = calibrate
 
     def _base_estimator(self) -> Any:
@@ -123,21 +129,29 @@ class PairwiseLabelRanker(PairwiseModelsMixin, BaseLabelRanker):
             return self.estimator
         return LogisticRegression(C=getattr(self, "C_", self.C), tol=self._tol)
 
-    def _fit(self, X: Any, ranks: Values, weight: Values) -> None:
-        self._refuse_too_many(ranks.shape[1], X.shape[1])
+    def _fit(self, X: Any, target: Values | ScoredRanks, weight: Values) -> None:
+        self._refuse_too_many(len(self.labels_), X.shape[1])
         if self.estimator is None:
-            self.C_ = self._choose_C(X, ranks, weight) if self.C == "auto" else float(self.C)
+            self.C_ = self._choose_C(X, target, weight) if self.C == "auto" else float(self.C)
         elif self.C != "auto":
             raise ValueError(
                 f"C={self.C!r} is of the default model, but estimator is given: set the penalty "
                 "of the estimator instead."
             )
-        super()._fit(X, ranks, weight)
+        self._warn_unless(self._learn(X, target, weight))
 
-    def _choose_C(self, X: Any, ranks: Values, weight: Values) -> float:
+    def _learn(self, X: Any, target: Values | ScoredRanks, weight: Values) -> bool:
+        if not isinstance(target, ScoredRanks):
+            return super()._learn(X, target, weight)
+        stakes = target.pair_weights(weight)
+        if self.ties == "model":
+            stakes = np.hstack([stakes, np.ones_like(stakes)])
+        return super()._learn(X, target.ranks, weight[:, None] * stakes)
+
+    def _choose_C(self, X: Any, target: Values | ScoredRanks, weight: Values) -> float:
         rough = twin_of(self, anew=False)
         rough._tol = _TOL_ON_PATH
-        models = HeldOutModels(rough, "C_", X, ranks, weight)
+        models = HeldOutModels(rough, "C_", X, target, weight)
         if not models.possible:
             return _C_OF_FEW
         if self.calibrate:
@@ -180,3 +194,10 @@ class PairwiseLabelRanker(PairwiseModelsMixin, BaseLabelRanker):
     def _tie_shares(self, X: Any) -> Values | None:
         tied = self._probabilities(X)[:, len(self.pairs_) :]
         return tied if tied.shape[1] > 0 else None
+
+    def _held_out_tie_shares(
+        self, X: Any, target: Any, weight: Values, rows: Indices
+    ) -> Values | None:
+        if self.ties == "ignore" or not hasattr(self, "_held_out"):
+            return None
+        return self._held_out.scores(rows, method="_tie_shares")

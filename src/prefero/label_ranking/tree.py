@@ -79,7 +79,8 @@ class TreeLabelRanker(BaseTreeRanker):
     calibrate : bool, default=True
         Whether pair probabilities are learned, from trees grown without some of the rows.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Nominal features: columns of pandas' category dtype; or their indices, names or mask.
+        Nominal features: columns of pandas' category dtype and columns that hold words; or
+        their indices, names or mask.
     category_splits : {"sets", "one"}, default="sets"
         Tests on sets of categories, or on one against the rest.
     random_state : int, RandomState or None, default=None
@@ -102,6 +103,9 @@ class TreeLabelRanker(BaseTreeRanker):
         The strength of shrinkage that was used.
     feature_importances_ : ndarray of shape (n_features,)
         How much the tests on each feature improve the criterion.
+    leaf_ties_, leaf_pairs_ : ndarray of shape (n_leaves, n_pairs)
+        Where training rankings hold ties: how often each pair of labels is tied in the rows of a
+        leaf that rank both, and the share of these rows.
 
     References
     ----------
@@ -179,10 +183,7 @@ class TreeLabelRanker(BaseTreeRanker):
     def lrt(cls, **parameters: Any) -> Self:
         """Return the label ranking tree of Cheng et al. (2009).
 
-        Parameters
-        ----------
-        **parameters
-            Parameters to change.
+        %(of_preset)s
 
         Returns
         -------
@@ -197,10 +198,7 @@ class TreeLabelRanker(BaseTreeRanker):
     def rt(cls, **parameters: Any) -> Self:
         """Return the ranking tree (RT) of de Sá et al. (2017).
 
-        Parameters
-        ----------
-        **parameters
-            Parameters to change.
+        %(of_preset)s
 
         Returns
         -------
@@ -220,10 +218,7 @@ class TreeLabelRanker(BaseTreeRanker):
     def ert(cls, **parameters: Any) -> Self:
         """Return the entropy ranking tree (ERT) of de Sá et al. (2017).
 
-        Parameters
-        ----------
-        **parameters
-            Parameters to change.
+        %(of_preset)s
 
         Returns
         -------
@@ -242,6 +237,8 @@ class TreeLabelRanker(BaseTreeRanker):
         self.votes_, self.theta_, self.n_node_samples_ = shrunk_models(
             self._trees, models, self.shrinkage_
         )
+        if self.calibrate:
+            self._learn_ties(bins, None, ranks, weight)
 
     def _choose(self, tree: Trees, bins: NDArray[np.uint8], ranks: Values, weight: Values) -> None:
         """Choose the strengths of pruning and shrinkage, by cross-validation where asked to."""
@@ -305,9 +302,7 @@ class TreeLabelRanker(BaseTreeRanker):
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf that each instance reaches.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -319,9 +314,7 @@ class TreeLabelRanker(BaseTreeRanker):
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the nodes that each instance passes.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -345,9 +338,7 @@ class TreeLabelRanker(BaseTreeRanker):
     def explain_path(self, X: Any) -> list[list[TreeNode]]:
         """Return the nodes that each instance passes, with the tests that led there.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------
@@ -363,9 +354,7 @@ class TreeLabelRanker(BaseTreeRanker):
     def predict_spread(self, X: Any) -> Values:
         """Return the spread theta of the Mallows model of the leaf.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------

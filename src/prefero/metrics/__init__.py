@@ -19,7 +19,6 @@ from prefero.metrics._rankings import (
     footrule,
     kendall_distance,
     kendall_tau,
-    regret,
     spearman_rho,
     top_accuracy,
 )
@@ -27,14 +26,18 @@ from prefero.metrics._scorers import (
     SCORERS,
     Scorer,
     footrule_scorer,
+    gap_closed_scorer,
     kendall_tau_scorer,
     kendall_tau_x_scorer,
     pairwise_brier_scorer,
     pairwise_calibration_error_scorer,
     pairwise_log_loss_scorer,
+    regret_scorer,
     spearman_rho_scorer,
     top_accuracy_scorer,
+    utility_scorer,
 )
+from prefero.metrics._worth import gap_closed, penalized_run_times, regret, utility
 
 __all__ = [
     "SCORERS",
@@ -44,6 +47,8 @@ __all__ = [
     "correctness",
     "footrule",
     "footrule_scorer",
+    "gap_closed",
+    "gap_closed_scorer",
     "kendall_distance",
     "kendall_tau",
     "kendall_tau_scorer",
@@ -55,10 +60,14 @@ __all__ = [
     "pairwise_calibration_error_scorer",
     "pairwise_log_loss",
     "pairwise_log_loss_scorer",
+    "penalized_run_times",
     "ranking_error",
     "regret",
+    "regret_scorer",
     "spearman_rho",
     "spearman_rho_scorer",
     "top_accuracy",
     "top_accuracy_scorer",
+    "utility",
+    "utility_scorer",
 ]

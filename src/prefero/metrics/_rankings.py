@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_consistent_length
 
 from prefero import _core
 from prefero._docs import documented
@@ -200,50 +200,6 @@ def top_accuracy(
     first = _first_place(pred)
     values = np.where(_some(true).any(axis=1), _chosen(places, first) <= k, np.nan)
     return average_rows(values, average, sample_weight, "Top accuracy")
-
-
-@_documented
-def regret(
-    scores: ArrayLike,
-    Y_pred: ArrayLike,
-    *,
-    higher_is_better: bool = True,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
-) -> float | Values:
-    """What choosing the label predicted first costs against the best label.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples, n_labels)
-        What each label is worth (yield, accuracy, run time); NaN where unknown.
-    Y_pred : array-like of shape (n_samples, n_labels)
-        Ranks. The choice is the label ranked first among those with a known score.
-    higher_is_better : bool, default=True
-        The direction of the scores.
-    %(mean)s
-
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
-        The loss, never negative, in the unit of the scores.
-
-    Examples
-    --------
-    >>> regret([[0.9, 0.5, 0.7]], [[2, 3, 1]])
-    0.2...
-    """
-    worth = check_array(
-        scores, dtype=np.float64, order="C", ensure_all_finite="allow-nan", input_name="scores"
-    )
-    worth = worth if higher_is_better else -worth
-    pred = check_ranks(Y_pred, name="Y_pred", n_labels=worth.shape[1])
-    check_consistent_length(worth, pred)
-    unknown = np.isnan(worth) | np.isnan(pred)
-    best = np.max(worth, axis=1, where=~unknown, initial=-np.inf)
-    chosen = _chosen(worth, _first_place(np.where(unknown, np.nan, pred)))
-    values = np.where(unknown.all(axis=1), np.nan, best - chosen)
-    return average_rows(values, average, sample_weight, "Regret")
 
 
 def _pair_counts(Y_true: ArrayLike, Y_pred: ArrayLike) -> list[Values]:

@@ -282,9 +282,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
     def explain_neighbors(self, X: Any) -> MultilabelNeighborExplanation:
         """Show the cases behind each prediction, and what they say of each label.
 
-        Parameters
-        ----------
-        %(X)s
+        %(of_X)s
 
         Returns
         -------

@@ -7,7 +7,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 
+from prefero._docs import documented
 from prefero.rankings import Groups
+
+_documented = documented(
+    table="""
+        table : array-like or sparse matrix of shape (n_objects, n_features)
+            Features of every object.
+        """,
+    names="""
+        names : sequence, optional
+            What the rows of the table are called; 0, 1, ... by default.
+        """,
+)
 
 
 class OrderedObjects(NamedTuple):
@@ -28,6 +40,7 @@ class OrderedObjects(NamedTuple):
     groups: NDArray[np.int64]
 
 
+@_documented
 def objects_from_orders(
     table: Any,
     orders: Iterable[Sequence[Any]],
@@ -38,13 +51,11 @@ def objects_from_orders(
 
     Parameters
     ----------
-    table : array-like or sparse matrix of shape (n_objects, n_features)
-        Features of every object.
+    %(table)s
     orders : iterable of sequences
         Each lists objects, best first; a list or tuple in place of an object is a bucket of
         tied ones.
-    names : sequence, optional
-        What the orders call the rows of the table; 0, 1, ... by default.
+    %(names)s
 
     Returns
     -------
@@ -75,6 +86,7 @@ def objects_from_orders(
     return OrderedObjects(features[rows], np.array(ranks, float), np.array(groups, np.int64))
 
 
+@_documented
 def objects_from_pairs(
     table: Any,
     pairs: Iterable[tuple[Any, Any]],
@@ -85,12 +97,10 @@ def objects_from_pairs(
 
     Parameters
     ----------
-    table : array-like or sparse matrix of shape (n_objects, n_features)
-        Features of every object.
+    %(table)s
     pairs : iterable of pairs
         The preferred object first. Pairs may contradict each other.
-    names : sequence, optional
-        What the pairs call the rows of the table; 0, 1, ... by default.
+    %(names)s
 
     Returns
     -------
@@ -110,6 +120,7 @@ def objects_from_pairs(
     return objects_from_orders(table, checked, names=names)
 
 
+@_documented
 def objects_from_clicks(
     table: Any,
     shown: Iterable[Sequence[Any]],
@@ -121,14 +132,12 @@ def objects_from_clicks(
 
     Parameters
     ----------
-    table : array-like or sparse matrix of shape (n_objects, n_features)
-        Features of every object.
+    %(table)s
     shown : iterable of sequences
         The lists as they were shown, top first.
     clicked : iterable of iterables
         The objects clicked in each list.
-    names : sequence, optional
-        What the lists call the rows of the table; 0, 1, ... by default.
+    %(names)s
 
     Returns
     -------

@@ -14,6 +14,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from prefero._docs import documented
 from prefero.exceptions import ModelFileError
 from prefero.persistence import _format_1, _format_2
 from prefero.persistence._container import read_container, write_container
@@ -23,6 +24,15 @@ from prefero.persistence._models import check_fitted
 __all__ = ["ModelFileError", "load", "read_header", "save"]
 
 Path = str | os.PathLike[str]
+
+_documented = documented(
+    signed_file="""
+        path : path
+            The file.
+        key : bytes, optional
+            The secret that the file must be signed with.
+        """
+)
 
 # By format number: files of every release stay readable.
 _READERS: dict[int, Callable[[memoryview], Any]] = {1: _format_1.read, 2: _format_2.read}
@@ -69,15 +79,13 @@ def save(model: BaseEstimator, path: Path, *, key: bytes | None = None) -> None:
     write_container(path, describe(model), payload, key=key)
 
 
+@_documented
 def load(path: Path, *, key: bytes | None = None) -> Any:
     """Load a model that `save` wrote. Nothing in the file is run.
 
     Parameters
     ----------
-    path : path
-        The file.
-    key : bytes, optional
-        The secret that the file must be signed with.
+    %(signed_file)s
 
     Returns
     -------
@@ -104,15 +112,13 @@ def load(path: Path, *, key: bytes | None = None) -> Any:
     return model
 
 
+@_documented
 def read_header(path: Path, *, key: bytes | None = None) -> dict[str, Any]:
     """Return what a model file says about itself, without building the model.
 
     Parameters
     ----------
-    path : path
-        The file.
-    key : bytes, optional
-        The secret that the file must be signed with.
+    %(signed_file)s
 
     Returns
     -------

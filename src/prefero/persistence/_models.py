@@ -9,6 +9,7 @@ from prefero._sklearn import validate_parameter_constraints
 from prefero._state import FittedState, StateError, check_state, fitted_state
 from prefero.exceptions import ModelFileError
 from prefero.persistence._scikit_learn import PARAMETERS, STATES
+from prefero.persistence._widths import by_name
 from prefero.persistence.trusted import trusted_type
 
 # Parameters that say how to run, not what was learned: a file does not decide on them.
@@ -23,7 +24,7 @@ def restored(module: str, name: str, state: dict[str, Any], *, old: bool = False
     owner = trusted_type(module, name)
     if owner is None or not hasattr(owner, "get_params"):
         raise ModelFileError(f"{module}.{name} is not on the list of types that are safe to load.")
-    state = {**_parameters(owner, state, old), **_learned(owner, state)}
+    state = {**_parameters(owner, state, old), **_learned(owner, state, old)}
     _check(owner, state)
     estimator: Any = object.__new__(owner)
     vars(estimator).update(state)
@@ -33,14 +34,19 @@ def restored(module: str, name: str, state: dict[str, Any], *, old: bool = False
 def state_of(estimator: Any) -> dict[str, Any]:
     """Return what a file holds of an estimator, and can be restored: parameters and fitted state.
 
-    Private attributes that are not declared are made from the others at first use.
+    Private attributes that are not declared are made from the others at first use; what else
+    scikit-learn of another version keeps is told to nobody. An estimator whose parameters may be
+    tables gives them in ``_plain_parameters`` as arrays.
     """
     owner = type(estimator)
+    known = {*_declared(owner), *_defaults(owner)}
     state = {
         name: value
         for name, value in vars(estimator).items()
-        if not name.startswith("_") or name in _declared(owner)
+        if name in known or (_is_ours(owner) and not name.startswith("_"))
     }
+    if _is_ours(owner) and hasattr(estimator, "_plain_parameters"):
+        state |= estimator._plain_parameters()
     _check(owner, state)
     return state
 
@@ -50,18 +56,15 @@ def _check(owner: type, state: Mapping[str, Any]) -> None:
     name, declared = owner.__name__, _declared(owner)
     parameters = {key: state[key] for key in _defaults(owner)}
     learned = state.keys() - parameters.keys()
-    for key in learned - declared.keys():
-        # scikit-learn of another version may keep more than is known here; what the class
-        # itself has is not for a file to replace.
-        if _is_ours(owner) or hasattr(owner, key):
-            raise StateError(f"{name} has an attribute {key!r:.40} that its class does not declare")
+    for key in sorted(learned - declared.keys()):
+        raise StateError(f"{name} has an attribute {key!r:.40} that its class does not declare")
     for key, value in parameters.items():
         # A type is a function too, but for an encoder, which does not call it.
         if callable(value) and key != "dtype":
             raise StateError(f"the parameter {key} of {name} is a function")
     constraints = getattr(owner, "_parameter_constraints", {})
     validate_parameter_constraints(constraints, parameters, caller_name=name)
-    saved = getattr(owner, "_saved_parameters", None) or PARAMETERS.get(name, {})
+    saved = getattr(owner, "_saved_parameters", None) or by_name(PARAMETERS, owner, {})
     check_state(name, {**declared, **saved} if learned else saved, state)
 
 
@@ -86,7 +89,7 @@ def _is_ours(owner: type) -> bool:
 
 
 def _declared(owner: type) -> FittedState:
-    return fitted_state(owner) if _is_ours(owner) else STATES[owner.__name__]
+    return fitted_state(owner) or by_name(STATES, owner, {})
 
 
 def _defaults(owner: type) -> dict[str, Any]:
@@ -110,6 +113,9 @@ def _parameters(owner: type, state: Mapping[str, Any], old: bool) -> dict[str, A
     return parameters
 
 
-def _learned(owner: type, state: Mapping[str, Any]) -> dict[str, Any]:
+def _learned(owner: type, state: Mapping[str, Any], old: bool) -> dict[str, Any]:
     others = {*_defaults(owner), "_sklearn_version"}
+    if old and not _is_ours(owner):
+        # The first format held all that scikit-learn keeps for itself.
+        others |= {name for name in state if name.startswith("_")} - _declared(owner).keys()
     return {name: value for name, value in state.items() if name not in others}

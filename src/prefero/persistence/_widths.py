@@ -46,14 +46,21 @@ _WIDTHS: dict[str, Callable[[Mapping[str, Any]], int]] = {
     "PolynomialFeatures": lambda about: about["n_output_features_"],
     "RankCorrelationReducer": lambda about: len(about["components_"]),
     "SimpleImputer": _imputed,
+    "TextEncoder": lambda about: len(about["components_"]) + 1,
     "TruncatedSVD": lambda about: len(about["components_"]),
     "VarianceThreshold": lambda about: int((about["variances_"] > about["threshold"]).sum()),
 }
 
 
+def by_name(table: Mapping[str, Any], owner: type, default: Any) -> Any:
+    """Return what a table holds for the name of a class, or of the nearest base that it names."""
+    found = (table[base.__name__] for base in owner.__mro__ if base.__name__ in table)
+    return next(found, default)
+
+
 def width(transformer: Any) -> int:
     """Return how many columns a fitted transformer gives."""
-    count = _WIDTHS.get(type(transformer).__name__)
+    count = by_name(_WIDTHS, type(transformer), None)
     return taken(transformer) if count is None else int(count(vars(transformer)))
 
 

@@ -8,6 +8,7 @@ from prefero.preferences._decomposition import (
     DECOMPOSITIONS,
     Decomposition,
     Subgraphs,
+    WeightedEdges,
     decompose,
 )
 from prefero.preferences._graphs import PreferenceGraphs
@@ -19,5 +20,6 @@ __all__ = [
     "PreferenceGraphs",
     "SignedFeatures",
     "Subgraphs",
+    "WeightedEdges",
     "decompose",
 ]

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from prefero import _core
 from prefero._typing import Values
@@ -103,13 +104,56 @@ class Subgraphs:
         return _core.subgraph_violations(scores, *self._arrays()).view(np.int64)
 
 
+class WeightedEdges(Subgraphs):
+    """Graphs whose edges have weights, cut into edges: an error counts what its edge weighs."""
+
+    def __init__(self, graphs: PreferenceGraphs) -> None:
+        super().__init__(graphs, "edges")  # in the order of the graphs' own edges
+        assert graphs.weights is not None
+        counts = np.diff(self.row_begin)
+        self._row = np.repeat(np.arange(len(counts)), counts)
+        self._weights, self._shares = graphs.weights, graphs.weights / counts[self._row]
+        self._n_labels = graphs.n_labels
+
+    def loss(self, scores: Values) -> EdgeSums:
+        """Mean weighted loss of the edges of each row, and their weights by label."""
+        loss, of_edges = self.edge_weights(scores)
+        ends = (self._by_label(end, of_edges) for end in (self.other, self.preferred))
+        return EdgeSums(loss, *ends)
+
+    def edge_weights(self, scores: Values) -> tuple[Values, Values]:
+        """Mean weighted loss of the edges of each row, and the weight of each in its gradient."""
+        margin = scores[self._row, self.preferred] - scores[self._row, self.other]
+        losses = self._shares * np.logaddexp(0, -margin)
+        return self._by_row(losses), self._shares * expit(-margin)
+
+    def violations(self, scores: Values) -> Values:  # type: ignore[override]
+        """Weights of the violated edges and of all edges of each row."""
+        wrong = scores[self._row, self.preferred] <= scores[self._row, self.other]
+        return np.column_stack([self._by_row(wrong * self._weights), self._by_row(self._weights)])
+
+    def _by_row(self, of_edges: Values) -> Values:
+        return _sums(self._row, of_edges, len(self.row_begin) - 1)
+
+    def _by_label(self, labels: NDArray[np.int32], of_edges: Values) -> Values:
+        shape = len(self.row_begin) - 1, self._n_labels
+        place = self._row * self._n_labels + labels
+        return _sums(place, of_edges, shape[0] * shape[1]).reshape(shape)
+
+
+def _sums(places: NDArray[Any], values: Values, size: int) -> Values:
+    # Without any value NumPy counts in whole numbers.
+    return np.bincount(places, values, minlength=size).astype(np.float64, copy=False)
+
+
 def decompose(graphs: PreferenceGraphs, decomposition: Decomposition) -> Layered | Subgraphs:
     """Cut graphs into subgraphs, ready for losses and errors.
 
     Parameters
     ----------
     graphs : PreferenceGraphs
-        The graphs.
+        The graphs. Those with weights are cut into edges, whatever the decomposition: a weight
+        says what the error of one edge counts.
     decomposition : {"graph", "edges", "domination", "dominated"} or callable
         One subgraph a graph (its error is the 0-1 error), an edge (disagreement error), a
         vertex with its out-edges (domination error) or with its in-edges (dominated error). A
@@ -132,6 +176,8 @@ def decompose(graphs: PreferenceGraphs, decomposition: Decomposition) -> Layered
             f"decomposition must be one of {', '.join(map(repr, DECOMPOSITIONS))} or a callable, "
             f"got {decomposition!r}."
         )
+    if graphs.weights is not None:
+        return WeightedEdges(graphs)
     if graphs.layers is not None and isinstance(decomposition, str):
         return Layered(graphs.layers, decomposition)
     return Subgraphs(graphs, decomposition)

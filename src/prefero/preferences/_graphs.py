@@ -7,14 +7,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 
+from prefero._typing import Values
+from prefero.preferences._edges import (
+    Labels,
+    Offsets,
+    check_edge_weights,
+    edges_of_layers,
+    indices_of_names,
+    refuse_bad_edges,
+    refuse_bad_offsets,
+)
 from prefero.preferences._hierarchy import hierarchy_layers
-from prefero.rankings import bucket_index, check_label_names, check_ranks, label_names
+from prefero.rankings import (
+    ScoredRanks,
+    bucket_index,
+    check_label_names,
+    check_ranks,
+    label_names,
+)
 
 # Entries of the arrays (graphs x labels x labels) that writing out the edges of layers may hold.
 _BLOCK_ENTRIES = 2**24
-
-Offsets = NDArray[np.int64]
-Labels = NDArray[np.int32]
 
 
 class PreferenceGraphs:
@@ -35,6 +48,8 @@ class PreferenceGraphs:
         The number of labels.
     labels : sequence, optional
         Label names.
+    weights : array-like of shape (n_edges,), optional
+        What each edge counts, none negative; all alike by default.
 
     Attributes
     ----------
@@ -44,7 +59,9 @@ class PreferenceGraphs:
         Label names.
     layers : ndarray of shape (n_graphs, n_labels) or None
         The layer of each label, 0 the best, -1 for a label that takes no part; None if the
-        graphs were not made of layers.
+        graphs were not made of layers, or have weights.
+    weights : ndarray of shape (n_edges,) or None
+        What each edge counts, in the order of ``compressed``.
 
     References
     ----------
@@ -63,6 +80,7 @@ class PreferenceGraphs:
     """
 
     layers: Labels | None
+    weights: Values | None
 
     def __init__(
         self,
@@ -70,30 +88,35 @@ class PreferenceGraphs:
         edges: ArrayLike,
         n_labels: int,
         labels: Sequence[Any] | NDArray[Any] | None = None,
+        weights: ArrayLike | None = None,
     ) -> None:
         self.layers = None
         self._indptr = np.asarray(indptr, dtype=np.int64)
         self._edges = np.ascontiguousarray(np.reshape(edges, (-1, 2)), dtype=np.int32)
         self.labels = None if labels is None else check_label_names(labels)
         self.shape = (len(self._indptr) - 1, int(n_labels))
-        _refuse_bad_offsets(self._indptr, len(self._edges))
-        _refuse_bad_edges(self._indptr, self._edges, self.shape[1], self.labels)
+        refuse_bad_offsets(self._indptr, len(self._edges))
+        refuse_bad_edges(self._indptr, self._edges, self.shape[1], self.labels)
+        self.weights = None if weights is None else check_edge_weights(weights, len(self._edges))
 
     @classmethod
     def _from_layers(cls, layers: NDArray[Any], labels: NDArray[Any] | None) -> Self:
         graphs = cls.__new__(cls)
         graphs.layers = np.ascontiguousarray(layers, dtype=np.int32)
-        graphs.shape, graphs.labels = graphs.layers.shape, labels
+        graphs.shape, graphs.labels, graphs.weights = graphs.layers.shape, labels, None
         return graphs
 
     @classmethod
-    def from_ranks(cls, Y: ArrayLike) -> Self:
+    def from_ranks(cls, Y: ArrayLike | ScoredRanks, scores: ArrayLike | None = None) -> Self:
         """Make an edge of every pair that a ranking orders; ties and missing labels give none.
 
         Parameters
         ----------
         Y : array-like or DataFrame of shape (n_samples, n_labels)
             Ranks.
+        scores : array-like of shape (n_samples, n_labels), optional
+            What the labels are worth, larger is better: an edge then weighs the difference of
+            its two labels, over the mean of all edges.
 
         Returns
         -------
@@ -105,7 +128,15 @@ class PreferenceGraphs:
         >>> PreferenceGraphs.from_ranks([[3, 1, 2]]).edges(0).tolist()
         [[1, 0], [1, 2], [2, 0]]
         """
-        return cls._from_layers(bucket_index(check_ranks(Y)), label_names(Y))
+        if scores is None and not isinstance(Y, ScoredRanks):
+            return cls._from_layers(bucket_index(check_ranks(Y)), label_names(Y))
+        scored = Y if isinstance(Y, ScoredRanks) else ScoredRanks.checked(check_ranks(Y), scores, Y)
+        indptr, edges = cls._from_layers(bucket_index(scored.ranks), None).compressed()
+        row = np.repeat(np.arange(len(scored)), np.diff(indptr))
+        weights = scored.scores[row, edges[:, 0]] - scored.scores[row, edges[:, 1]]
+        mean = weights.mean() if len(weights) else 1.0
+        weights = weights / mean if mean > 0 else np.ones(len(weights))
+        return cls(indptr, edges, scored.ranks.shape[1], label_names(Y), weights)
 
     @classmethod
     def from_classes(cls, y: ArrayLike, labels: Sequence[Any] | None = None) -> Self:
@@ -196,7 +227,7 @@ class PreferenceGraphs:
             raise ValueError("Give either labels, for pairs of names, or n_labels, for indices.")
         graphs = [list(graph) for graph in pairs]
         if labels is not None:
-            graphs, n_labels = _indices_of_names(graphs, labels), len(labels)
+            graphs, n_labels = indices_of_names(graphs, labels), len(labels)
         indptr = np.concatenate([[0], np.cumsum([len(graph) for graph in graphs])])
         edges = [edge for graph in graphs for edge in graph]
         return cls(indptr, np.asarray(edges, dtype=np.int64), n_labels or 0, labels)
@@ -274,7 +305,12 @@ class PreferenceGraphs:
         compressed = [part.compressed() for part in parts]
         counts = np.concatenate([np.diff(indptr) for indptr, _ in compressed])
         edges = np.concatenate([edges for _, edges in compressed])
-        return cls(np.concatenate([[0], np.cumsum(counts)]), edges, first.n_labels, first.labels)
+        weights = None
+        if any(part.weights is not None for part in parts):
+            own = [np.ones(p.n_edges) if p.weights is None else p.weights for p in parts]
+            weights = np.concatenate(own)
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        return cls(indptr, edges, first.n_labels, first.labels, weights)
 
     @property
     def n_labels(self) -> int:
@@ -346,7 +382,7 @@ class PreferenceGraphs:
         rows = max(1, _BLOCK_ENTRIES // max(1, self.n_labels**2))
         for begin in range(0, len(self), rows):
             part = slice(indptr[begin], indptr[min(begin + rows, len(self))])
-            edges[part] = _edges_of_layers(self.layers[begin : begin + rows])
+            edges[part] = edges_of_layers(self.layers[begin : begin + rows])
         return indptr, edges
 
     def edges(self, graph: int) -> Labels:
@@ -363,7 +399,7 @@ class PreferenceGraphs:
             Label indices: preferred, other.
         """
         if self.layers is not None:
-            return _edges_of_layers(self.layers[[graph]])
+            return edges_of_layers(self.layers[[graph]])
         begin = range(len(self))[graph]
         return self._edges[self._indptr[begin] : self._indptr[begin + 1]]
 
@@ -379,63 +415,9 @@ class PreferenceGraphs:
         counts = np.diff(self._indptr)[rows]
         indptr = np.concatenate([[0], np.cumsum(counts)])
         starts = np.repeat(self._indptr[rows] - indptr[:-1], counts)
-        edges = self._edges[starts + np.arange(indptr[-1])]
-        return type(self)(indptr, edges, self.n_labels, self.labels)
+        chosen = starts + np.arange(indptr[-1])
+        weights = None if self.weights is None else self.weights[chosen]
+        return type(self)(indptr, self._edges[chosen], self.n_labels, self.labels, weights)
 
     def __repr__(self) -> str:
         return f"PreferenceGraphs({len(self)} graphs, {self.n_labels} labels, {self.n_edges} edges)"
-
-
-def _edges_of_layers(layers: Labels) -> Labels:
-    """The edges of all rows, one row after another, sorted by label index."""
-    part = layers >= 0
-    apart = layers[:, :, None] < layers[:, None, :]
-    _, preferred, other = np.nonzero(apart & part[:, :, None])
-    return np.column_stack([preferred, other]).astype(np.int32)
-
-
-def _indices_of_names(
-    graphs: list[list[Sequence[Any]]], labels: Sequence[Any]
-) -> list[list[Sequence[Any]]]:
-    position = {name: index for index, name in enumerate(check_label_names(labels))}
-    for row, graph in enumerate(graphs):
-        for name in (name for pair in graph for name in pair):
-            if name not in position:
-                raise ValueError(f"Graph {row}: {name!r} is not among the labels.")
-    return [[[position[name] for name in pair] for pair in graph] for graph in graphs]
-
-
-def _refuse_bad_offsets(indptr: Offsets, n_edges: int) -> None:
-    if len(indptr) == 0 or indptr[0] != 0 or indptr[-1] != n_edges or (np.diff(indptr) < 0).any():
-        raise ValueError(f"indptr must rise from 0 to the number of edges, {n_edges}.")
-
-
-def _refuse_bad_edges(
-    indptr: Offsets, edges: Labels, n_labels: int, names: NDArray[Any] | None
-) -> None:
-    """Raise for an unknown label, a self-loop, or two edges between the same labels."""
-    graph = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    low, high = edges.min(axis=1, initial=n_labels), edges.max(axis=1, initial=-1)
-
-    def name(label: Any) -> Any:
-        return int(label) if names is None else names[label]
-
-    outside = (low < 0) | (high >= n_labels)
-    if outside.any():
-        edge = int(np.argmax(outside))
-        raise ValueError(
-            f"Graph {graph[edge]}: the edge {edges[edge].tolist()} leaves the label indices "
-            f"0..{n_labels - 1}."
-        )
-    if (low == high).any():
-        edge = int(np.argmax(low == high))
-        raise ValueError(f"Graph {graph[edge]}: label {name(low[edge])!r} is preferred to itself.")
-    pair = (graph * n_labels + low) * n_labels + high
-    order = np.argsort(pair, kind="stable")
-    twice = np.flatnonzero(np.diff(pair[order]) == 0)
-    if len(twice):
-        edge = order[twice].min()
-        raise ValueError(
-            f"Graph {graph[edge]}: there are two edges between the labels {name(low[edge])!r} and "
-            f"{name(high[edge])!r}; a preference graph has at most one."
-        )

@@ -21,10 +21,12 @@ from prefero.rankings._ranks import (
     bucket_index,
     bucket_positions,
     drop_labels,
+    have_ties,
     pair_signs,
     ranks_from_scores,
     strict_ranks,
 )
+from prefero.rankings._scored import ScoredRanks, ranks_of
 from prefero.rankings._tables import (
     pairs_from_ranks,
     ranks_from_best_worst,
@@ -36,6 +38,7 @@ from prefero.rankings._validation import check_label_names, check_ranks, label_n
 
 __all__ = [
     "Groups",
+    "ScoredRanks",
     "bucket_index",
     "bucket_positions",
     "calibrated_from_relevance",
@@ -47,6 +50,7 @@ __all__ = [
     "check_relevance",
     "drop_labels",
     "format_order",
+    "have_ties",
     "label_names",
     "orders_from_ranks",
     "pair_signs",
@@ -57,6 +61,7 @@ __all__ = [
     "ranks_from_orders",
     "ranks_from_pairs",
     "ranks_from_scores",
+    "ranks_of",
     "split_calibrated",
     "strict_calibrated",
     "strict_ranks",

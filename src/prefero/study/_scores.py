@@ -55,4 +55,4 @@ def of_rate(results: Table, missing: float | None) -> Table:
 
 
 def smaller_is_better(measure: str) -> bool:
-    return measure == "regret" or measure.endswith("_seconds")
+    return measure in ("regret", "cost", "one_error") or measure.endswith(("_seconds", "_loss"))

@@ -15,13 +15,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import check_cv
 
 import prefero
-from prefero._pipelines import at_final_step
 from prefero._progress import Progress, reporting
 from prefero._sklearn import safe_indexing
-from prefero.metrics import kendall_tau, regret, spearman_rho, top_accuracy
 from prefero.rankings import drop_labels
 from prefero.study._cells import CellStore, Values, derived_seed, digest
 from prefero.study._data import DataSet, Folds, Source, Split, Splits, load_all
+from prefero.study._tasks import first_worth, task_of
 from prefero.study.table import Table
 
 __all__ = ["run_experiment", "summarize"]
@@ -46,10 +45,7 @@ class _Cell:
         return derived_seed(purpose, random_state, *place)
 
 
-_MEASURES = (
-    *("tau", "tau_x", "rho", "top1", "regret", "train_rows", "test_rows"),
-    *("fit_seconds", "predict_seconds"),
-)
+_COSTS = ("train_rows", "test_rows", "fit_seconds", "predict_seconds")
 
 
 @dataclass(frozen=True)
@@ -104,11 +100,15 @@ def run_experiment(
     Parameters
     ----------
     rankers : mapping of str to estimator
-        Label rankers, or pipelines that end in one, by name.
+        Label rankers, multilabel rankers or orderers, or pipelines that end in one, by name;
+        all of one task.
     data : mapping of str to tuple, Bunch or callable
-        By name: ``(X, Y)``, ``(X, Y, scores)``, a data set of `prefero.datasets`, or a
-        function that returns one of them. ``Y`` holds ranks; ``scores`` (larger is better)
-        say what each label is worth, for the regret.
+        By name: ``(X, Y)``, ``(X, Y, scores)``, ``(X, Y, scores, values)``, a data set of
+        `prefero.datasets`, or a function that returns one of them. ``Y`` holds ranks; for
+        multilabel rankers calibrated ranks, the zero point last; for orderers one rank an
+        object, whose orders ``groups`` tells apart. ``scores`` (larger is better) say what each
+        label is worth, for the regret; of objects, their grades. ``values`` are further worths
+        of the labels, by name: their means over the labels predicted first become columns.
     n_splits : int, default=10
         Folds of each repetition.
     n_repeats : int, default=1
@@ -146,10 +146,14 @@ def run_experiment(
     -------
     Table
         One row a cell with the columns ``dataset``, ``ranker``, ``missing``,
-        ``repetition``, ``fold``, ``tau`` (Kendall), ``tau_x`` (Emond and Mason's, which
-        expects ties where there are some: of ``predict_buckets``), ``rho`` (Spearman),
-        ``top1`` (how often the first choice is right), ``regret`` (NaN without scores),
-        ``train_rows``, ``test_rows``, ``fit_seconds``, ``predict_seconds`` and the details.
+        ``repetition``, ``fold``, the measures, ``train_rows``, ``test_rows``,
+        ``fit_seconds``, ``predict_seconds`` and the details. The measures of label rankers are
+        ``tau`` (Kendall), ``tau_x`` (Emond and Mason's, which expects ties where there are
+        some: of ``predict_buckets``), ``rho`` (Spearman), ``top1`` (how often the first choice
+        is right) and ``regret`` (NaN without scores); those of multilabel rankers ``rho``
+        (over labels and zero point), ``average_precision``, ``ranking_loss``, ``one_error``,
+        ``hamming_loss`` and ``subset_loss``; those of orderers, as means over groups, ``rho``,
+        ``tau``, ``ndcg`` (of the first ten), ``map`` and ``mrr``.
 
     Examples
     --------
@@ -165,7 +169,10 @@ def run_experiment(
     rates = [_checked_rate(rate) for rate in missing]
     if not (rankers and data and rates):
         raise ValueError("There is nothing to run: give a ranker, a data set and a rate.")
-    sets = load_all(data, groups, n_splits if cv is None else 1)
+    task = task_of(rankers)
+    if task.kind != "label_ranker" and any(rates):
+        raise ValueError("Labels are dropped from the rankings of label rankers only.")
+    sets = load_all(data, groups, n_splits if cv is None else 1, task.check)
     splits = {name: folds.of(name, one) for name, one in sets.items()}
     cells = [
         _Cell(name, ranker, rate, *place)
@@ -173,7 +180,9 @@ def run_experiment(
         for place in splits[name]
     ]
     keys = _keys(cells, random_state, sets, splits, rankers, extra)
-    store = CellStore(folder, [*_MEASURES, *extra.details, *extra.measures])
+    values = dict.fromkeys(name for one in sets.values() for name in one.values)
+    columns = [*task.measures, *values, *_COSTS, *extra.details, *extra.measures]
+    store = CellStore(folder, columns)
     pending = [cell for cell in cells if keys[cell] not in store]
     jobs = (
         joblib.delayed(_run_cell)(
@@ -270,33 +279,22 @@ def _measure(
     train, test = split
     train, ranks = _training(data.ranks, train, cell.missing, cell.seed("labels", random_state))
     model = seeded(ranker, cell.seed("ranker", random_state))
+    task = task_of({cell.ranker: ranker})
     start = time.perf_counter()
-    model.fit(safe_indexing(data.X, train), ranks)
+    task.fit(model, safe_indexing(data.X, train), ranks, data, train)
     fitted = time.perf_counter()
     unseen = safe_indexing(data.X, test)
-    predicted = model.predict(unseen)
+    predicted = task.predict(model, unseen, data, test)
     done = time.perf_counter()
-    truth = data.ranks[test]
-    scores = None if data.scores is None else data.scores[test]
-    tied = _buckets(model, unseen, predicted) if data.tied else predicted
     return {
-        "tau": float(kendall_tau(truth, predicted)),
-        "tau_x": float(kendall_tau(truth, tied, variant="x")),
-        "rho": float(spearman_rho(truth, predicted)),
-        "top1": float(top_accuracy(truth, predicted)),
-        "regret": float("nan") if scores is None else float(regret(scores, predicted)),
+        **task.measure(model, unseen, predicted, data, test),
+        **{name: first_worth(worth[test], predicted) for name, worth in data.values.items()},
         "train_rows": float(len(train)),
         "test_rows": float(len(test)),
         "fit_seconds": fitted - start,
         "predict_seconds": done - fitted,
-        **extra.values(model, unseen, truth),
+        **extra.values(model, unseen, data.ranks[test]),
     }
-
-
-def _buckets(model: Any, X: Any, predicted: ArrayLike) -> ArrayLike:
-    """Return the prediction with ties, where a ranker knows of ties."""
-    ranker, inner = at_final_step(model, X)
-    return ranker.predict_buckets(inner) if hasattr(ranker, "predict_buckets") else predicted
 
 
 def _training(

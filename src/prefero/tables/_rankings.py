@@ -7,6 +7,7 @@ import numpy as np
 
 from prefero._typing import Indices, Values
 from prefero.exceptions import DataError, RowError
+from prefero.rankings import split_calibrated
 from prefero.tables._cells import need
 from prefero.tables._meanings import DIRECTED, MEANINGS, Asked
 from prefero.tables._reading import Source, read_table
@@ -34,6 +35,9 @@ class Rankings:
         The columns that hold no ranking.
     scores : ndarray of shape (n_samples, n_labels), optional
         Larger is better; only if the table holds scores.
+    calibrated : ndarray of shape (n_samples, n_labels + 1), optional
+        Ranks of the labels and, last, of the zero point between relevant and irrelevant ones;
+        only if the table says which labels are relevant.
     """
 
     table: Table
@@ -42,6 +46,7 @@ class Rankings:
     rows: Indices
     others: list[str]
     scores: Values | None = None
+    calibrated: Values | None = None
 
     @property
     def features(self) -> list[str]:
@@ -62,6 +67,13 @@ class Rankings:
         return need("pandas").DataFrame(self.ranks, columns=self.labels)
 
     @property
+    def relevance(self) -> "pd.DataFrame | None":
+        """Which labels are relevant: 1, 0 or NaN; None if the table does not tell."""
+        if self.calibrated is None:
+            return None
+        return need("pandas").DataFrame(split_calibrated(self.calibrated)[0], columns=self.labels)
+
+    @property
     def folds(self) -> Indices | None:
         """The official folds, one column a repetition, if the file has some."""
         folds = self.table.declared.folds
@@ -72,8 +84,16 @@ class Rankings:
         some = ~np.isnan(self.ranks).all(axis=1)
         if not some.any():
             return None
-        scores = None if self.scores is None else self.scores[some]
-        return replace(self, ranks=self.ranks[some], rows=self.rows[some], scores=scores)
+        scores, calibrated = (
+            None if part is None else part[some] for part in (self.scores, self.calibrated)
+        )
+        return replace(
+            self,
+            ranks=self.ranks[some],
+            rows=self.rows[some],
+            scores=scores,
+            calibrated=calibrated,
+        )
 
 
 def read_rankings(
@@ -96,11 +116,14 @@ def read_rankings(
     labels : str or list of str, optional
         The columns that hold rankings: ``'y_*'``, ``'a,b,c'`` or ``['a', 'b', 'c']``. By
         default those that the file declares, else all.
-    format : {"ranks", "scores", "orders", "pairs", "best-worst", "long"}, default="ranks"
+    format : {"ranks", "scores", "orders", "pairs", "best-worst", "long", "relevance", \
+"calibrated"}, default="ranks"
         What they hold, unless the file declares it: ranks or scores, a column a label; orders,
         one column of text such as ``b > a ~ c`` or names by position; two columns of preferred
-        and other label, one line a pair; those shown, then the best, then the worst; or two
-        columns of label and value, one line each.
+        and other label, one line a pair; those shown, then the best, then the worst; two
+        columns of label and value, one line each; 1 or 0 for relevant or not, a column a label;
+        or calibrated rankings, one column of text such as ``[b > a][c]``, the relevant labels
+        first, or signed scores, a column a label, where positive is relevant.
     higher_is_better : bool, optional
         The direction of scores and long tables. It is never guessed.
     unranked : {"unknown", "below"}, default="unknown"
@@ -153,6 +176,10 @@ def read_rankings(
         found = MEANINGS[format](table, columns, asked)
     except RowError as error:
         problem = error.problem.replace("use ranks_from_scores", "try format='scores'")
+        problem = problem.replace(
+            "for signed scores use calibrated_from_scores",
+            "if they are signed scores, try format='calibrated'",
+        )
         raise table.error(problem, error.row) from error
     except DataError:
         raise
@@ -163,7 +190,11 @@ def read_rankings(
     rows = np.arange(len(table)) if found.rows is None else found.rows
     names = [str(name) for name in table.frame.columns]
     others = [name for name in names if name not in {*columns, instance}]
-    return Rankings(table, found.ranks, [str(c) for c in found.labels], rows, others, found.scores)
+    return Rankings(
+        *(table, found.ranks, [str(c) for c in found.labels], rows, others),
+        scores=found.scores,
+        calibrated=found.calibrated,
+    )
 
 
 def label_columns(table: Table, labels: Columns | None, instance: str | None) -> list[str]:

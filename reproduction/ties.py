@@ -1,0 +1,101 @@
+"""Rankings with ties (partial label ranking): tau-x, ours beside the best that was published.
+
+::
+
+    python reproduction/ties.py --quick --jobs 2
+
+The sets are ``ties/*.csv`` and two of ``real/*.csv`` in the folder that PREFERO_DATA names, the
+published table is ``published/thies2024_moreplr_plr.csv`` beside it.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from kebi import arguments, beside, parse, publish, published
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from prefero import (
+    ConsensusLabelRanker,
+    ForestLabelRanker,
+    NeighborsLabelRanker,
+    PairwiseLabelRanker,
+)
+from prefero._typing import Values
+from prefero.datasets import benchmark_path
+from prefero.study import Table, run_experiment
+from prefero.tables import read_rankings
+
+REAL_SETS = ("movies", "political")
+LARGE = 3000
+TABLE = "thies2024_moreplr_plr.csv"
+METHODS = ("Chain_PI", "Chain_RR", "Native_PI", "Native_RR", "RPC", "ST_PI", "ST_RR")
+
+READING = """
+tau-x of `predict_buckets`, ten folds; repetitions as the table of cells says, one on sets of more
+than 3000 rows. Every ranker has its default parameters, but for the model of ties of the pairwise
+one. The constant order is cut into buckets like any other. Published: Thies, Alfaro & Bengs
+(2024), MORE-PLR, five repetitions of ten folds; the best of seven methods is taken set by set.
+"""
+
+
+def main() -> None:
+    """Run every set that is there."""
+    options = parse(arguments("Predict rankings with ties, beside the best published results."))
+    results = Table([])
+    for name, read in find_sets().items():
+        X, ranks = read()
+        if options.quick and len(X) > LARGE:
+            continue
+        results += run_experiment(
+            rankers(),
+            {name: (X, ranks)},
+            n_repeats=1 if options.quick or len(X) > LARGE else options.repetitions,
+            n_jobs=options.jobs,
+            folder=options.folder,
+        )
+    figures = {method: published(TABLE, column="tau_x", method=method) for method in METHODS}
+    places = figures[METHODS[0]]
+    best = {place: max(figure[place] for figure in figures.values()) for place in places}
+    cells = [
+        {"dataset": name, "cells of each ranker": len(rows) // len(rankers())}
+        for (name,), rows in results.groups("dataset").items()
+    ]
+    tables = {
+        "tau-x": beside(results, {"best published": best}, measure="tau_x"),
+        "Cells": Table(cells),
+    }
+    publish("Rankings with ties", tables, options.output, reading=READING)
+
+
+def rankers() -> dict[str, BaseEstimator]:
+    """The rankers that have a model of ties, beside the constant order."""
+    return {
+        "constant order": ConsensusLabelRanker(),
+        "Forest": ForestLabelRanker(),
+        "Neighbors": NeighborsLabelRanker(),
+        "Pairwise": make_pipeline(StandardScaler(), PairwiseLabelRanker(ties="model")),
+    }
+
+
+def find_sets() -> dict[str, Callable[[], tuple[Values, Values]]]:
+    """Return readers of the sets that are there, by name."""
+    root = benchmark_path(".")
+    found = {path.stem: partial(_read, path, None) for path in (root / "ties").glob("*.csv")}
+    real = {name: root / "real" / f"{name}.csv" for name in REAL_SETS}
+    found |= {name: partial(_read, path, "r_*") for name, path in real.items() if path.is_file()}
+    if not found:
+        raise FileNotFoundError("No set was found: set PREFERO_DATA to the folder of the data.")
+    return dict(sorted(found.items()))
+
+
+def _read(path: Path, labels: str | None) -> tuple[Values, Values]:
+    data = read_rankings(path, labels)
+    return np.asarray(data.X, dtype=np.float64), data.ranks
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""Measures of what the first choice is worth, where labels have scores or run times."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_consistent_length
+
+from prefero._docs import documented
+from prefero._typing import Values
+from prefero.metrics._average import average_rows
+from prefero.rankings import check_ranks, strict_ranks
+
+_documented = documented(
+    of_choices="""
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples, n_labels)
+            What each label is worth (yield, accuracy, run time); NaN where unknown.
+        Y_pred : array-like of shape (n_samples, n_labels)
+            Ranks. The choice is the label ranked first among those with a known score.
+        """,
+    higher_is_better="""
+        higher_is_better : bool, default=True
+            The direction of the scores.
+        """,
+)
+
+
+@_documented
+def regret(
+    scores: ArrayLike,
+    Y_pred: ArrayLike,
+    *,
+    higher_is_better: bool = True,
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | Values:
+    """What choosing the label predicted first costs against the best label.
+
+    %(of_choices)s
+    %(higher_is_better)s
+    %(mean)s
+
+    Returns
+    -------
+    float or ndarray of shape (n_samples,)
+        The loss, never negative, in the unit of the scores.
+
+    Examples
+    --------
+    >>> regret([[0.9, 0.5, 0.7]], [[2, 3, 1]])
+    0.2...
+    """
+    worth, first = _choices(scores, Y_pred, higher_is_better)
+    return average_rows(_losses(worth, first), average, sample_weight, "Regret")
+
+
+@_documented
+def utility(
+    scores: ArrayLike,
+    Y_pred: ArrayLike,
+    *,
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | Values:
+    """What the label predicted first is worth.
+
+    %(of_choices)s
+    %(mean)s
+
+    Returns
+    -------
+    float or ndarray of shape (n_samples,)
+        In the unit of the scores.
+
+    Examples
+    --------
+    >>> utility([[0.9, 0.5, 0.7], [0.3, 0.4, None]], [[2, 3, 1], [2, 3, 1]])
+    0.5
+    """
+    worth, first = _choices(scores, Y_pred)
+    chosen = np.take_along_axis(worth, first[:, None], axis=1)[:, 0]
+    values = np.where(np.isinf(chosen), np.nan, chosen)
+    return average_rows(values, average, sample_weight, "Utility")
+
+
+@_documented
+def gap_closed(
+    scores: ArrayLike,
+    Y_pred: ArrayLike,
+    *,
+    single_best: int | None = None,
+    higher_is_better: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """How much of the way from the single best to the virtual best label a ranker goes.
+
+    The single best is the one label that is best for everyone, the virtual best the right label
+    every time. Of penalised run times (`penalized_run_times`) this is the measure of the
+    literature on algorithm selection.
+
+    %(of_choices)s
+    single_best : int, optional
+        The index of the single best label, as training rows tell; by default the one with the
+        largest mean on these rows, which no choice made without them can be sure to have.
+    %(higher_is_better)s
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        1 for the virtual best, 0 for the single best, negative below; NaN if they are alike.
+
+    Examples
+    --------
+    >>> gap_closed([[9, 5], [9, 5], [1, 7]], [[1, 2], [1, 2], [2, 1]])
+    1.0
+    >>> gap_closed([[9, 5], [9, 5], [1, 7]], [[1, 2], [1, 2], [1, 2]])
+    0.0
+    """
+    worth, first = _choices(scores, Y_pred, higher_is_better)
+    weight = np.ones(len(worth)) if sample_weight is None else np.asarray(sample_weight, float)
+    check_consistent_length(worth, weight)
+    known = np.isfinite(worth)
+    sums = weight @ np.where(known, worth, 0)
+    seen = weight @ known
+    means = np.divide(sums, seen, out=np.full(len(sums), -np.inf), where=seen > 0)
+    constant = strict_ranks(means[None])[0]
+    if single_best is not None:
+        constant[single_best] = 0
+    same = np.argmin(np.where(known, constant, len(constant) + 1), axis=1)
+    lost, gap = (_losses(worth, choice) for choice in (first, same))
+    told = ~np.isnan(gap)
+    whole = float(gap[told] @ weight[told])
+    if not whole > 0:
+        return float(
+            average_rows(
+                np.full(1, np.nan),
+                True,
+                None,
+                "The closed gap",
+                why_undefined="the single best label is the best in every row",
+            )
+        )
+    return 1 - float(lost[told] @ weight[told]) / whole
+
+
+def penalized_run_times(
+    times: ArrayLike, cutoff: float, *, penalty: float = 10.0
+) -> NDArray[np.float64]:
+    """Return run times with time-outs counted as a multiple of the cut-off (PAR10).
+
+    Parameters
+    ----------
+    times : array-like of shape (n_samples, n_labels)
+        Run times; infinite, or not below the cut-off, where a run found no solution in time; NaN
+        where unknown.
+    cutoff : float
+        The time after which runs were stopped.
+    penalty : float, default=10
+        How many times the cut-off a time-out counts.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        Times, smaller is better; time-outs tie among themselves, behind all others.
+
+    Examples
+    --------
+    >>> penalized_run_times([[3.0, 100.0, float("inf")]], cutoff=100)
+    array([[   3., 1000., 1000.]])
+    """
+    if not (cutoff > 0 and penalty >= 1):
+        raise ValueError(
+            f"cutoff must be above 0 and penalty at least 1, got {cutoff!r} and {penalty!r}."
+        )
+    found = check_array(times, dtype=np.float64, ensure_all_finite=False, input_name="times")
+    return np.where(found >= cutoff, penalty * cutoff, found)
+
+
+def _choices(
+    scores: ArrayLike, Y_pred: ArrayLike, higher_is_better: bool = True
+) -> tuple[Values, NDArray[np.intp]]:
+    """What labels are worth, minus infinity where that or their rank is unknown; the choice."""
+    worth = check_array(
+        scores, dtype=np.float64, order="C", ensure_all_finite="allow-nan", input_name="scores"
+    )
+    worth = worth if higher_is_better else -worth
+    pred = check_ranks(Y_pred, name="Y_pred", n_labels=worth.shape[1])
+    check_consistent_length(worth, pred)
+    unknown = np.isnan(worth) | np.isnan(pred)
+    first = np.argmin(np.where(unknown, np.inf, pred), axis=1)
+    return np.where(unknown, -np.inf, worth), first
+
+
+def _losses(worth: Values, choice: NDArray[np.intp]) -> Values:
+    """What choices cost against the best; NaN in a row without any."""
+    best = worth.max(axis=1)
+    none = np.isinf(best)
+    chosen = np.take_along_axis(worth, choice[:, None], axis=1)[:, 0]
+    return np.where(none, np.nan, np.where(none, 0, best) - np.where(none, 0, chosen))
