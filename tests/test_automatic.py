@@ -206,6 +206,9 @@ def mixed(n=150):
     frame["kind"] = pd.Categorical(rng.integers(3, size=n).astype(str))
     frame["day"] = pd.date_range("2026-01-01", periods=n)
     frame["id"] = [f"row {k}" for k in range(n)]
+    moods = np.where(X[:, 0] > 0, "sunny warm and bright", "rainy cold and dark")
+    frame["report"] = [f"day {k} was {mood}" for k, mood in enumerate(moods)]
+    frame.loc[5, "report"] = None
     return frame, pd.DataFrame(Y, columns=["w", "x", "y", "z"])
 
 
@@ -214,6 +217,9 @@ def test_a_table_of_words_dates_and_holes(tmp_path):
     with pytest.warns(UserWarning, match="'day' \\(dates\\)"):
         ranker = AUTO.fit(frame, drop_labels(Y, 0.2, random_state=0))
     assert [line["ranker"] for line in ranker.left_out_] == ["day", "id"]
+    assert ranker.preparation_.kinds_.tolist()[4:] == [
+        *("nominal", "nominal", "left out", "left out", "text"),
+    ]
     assert ranker.score(frame, Y) > 0.5
     save(ranker, tmp_path / "auto.prefero")
     again = load(tmp_path / "auto.prefero")

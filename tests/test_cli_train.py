@@ -236,6 +236,10 @@ def test_auto_says_what_it_is_made_of_and_repeats_itself(table, folder, tmp_path
     assert runs[0]["features"] == ["size", "colour"]
     found = predictions(prefero("predict", model, folder / "new.csv", "--output", "order"))
     assert len(found) == N
+    done = prefero("predict", model, folder / "new.csv", "--first-set", "0.2")
+    assert set(predictions(done)["may be first"].str.split(", ").explode()) <= set(LABELS)
+    single = prefero("predict", folder / "model.prefero", folder / "new.csv", "--first-set", "0.2")
+    refused(single, 2, "needs a model that --model auto made")
     done = prefero("explain", model, folder / "new.csv", "--row", "3")
     assert done.returncode == 0, done.stderr
 

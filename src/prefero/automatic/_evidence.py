@@ -22,7 +22,7 @@ from prefero.rankings import strict_ranks
 # Different rows, or groups, below which nothing can be told from folds.
 FEWEST_CASES = 10
 # Rows that members are judged by at most, and entries (rows x pairs) as long as some remain.
-_MOST_ASKED, _MOST_ENTRIES, _FEWEST_ASKED = 20_000, 2**22, 64
+_MOST_ASKED, _MOST_ENTRIES, _FEWEST_ASKED = 20_000, 2**21, 64
 # Rows whose order plays no part, because folds are dealt out along their sorted features.
 _MOST_SORTED = 50_000
 

@@ -15,10 +15,10 @@ from prefero.automatic._weights import combine
 
 # A fit to k times the rows takes about k to this power times the time.
 GROWTH = 1.15
-# Shares of the time limit that may have passed when a round of screening ends.
-_ROUND_ENDS = (0.3, 0.6)
-# Members that a first round on few rows leaves, besides those level with the best.
-_SURVIVORS = 4
+# Share of the time limit that may have passed when screening ends.
+_SCREENING_ENDS = 0.6
+# Members that a round leaves: the more, the fewer rows it had seen.
+_SURVIVORS, _SURVIVORS_OF_FEW, _FEW = 4, 8, 1000
 
 
 class Clock:
@@ -103,17 +103,21 @@ class Screening:
 
     def run(self, candidates: Sequence[Candidate]) -> list[Judged]:
         """Return the members that are left, judged by ``evidence``."""
-        judged = self._round(candidates, _ROUND_ENDS[0])
-        for size in self.plan.sizes[1:]:
-            judged = self._survivors(judged)
-            affordable = self._affordable(judged, size)
+        by_name = {candidate.name: candidate for candidate in candidates}
+        judged = self._round(candidates, self._ends(0))
+        for number, size in enumerate(self.plan.sizes[1:], start=1):
+            survivors = self._survivors(judged)
+            affordable = self._affordable(survivors, size, self._ends(number))
             if not affordable:
                 break
+            self._leave(judged, survivors, affordable, size)
             self.evidence = self._evidence(size)
-            by_name = {candidate.name: candidate for candidate in candidates}
-            chosen = [by_name[member.name] for member in judged if member.name in affordable]
-            judged = self._round(chosen, _ROUND_ENDS[1])
+            judged = self._round([by_name[name] for name in affordable], self._ends(number))
         return judged
+
+    def _ends(self, number: int) -> float:
+        """The share of the time limit after which a round begins nothing new."""
+        return _SCREENING_ENDS * (number + 1) / len(self.plan.sizes)
 
     def _round(self, candidates: Sequence[Candidate], ends: float) -> list[Judged]:
         judged: list[Judged] = []
@@ -134,15 +138,24 @@ class Screening:
         families = [member.family for member in judged]
         found = combine(margins, families, self.evidence.outcomes, self.evidence.weight)
         order = np.lexsort([found.losses, -found.weights])
-        kept = [judged[k] for k in order if found.weights[k] > 0][:_SURVIVORS]
-        gone = [member for member in judged if all(member is not other for other in kept)]
-        n = len(self.evidence.rows.ranks)
-        self.left_out += [LeftOut(m.name, f"added nothing on {n} rows") for m in gone]
-        return kept
+        few = len(self.evidence.rows.ranks) <= _FEW
+        return [judged[k] for k in order][: _SURVIVORS_OF_FEW if few else _SURVIVORS]
 
-    def _affordable(self, judged: Sequence[Judged], size: int) -> list[str]:
+    def _leave(
+        self, judged: Sequence[Judged], survivors: Sequence[Judged], kept: list[str], size: int
+    ) -> None:
+        """Note who goes, and whether for want of merit or of time."""
+        good, n = {member.name for member in survivors}, len(self.evidence.rows.ranks)
+        for member in judged:
+            if member.name not in good:
+                self.left_out.append(LeftOut(member.name, f"added little on {n} rows"))
+            elif member.name not in kept:
+                why = f"no time was left to try it on {size} rows"
+                self.left_out.append(LeftOut(member.name, why))
+
+    def _affordable(self, judged: Sequence[Judged], size: int, ends: float) -> list[str]:
         """The names of the members that a round of so many rows has time for."""
-        left, names = self.clock.left(_ROUND_ENDS[1]), []
+        left, names = self.clock.left(ends), []
         for member in judged:
             seconds = self._scaled(member.held_out.seconds, size)
             if seconds <= left:

@@ -38,7 +38,7 @@ class PairLoss:
 
     def __init__(self, outcomes: Values, weight: Values) -> None:
         known = ~np.isnan(outcomes)
-        self.rows: Mask = known.any(axis=1)
+        self.rows: Mask = np.asarray(known.any(axis=1))
         self.known = known[self.rows]
         self.outcomes = outcomes[self.rows][self.known]
         self.row: Indices = np.repeat(np.arange(len(self.known)), self.known.sum(axis=1))

@@ -23,11 +23,11 @@ from prefero.automatic.table import TableTransformer, as_columns
 
 # Rows of the first round where there are more than twice as many, and of the second.
 _FIRST_ROUND = 4000
+_PROBE = 500
 _SECOND_ROUND = {"quick": 10_000, "balanced": 20_000, "best": 50_000}
 _FOLDS = 5
 # Of the time that is left, what the last fits may take: they are estimated, not known.
 _SAFE = 0.75
-_SHORT = 20.0
 
 
 class AutoLabelRanker(BaseStack):
@@ -180,11 +180,11 @@ class AutoLabelRanker(BaseStack):
         self._say_what_is_left_out()
 
     def _plan(self, n: int) -> Plan:
-        first = _FIRST_ROUND
-        if self.time_limit is not None and self.time_limit < _SHORT:
-            first = max(500, int(first * self.time_limit / _SHORT))
         last = min(n, _SECOND_ROUND[self.effort])
-        sizes = (n,) if n <= 2 * first else (first, last)
+        sizes = (n,) if n <= 2 * _FIRST_ROUND else (_FIRST_ROUND, last)
+        if self.time_limit is not None and n > 2 * _PROBE:
+            # What a fit takes is first seen on so few rows that any is quick.
+            sizes = (_PROBE, *sizes)
         return Plan(sizes, _FOLDS, self.effort == "quick")
 
     def _keep(self, judged: Any, found: Any, rows: Rows) -> None:

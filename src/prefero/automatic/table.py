@@ -9,16 +9,19 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from prefero._state import Array, Attribute, Each, FittedState, Names, State
+from prefero._state import Array, Attribute, Each, FittedState, Model, Names, State
+from prefero._text_encoder import TextEncoder
 from prefero._typing import Mask, Values
 from prefero._warnings import warn_user
 from prefero.base import FittedMixin
 
-KINDS = ("number", "nominal", "left out")
+KINDS = ("number", "nominal", "text", "left out")
 # Different words that a nominal feature has at most: trees keep that many categories.
 _MOST_CATEGORIES = 255
 # A column of words that differ in more rows than this share is no category.
 _REPEATING = 0.5
+# Cells of so many words in the mean are texts, and no names.
+_WORDS_OF_TEXT = 3
 
 
 def _are_kinds(kinds: Any, _: State) -> bool:
@@ -32,20 +35,29 @@ def _one_a_nominal(categories: Any, state: State) -> bool:
     return len(categories) == int((kinds == "nominal").sum())
 
 
+def _one_a_text(encoders: Any, state: State) -> bool:
+    return len(encoders) == int((state.values["kinds_"] == "text").sum())
+
+
 class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
     """Turn the columns of a table into numbers.
 
     Numbers and truth values stay as they are, missing ones NaN. A column of words, or of
     pandas' category dtype, becomes the numbers of its categories; a category that was not
-    there in fit is missing. Dates, and words that hardly ever repeat, are left out, with a
-    warning. A sparse matrix stays sparse.
+    there in fit is missing. A column of texts becomes some dimensions (`TextEncoder`). Dates,
+    and names that hardly ever repeat, are left out, with a warning. A sparse matrix stays
+    sparse.
 
     Attributes
     ----------
     kinds_ : ndarray of shape (n_features,)
-        What each column is: "number", "nominal" or "left out".
+        What each column is: "number", "nominal", "text" or "left out".
     categories_ : list of ndarray
         The categories of each nominal column.
+    texts_ : list of TextEncoder
+        The encoder of each column of texts.
+    nominal_ : ndarray of bool
+        Which columns of the result are numbers of categories.
     left_out_ : list of (str, str)
         The columns left out, and why.
 
@@ -62,12 +74,16 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
     _fitted_state: ClassVar[FittedState] = {
         "kinds_": Names("n_features", unique=False, rule=("kinds of columns", _are_kinds)),
         "categories_": Each(Attribute(), rule=("categories a nominal column", _one_a_nominal)),
+        "texts_": Each(
+            Model("transform", n_features=None), rule=("an encoder a text", _one_a_text)
+        ),
         "left_out_": Attribute(),
         "nominal_": Array("b", "n_columns"),
     }
 
     kinds_: NDArray[Any]
     categories_: list[NDArray[Any]]
+    texts_: list[TextEncoder]
     left_out_: list[tuple[str, str]]
     nominal_: Mask
 
@@ -98,18 +114,23 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         if not _is_mixed(X):
             X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
-        kinds, categories, left_out = [], [], []
+        kinds, categories, texts, left_out = [], [], [], []
+        nominal: list[bool] = []
         for feature in range(X.shape[1]):
             values = _column(X, feature) if _is_mixed(X) else None
             kind, found, why = _judged(values)
             kinds.append(kind)
+            width = 0 if kind == "left out" else 1
             if found is not None:
                 categories.append(found)
+            if kind == "text":
+                texts.append(TextEncoder())
+                width = texts[-1].fit_transform(_cells(values)).shape[1]
+            nominal += [kind == "nominal"] * width
             if why:
                 left_out.append((str(_name(X, feature)), why))
-        self.kinds_ = np.array(kinds, dtype=object)
-        self.categories_, self.left_out_ = categories, left_out
-        self.nominal_ = self.kinds_[self.kinds_ != "left out"] == "nominal"
+        self.kinds_, self.nominal_ = np.array(kinds, dtype=object), np.array(nominal, dtype=bool)
+        self.categories_, self.texts_, self.left_out_ = categories, texts, left_out
         if left_out:
             told = ", ".join(f"{name!r} ({why})" for name, why in left_out[:5])
             warn_user(f"{len(left_out)} of {X.shape[1]} features are left out: {told}.")
@@ -137,12 +158,14 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
             return check_array(
                 X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan"
             )
-        columns, categories = [], iter(self.categories_)
+        columns, categories, texts = [], iter(self.categories_), iter(self.texts_)
         for feature, kind in enumerate(self.kinds_):
             if kind == "number":
                 columns.append(_numbers(_column(X, feature), _name(X, feature)))
             elif kind == "nominal":
                 columns.append(_codes(_column(X, feature), next(categories)))
+            elif kind == "text":
+                columns.append(next(texts).transform(_cells(_column(X, feature))))
         return check_array(np.column_stack(columns), ensure_all_finite="allow-nan")
 
 
@@ -185,7 +208,10 @@ def _judged(column: Any) -> tuple[str, NDArray[Any] | None, str]:
     if not _is_category(column) and _all_numbers(known):
         return "number", None, ""
     different = {str(value) for value in known}
+    n_words = sum(len(str(value).split()) for value in known)
     rare = len(different) > max(10, _REPEATING * len(known))
+    if (len(different) > _MOST_CATEGORIES or rare) and n_words >= _WORDS_OF_TEXT * len(known):
+        return "text", None, ""
     if len(different) > _MOST_CATEGORIES or rare:
         return "left out", None, f"{len(different)} different words"
     return "nominal", np.array(sorted(different), dtype=object), ""
@@ -219,6 +245,11 @@ def _numbers(column: Any, name: Any) -> Values:
         raise ValueError(
             f"Column {name!r} held numbers in fit and now holds words: give numbers."
         ) from None
+
+
+def _cells(column: Any) -> NDArray[Any]:
+    """A column of texts as a matrix."""
+    return np.array([None if _is_missing(v) else v for v in np.asarray(column).tolist()])[:, None]
 
 
 def _codes(column: Any, categories: NDArray[Any]) -> Values:

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from enum import StrEnum
+from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -61,6 +62,25 @@ class Form(StrEnum):
 _OF_SETS = (Form.RELEVANT, Form.CALIBRATED)
 
 
+class Sureness(NamedTuple):
+    """What is to be said of how sure a model is."""
+
+    reliability: bool
+    first_set: float | None
+
+    def columns(self, ranker: Any, X: Any) -> "dict[str, NDArray[Any]]":
+        """Return columns that join the predictions."""
+        import numpy as np
+
+        found = {"reliability": ranker.predict_reliability(X)} if self.reliability else {}
+        if self.first_set is not None:
+            labels = [str(label) for label in ranker.labels_]
+            sets = ranker.predict_first_set(X, self.first_set).tolist()
+            named = [", ".join(compress(labels, own)) for own in sets]
+            found["may be first"] = np.array(named, dtype=object)
+        return found
+
+
 def predict(
     model: ModelFile,
     data: NewDataFile,
@@ -83,6 +103,17 @@ def predict(
         bool,
         typer.Option("--reliability", help="Add the Kendall tau to expect of each row."),
     ] = False,
+    first_set: Annotated[
+        float | None,
+        typer.Option(
+            "--first-set",
+            min=0.001,
+            max=0.999,
+            metavar="ERROR",
+            help="Add the labels that may be first, not more often wrong than this; of models "
+            "that auto made.",
+        ),
+    ] = None,
     keep: Annotated[
         str | None,
         typer.Option(metavar="COLUMNS", help="Columns of NEW to copy into the output, as an id."),
@@ -97,6 +128,9 @@ def predict(
     form = _form_for(ranker, form)
     if reliability and not hasattr(ranker, "predict_reliability"):
         raise typer.BadParameter(f"The model in {model} is not calibrated: train it again.")
+    if first_set is not None and not hasattr(ranker, "predict_first_set"):
+        raise typer.BadParameter("--first-set needs a model that --model auto made.")
+    sure = Sureness(reliability, first_set)
     n_rows = 0
     unseen: dict[str, Counter[str]] = {}
     with writing(out or Path("-"), as_json=as_json) as write:
@@ -104,7 +138,7 @@ def predict(
             X = new_features(trained, table)
             for column, names in unseen_names(trained, X).items():
                 unseen.setdefault(column, Counter()).update(names)
-            write(_predictions(trained, X, table, form, top, keep, reliability))
+            write(_predictions(trained, X, table, form, top, keep, sure))
             n_rows += len(table.frame)
     say_unseen(unseen)
     if out is not None:
@@ -138,15 +172,14 @@ def _predictions(
     form: Form,
     top: int | None,
     keep: str | None,
-    reliability: bool,
+    sure: Sureness,
 ) -> "pd.DataFrame":
     """The lines of output for a part of the input."""
     kept = table.frame[table.columns(keep)] if keep else table.frame[[]]
     ranker, X = at_final_step(trained, X)
     predictions = _predicted(ranker, X, kept, form, top)
-    if reliability:
-        sure = ranker.predict_reliability(X)
-        predictions["reliability"] = sure[predictions["row"]] if form is Form.PAIRS else sure
+    for name, values in sure.columns(ranker, X).items():
+        predictions[name] = values[predictions["row"]] if form is Form.PAIRS else values
     if form is Form.PAIRS:
         predictions["row"] += table.first_row
     return predictions
