@@ -151,7 +151,7 @@ def _cross_validated(objects: Objects, name: str, reduce: int | None, seed: int)
     if folds < 2 or (objects.groups is None and folds < _FOLDS):
         return None
     trials = try_orderers([name], [objects], folds=folds, reduce=reduce, seed=seed)
-    values = trials.results["rho"] if len(trials.results) else []
+    values: Any = trials.results["rho"] if len(trials.results) else []
     known = [float(value) for value in values if value == value]
     return sum(known) / len(known) if known else None
 

@@ -58,11 +58,10 @@ def with_costs(
     names = _matched(rankings, columns)
     costs = table.numbers(names)[rankings.rows]
     known = np.where(np.isnan(costs), np.nan, scores)
-    if weight is not None:
-        worth = known - weight * costs
-    else:
-        worst = np.nanmin(scores, initial=np.inf)
-        worth = np.where(np.isnan(known), np.nan, np.where(costs <= budget, known, worst))
+    worst = np.nanmin(scores, initial=np.inf)
+    affordable = costs <= (np.inf if budget is None else budget)
+    worth = np.where(affordable, known - (weight or 0.0) * costs, worst)
+    worth[np.isnan(known)] = np.nan
     values = {UTILITY: worth, SCORE: -scores if rankings.lower_is_better else scores, COST: costs}
     return replace(
         rankings,

@@ -128,7 +128,9 @@ def write_report(
     if task.kind in SECTIONS:
         foreseen = foresee(task, sets[chosen], rankers[best], random_state)
         words, sections = SECTIONS[task.kind](foreseen)
-        summary = [("What each data set holds", findings.data_summary(sets), None)]
+        summary: list[tuple[str, Table, int | None]] = [
+            ("What each data set holds", findings.data_summary(sets), None)
+        ]
         constant = findings.constant_order(rankers)
         other = TaskPage(
             title=title,
