@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero._inference import text_columns
 from prefero.cli.console import say
-from prefero.cli.features import text_columns
 from prefero.cli.options import OF_SCORES, Measure
 from prefero.cli.rankers import AUTO, BASELINE, rankers_for
 from prefero.cli.trials import Plan, Sample, refuse_measure, run_trials

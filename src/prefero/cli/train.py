@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero._inference import refuse_missing, takes_missing
 from prefero.cli.automatic import (
     Effort,
     EffortOption,
@@ -16,8 +17,8 @@ from prefero.cli.automatic import (
     measure_of_automatic,
 )
 from prefero.cli.console import count, print_json, say
-from prefero.cli.features import refuse_missing, training_features
-from prefero.cli.models import build, fit, parse_settings, takes_missing
+from prefero.cli.features import training_features
+from prefero.cli.models import build, fit, parse_settings
 from prefero.cli.options import (
     OF_SCORES,
     BudgetOption,

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prefero._inference import as_input, takes_missing
 from prefero._progress import reporting
 from prefero.cli.console import say
-from prefero.cli.models import as_input, build, takes_missing
+from prefero.cli.models import build
 from prefero.cli.options import OF_SCORES, Measure
 from prefero.cli.rankers import RankerChoice
 from prefero.exceptions import DataError
