@@ -107,6 +107,8 @@ def predict(
             write(_predictions(trained, X, table, form, top, keep, reliability))
             n_rows += len(table.frame)
     say_unseen(unseen)
+    if form is Form.SCORES:
+        say("Scores order the labels of a row; they are not in the unit of the training data.")
     if out is not None:
         say(f"Wrote the {form} of {n_rows} predictions to {out}.")
 
@@ -148,7 +150,7 @@ def _predictions(
         sure = ranker.predict_reliability(X)
         predictions["reliability"] = sure[predictions["row"]] if form is Form.PAIRS else sure
     if form is Form.PAIRS:
-        predictions["row"] += table.first_row
+        predictions["row"] += table.first_row + 1
     return predictions
 
 
