@@ -72,7 +72,7 @@ def predictions(
     for name, values in sure.columns(ranker, X).items():
         lines[name] = values[lines["row"]] if form is Form.PAIRS else values
     if form is Form.PAIRS:
-        lines["row"] += table.first_row
+        lines["row"] += table.first_row + 1
     return lines
 
 

@@ -95,7 +95,7 @@ _WORDS = {
     "PAR10": "PAR10: the mean run time of the first choice, a time-out as ten times the cut-off.",
 }
 # More measures than this stand beside each other without their deviations.
-_MOST_DEVIATIONS = 4
+_MOST_DEVIATIONS, _MOST_MEASURES = 4, 6
 
 
 def compare(
@@ -303,6 +303,8 @@ def _show(results: "Table", found: "Comparison", plan: Plan) -> None:
     if found.left_out:
         say(f"Without a result for every ranker, not ranked: {', '.join(found.left_out)}.")
     for name, words in _WORDS.items():
+        if name == "utility" and "cost" not in results.columns:
+            continue
         if name in results.columns and not all(value != value for value in results[name]):
             say(words)
     say(found.verdict())
@@ -322,6 +324,7 @@ def _one_set(results: "Table", found: "Comparison") -> Any:
     if "tau_x" in measures and found.measure != "tau_x":
         if all(row["tau_x"] == row["tau"] for row in rows):
             measures.remove("tau_x")
+    measures = _telling(measures, found.measure)
     roomy = len(measures) <= _MOST_DEVIATIONS
     headings = [_MEASURES[name] for name in measures]
     last = ["seconds"] if roomy else []
@@ -335,6 +338,14 @@ def _one_set(results: "Table", found: "Comparison") -> Any:
         ]
         table.add_row(row["ranker"], *cells, *([f"{row['fit_seconds']:.2f}"] if roomy else []))
     return table
+
+
+def _telling(measures: list[str], judged_by: str) -> list[str]:
+    """Leave out what others say too, lest a line be longer than a terminal is wide."""
+    left_out = set() if "cost" in measures else {"utility"}
+    if len(measures) > _MOST_MEASURES:
+        left_out |= {"rho", "tau_x"} if "regret" in measures else set()
+    return [name for name in measures if name == judged_by or name not in left_out]
 
 
 def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> Any:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from prefero._names import did_you_mean
 from prefero.cli.rankers import AUTO, RANKER_NAMES
 
 
@@ -136,7 +137,9 @@ def read_key(path: Path | None) -> bytes | None:
 
 def _known_ranker(name: str) -> str:
     if name != AUTO and name not in RANKER_NAMES:
-        raise typer.BadParameter(f"{name!r} is none of {', '.join((AUTO, *RANKER_NAMES))}.")
+        known = (AUTO, *RANKER_NAMES)
+        near = did_you_mean(name, known)
+        raise typer.BadParameter(f"{name!r} is none of {', '.join(known)}{near}.")
     return name
 
 

@@ -96,6 +96,8 @@ def predict(
             write(predictions(trained, X, table, form, top, keep, sure))
             n_rows += len(table.frame)
     say_unseen(unseen)
+    if form is Form.SCORES:
+        say("Scores order the labels of a row; they are not in the unit of the training data.")
     if out is not None:
         say(f"Wrote the {form} of {n_rows} predictions to {out}.")
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,7 +75,20 @@ def writing(
     """Return a context whose function writes the next rows of a table in the same way."""
     from prefero.tables import writing as opened
 
-    return opened(**_target(path, as_json))
+    for_a_person = str(path) == "-" and not as_json and sys.stdout.isatty()
+    return _rounding(path) if for_a_person else opened(**_target(path, as_json))
+
+
+@contextmanager
+def _rounding(path: Path) -> "Iterator[Callable[[pd.DataFrame], None]]":
+    """Write numbers to a terminal with as many digits as a person reads."""
+    from prefero.tables import writing as opened
+
+    def rounded(value: Any) -> Any:
+        return float(f"{value:.6g}") if isinstance(value, float) else value
+
+    with opened(**_target(path)) as write_rows:
+        yield lambda frame: write_rows(frame.map(rounded))
 
 
 def write_rankings(rankings: "Rankings", path: Path, form: str) -> None:
