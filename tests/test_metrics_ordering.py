@@ -1,6 +1,6 @@
 """Measures of orders of objects, against plain lines that look at every order of the ties."""
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def columns(found):
 def untied(scores):
     """All orders of objects that agree with their scores."""
     every = permutations(range(len(scores)))
-    return [o for o in every if all(scores[a] >= scores[b] for a, b in zip(o, o[1:], strict=False))]
+    return [o for o in every if all(scores[a] >= scores[b] for a, b in pairwise(o))]
 
 
 @settings(max_examples=60, deadline=None)

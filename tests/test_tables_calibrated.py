@@ -34,9 +34,9 @@ def test_every_form_with_a_zero_point_is_read_back(C):
 
 def test_nought_and_one_are_no_ranks():
     frame = pd.DataFrame({"a": [1, 0], "b": [0, None]})
-    with pytest.raises(DataError, match="row 1: all cells are 0 or 1.*format='relevance'"):
+    with pytest.raises(DataError, match=r"row 1: all cells are 0 or 1.*format='relevance'"):
         read_rankings(frame)
-    with pytest.raises(DataError, match="row 2: .*format='calibrated'"):
+    with pytest.raises(DataError, match=r"row 2: .*format='calibrated'"):
         read_rankings(pd.DataFrame({"a": [1, -0.5]}), format="relevance")
     with pytest.raises(DataError, match="which labels are relevant"):
         in_form(read_rankings(pd.DataFrame({"a": [1], "b": [2]})), "relevance")
