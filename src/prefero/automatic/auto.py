@@ -215,5 +215,8 @@ class AutoLabelRanker(BaseStack):
         self.left_out_ = [note._asdict() for note in notes]
         late = [note for note in notes if "time" in note.why]
         if late:
-            told = "; ".join(f"{note.ranker}: {note.why}" for note in late)
+            reasons: dict[str, list[str]] = {}
+            for note in late:
+                reasons.setdefault(note.why, []).append(note.ranker)
+            told = "; ".join(f"{', '.join(who)}: {why}" for why, who in reasons.items())
             warn_user(f"time_limit={self.time_limit:g} left these out or short: {told}.")
