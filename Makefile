@@ -58,19 +58,25 @@ attack: $(VENV)/.installed-dev
 	@cd tests && ../$(BIN)/python -m attack
 
 SANITIZED := build/sanitize
-SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SANITIZERS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS
+# Python is not sanitized, so the run-time libraries have to be there before it, and with them the
+# one whose exceptions they watch; its leaks are not ours.
+SANITIZER_LIBRARIES := $$(for name in asan ubsan stdc++; do $(CXX) -print-file-name=lib$$name.so; done | xargs)
 
-# Python itself is not sanitized: its leaks are not ours, and the sanitizer has to be loaded first.
+# All tests but those that only start programs (see NO_KERNEL).
 sanitize: $(SANITIZED)/.installed
 	$(SAY) "Running the Python tests under AddressSanitizer and UBSan"
-	@LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
-	  $(SANITIZED)/bin/python -m pytest -q tests -k "not attack and not program and not help"
+	@LD_PRELOAD="$(SANITIZER_LIBRARIES)" ASAN_OPTIONS=detect_leaks=0 \
+	  $(SANITIZED)/bin/python -X faulthandler -m pytest -n auto -q tests $(NO_KERNEL)
 
+# A build folder of its own: that of make test keeps the flags it was made with.
 $(SANITIZED)/.installed: $(NATIVE)
-	$(SAY) "Compiling the core with sanitizers"
+	@bash tools/check-compiler.sh "$(CXX)"
+	$(SAY) "Compiling the core with sanitizers, in $(SANITIZED)"
 	@"$$(bash tools/find-python.sh)" -m venv $(SANITIZED)
 	@CXXFLAGS="$(SANITIZERS)" LDFLAGS="$(SANITIZERS)" \
-	  $(SANITIZED)/bin/python -m pip install --quiet --disable-pip-version-check ".[dev]"
+	  $(SANITIZED)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  -C build-dir=$(SANITIZED)/cmake -C cmake.build-type=Debug -e ".[dev]"
 	@touch $@
 
 $(VENV)/bin/python:

@@ -50,6 +50,20 @@ def test_grades_count_upwards(files):
     assert [line.split(",")[0] for line in done.stdout.splitlines()] == ["rank", "2", "1"]
 
 
+def test_key_files(files):
+    saved, key, other = files / "model.prefero", files / "key", files / "other"
+    key.write_bytes(b"sixteen bytes or more")
+    other.write_bytes(b"another sixteen bytes")
+    columns = ("--group", "query", "--rank", "place", "--key-file", key)
+    done = prefero("order", "train", files / "train.csv", "-o", saved, *columns)
+    assert done.returncode == 0, done.stderr
+    predict = ("order", "predict", saved, files / "new.csv", "--key-file")
+    assert prefero(*predict, key).returncode == 0
+    done = prefero(*predict, other)
+    assert done.returncode == 4
+    assert "another key" in done.stderr
+
+
 def test_mistakes_are_named(files):
     saved = files / "model.prefero"
     train = ("order", "train", files / "train.csv", "-o", saved, "--group", "query")

@@ -7,9 +7,12 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import joblib
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 
 from model_files import estimators_of, problem, small
+from prefero._products import row_products
 from prefero.rankings import drop_labels
 
 ROOMS = ("label_ranking", "multilabel", "ordering")
@@ -69,15 +72,32 @@ def test_the_rows_of_a_query_do_not_know_each_other(room, estimator):
     model = fitted(room, estimator)
     whole = scores(model, X)
     order = np.random.default_rng(0).permutation(len(X))
-    assert_alike(scores(model, X[order]), whole[order])
+    same = alike if type(model).__name__ in ASK_SCIKIT_LEARN else np.testing.assert_array_equal
+    same(scores(model, X[order]), whole[order])
     parts = [scores(model, part) for part in np.array_split(X, [1, 4, 20])]
-    assert_alike(np.concatenate(parts), whole)
+    same(np.concatenate(parts), whole)
 
 
-def assert_alike(found, whole):
+# Their answers come from estimators of scikit-learn.
+ASK_SCIKIT_LEARN = ("BinaryRelevanceRanker", "ExpectedRankOrderer")
+
+
+def alike(found, whole):
     """The same order in each row, of scores that BLAS may round otherwise for a single row."""
     np.testing.assert_allclose(found, whole, rtol=1e-12, atol=1e-14)
     np.testing.assert_array_equal(np.argsort(-found, axis=-1), np.argsort(-whole, axis=-1))
+
+
+@given(st.integers(1, 200), st.integers(1, 40), st.integers(1, 20), st.integers(0, 2**32 - 1))
+def test_products_of_a_row_do_not_know_the_other_rows(n, n_features, n_columns, seed):
+    rng = np.random.default_rng(seed)
+    X, weights = rng.normal(size=(n, n_features)), rng.normal(size=(n_features, n_columns))
+    whole = row_products(X, weights)
+    np.testing.assert_allclose(whole, X @ weights, rtol=1e-10, atol=1e-12)
+    chosen = rng.integers(n, size=rng.integers(1, 150))
+    np.testing.assert_array_equal(row_products(X[chosen], weights), whole[chosen])
+    columns = np.asfortranarray(X)
+    np.testing.assert_array_equal(row_products(columns, weights.copy("C")), whole)
 
 
 @pytest.mark.parametrize(("room", "estimator"), ESTIMATORS, ids=NAMES)

@@ -359,7 +359,7 @@ def test_a_failing_ranker_is_named_with_its_place():
     ("change", "message"),
     [
         ({"missing": (1.5,)}, "probabilities"),
-        ({"data": {"toy": (1, 2, 3, 4)}}, r"data\['toy'\] must be"),
+        ({"data": {"toy": (1, 2, 3, 4, 5)}}, r"data\['toy'\] must be"),
         ({"data": {"toy": ([[0.0]] * 2, [[0.3, 0.2]] * 2)}}, "Y of toy.*scores"),
         ({"n_splits": 50}, "too few for 50 folds"),
         ({"data": {}}, "nothing to run"),

@@ -99,9 +99,11 @@ def test_the_list_of_trusted_types_changes_by_decision_only():
     ]
     ours = {name for name in prefero._PUBLIC if trusted.trusted_type("prefero", name) is not None}
     assert ours == {
-        *("BinaryRelevanceRanker", "BoostingFeatureSelector", "BoostingOrderer", "CohenOrderer"),
+        *("BinaryRelevanceRanker", "BoostingFeatureSelector", "BoostingOrderer"),
+        *("CalibratedMultilabelRanker", "CohenOrderer"),
         *("ConsensusLabelRanker", "ConstraintLabelRanker", "ExpectedRankOrderer"),
-        *("ForestLabelRanker", "LogCountTransformer", "LogLinearLabelRanker"),
+        *("ForestLabelRanker", "LabelFeatureRanker"),
+        *("LogCountTransformer", "LogLinearLabelRanker"),
         *("NeighborsLabelRanker", "NeighborsMultilabelRanker", "OrderSVMOrderer"),
         *("PairwiseLabelRanker", "PairwiseMultilabelRanker", "RankBoostOrderer"),
         *("RankCorrelationReducer", "RankSVMOrderer", "RankingPipeline", "TreeLabelRanker"),
@@ -176,9 +178,12 @@ def test_a_generator_of_the_first_format_is_left_out(path):
 
 @pytest.mark.parametrize(
     ("name", "attribute"),
-    [("ForestLabelRanker", "predict"), ("columns", "predict"), ("columns", "__sklearn_tags__")],
+    [
+        ("ForestLabelRanker", "predict"),
+        *(("columns", name) for name in ("predict", "__sklearn_tags__", "unheard_of_", "_private")),
+    ],
 )
-def test_attributes_that_hide_methods_are_refused(models, path, name, attribute):
+def test_attributes_that_nothing_declares_are_refused(models, path, name, attribute):
     parts = TakenApart(models[name])
     parts.state[attribute] = 1
     refused(parts, path, "does not declare")

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from sklearn import config_context
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
@@ -149,10 +150,13 @@ def test_an_unknown_variant_is_refused():
 @pytest.mark.parametrize("name", [n for n in metrics.__all__ if n.endswith("_scorer")])
 def test_scorers_serve_cross_validation_and_search(name):
     rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(30, 2)), rng.permuted(np.tile([1, 2, 3], (30, 1)), axis=1)
+    X, Y = rng.normal(size=(60, 2)), rng.permuted(np.tile([1, 2, 3], (60, 1)), axis=1)
     scorer = getattr(metrics, name)
-    scores = cross_val_score(ConsensusLabelRanker(), X, Y, scoring=scorer)
+    scored = scorer.truth == "scores"
+    given = {"scores": -Y.astype(float)} if scored else {}
+    with config_context(enable_metadata_routing=scored):
+        scores = cross_val_score(ConsensusLabelRanker(), X, Y, scoring=scorer, params=given)
+        search = GridSearchCV(ConsensusLabelRanker(), {}, scoring=scorer).fit(X, Y, **given)
     assert scores.shape == (5,)
     assert np.isfinite(scores).all()
-    search = GridSearchCV(ConsensusLabelRanker(), {}, scoring=scorer).fit(X, Y)
     assert search.best_score_ == pytest.approx(scores.mean())

@@ -16,7 +16,7 @@ from prefero import (
     PairwiseLabelRanker,
     save,
 )
-from prefero.cli.models import behind_columns, fit
+from prefero.cli.models import behind_columns
 from prefero.rankings import ranks_from_scores
 from prefero.serve import Limits, Settings, create_app
 from prefero.serve._models import ModelStore
@@ -37,7 +37,7 @@ def numbers(n=60):
 def models():
     X, Y = numbers()
     mixed = X.assign(colour=np.random.default_rng(1).choice(["red", "blue"], len(X)))
-    words = fit(behind_columns(PairwiseLabelRanker(), mixed), mixed, Y)
+    words = behind_columns(PairwiseLabelRanker(), mixed).fit(mixed, Y)
     return {
         "forest": ForestLabelRanker(n_estimators=20, random_state=0).fit(X, Y),
         "words": words,

@@ -173,3 +173,12 @@ def test_a_blend_is_the_penalised_logistic_regression(seed, n):
     for step in np.vstack([np.eye(3), -np.eye(3)]) / 50:
         if (blend + step)[1:].min() >= 0:
             assert loss(blend + step) >= loss(blend) - 1e-6
+
+
+def test_a_forest_splits_by_ranks_where_there_are_ties():
+    X, tied = tied_problem(60)
+    strict = np.argsort(np.argsort(X, axis=1), axis=1) + 1
+    for Y, criterion in ((tied, "spearman"), (strict, "kendall")):
+        auto = ForestLabelRanker(3, random_state=0).fit(X, Y)
+        named = ForestLabelRanker(3, criterion=criterion, random_state=0).fit(X, Y)
+        assert_array_equal(auto.trees_["nodes"], named.trees_["nodes"])

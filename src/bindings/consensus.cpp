@@ -72,6 +72,20 @@ Out<std::int64_t, 1> improve_order(In<double, 2> sums, In<std::int64_t, 1> order
     return improved;
 }
 
+Out<std::int64_t, 2> improve_orders(In<double, 2> before, In<std::int64_t, 2> orders) {
+    const std::size_t count = orders.shape(0), labels = orders.shape(1);
+    require(before.shape(0) == count, "before and orders must have the same length");
+    require(before.shape(1) == labels * (labels - 1) / 2, "before must hold every pair of labels");
+    require_below(orders, labels, "orders must hold every label once");
+    auto improved = make_array<std::int64_t, 2>({count, labels});
+    {
+        Unlocked unlocked;
+        std::copy(orders.data(), orders.data() + orders.size(), improved.data());
+        prefero::improve_orders(before.data(), count, labels, improved.data(), unlocked);
+    }
+    return improved;
+}
+
 Out<double, 3> mallows_pairwise(In<std::int64_t, 2> centers, In<double, 1> theta) {
     const std::size_t count = centers.shape(0), labels = centers.shape(1);
     require(theta.shape(0) == count, "centers and theta must have the same length");
@@ -161,6 +175,8 @@ void bind_consensus(nb::module_& module) {
                "Mean positions in the extension of each row nearest to a center of votes.");
     module.def("improve_order", &improve_order, nb::arg("sums"), nb::arg("order"),
                "The order after moving single labels until that breaks no less.");
+    module.def("improve_orders", &improve_orders, nb::arg("before"), nb::arg("orders"),
+               "Each order after moving single labels until that is no likelier.");
     module.def("mallows_pairwise", &mallows_pairwise, nb::arg("centers"), nb::arg("theta"),
                "P(label i before label j) of each model.");
     module.def("fit_mallows_batch", &fit_mallows_batch, nb::arg("ranks"), nb::arg("starts"),

@@ -1,6 +1,7 @@
 #include "core/aggregate.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace prefero {
 
@@ -101,6 +102,22 @@ void improve_order(const double* sums, std::size_t labels, std::int64_t* order) 
             else
                 std::rotate(order + from, order + from + 1, order + move.to + 1);
         }
+    }
+}
+
+void improve_orders(const double* before, std::size_t count, std::size_t labels,
+                    std::int64_t* orders, Interruption& interruption) {
+    std::vector<double> sums(labels * labels);
+    for (std::size_t q = 0; q < count; ++q) {
+        interruption.spend(4 * labels * labels);
+        for (std::size_t i = 0; i < labels; ++i)
+            for (std::size_t j = i + 1; j < labels; ++j) {
+                const double p = std::isfinite(*before) ? *before : 0.5;
+                sums[i * labels + j] = p;
+                sums[j * labels + i] = 1 - p;
+                ++before;
+            }
+        improve_order(sums.data(), labels, orders + q * labels);
     }
 }
 

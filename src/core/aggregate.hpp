@@ -48,4 +48,9 @@ void pair_sums(RankMatrix ranks, const double* weights, double* sums, Interrupti
 // preferences are broken, until no move helps. Labels stand best first.
 void improve_order(const double* sums, std::size_t labels, std::int64_t* order);
 
+// The same for many orders, each with the probabilities that the first label of each pair comes
+// first; pairs stand as (0, 1), (0, 2), ... What is no number counts as 1/2.
+void improve_orders(const double* before, std::size_t count, std::size_t labels,
+                    std::int64_t* orders, Interruption& interruption);
+
 }  // namespace prefero

@@ -45,8 +45,8 @@ PREFERO_WIDE void exponentiate(double* values, std::size_t count) {
 }
 
 double log_product(const double* factors, std::size_t count, double size) {
-    // So many factors stay below exp(700).
-    const auto most = static_cast<std::size_t>(700 / std::max(size, 1.0));
+    // So many factors stay below exp(700), and one at a time comes to an end too.
+    const auto most = static_cast<std::size_t>(std::max(700 / std::max(size, 1.0), 1.0));
     double logarithm = 0;
     for (std::size_t begin = 0; begin < count; begin += most) {
         const std::size_t end = std::min(count, begin + most);

@@ -6,15 +6,19 @@ from typing import Any
 # Public name -> the room it lives in. Rooms load on first use, so that `import prefero`
 # and the command line's help stay quick.
 _PUBLIC = {
+    "AutoLabelRanker": "automatic",
     "BinaryRelevanceRanker": "multilabel",
     "BoostingFeatureSelector": "text",
     "BoostingLabelRanker": "label_ranking",
     "BoostingOrderer": "ordering",
+    "CalibratedMultilabelRanker": "multilabel",
     "CohenOrderer": "ordering",
     "ConsensusLabelRanker": "label_ranking",
+    "ConsensusMultilabelRanker": "multilabel",
     "ConstraintLabelRanker": "label_ranking",
     "ExpectedRankOrderer": "ordering",
     "ForestLabelRanker": "label_ranking",
+    "LabelFeatureRanker": "label_ranking",
     "LogCountTransformer": "text",
     "LogLinearLabelRanker": "label_ranking",
     "NeighborsLabelRanker": "label_ranking",
@@ -27,12 +31,17 @@ _PUBLIC = {
     "RankCorrelationReducer": "ordering",
     "RankSVMOrderer": "ordering",
     "RankingPipeline": "pipeline",
+    "RegressionLabelRanker": "label_ranking",
+    "StackingLabelRanker": "automatic",
+    "TableTransformer": "automatic",
+    "TextEncoder": "text",
     "TreeLabelRanker": "label_ranking",
     "load": "persistence",
     "make_ranking_pipeline": "pipeline",
     "save": "persistence",
 }
 _ROOMS = (
+    "automatic",
     "base",
     "checks",
     "consensus",

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from prefero._products import row_products
 from prefero._sklearn import HasMethods, Interval
 from prefero._solvers import solve_logistic, warn_unconverged, weight_sums
 from prefero._state import Array, Each, FittedState, Model, Size, State
@@ -115,7 +116,7 @@ class BinaryModelsMixin:
     def _probabilities(self, X: Any) -> Values:
         """P(positive sign) of every row and model; a vote of 0 or 1 where none is known."""
         if hasattr(self, "coef_"):
-            return expit(X @ self.coef_.T + self.intercept_)
+            return expit(row_products(X, self.coef_.T) + self.intercept_)
         return self._responses(positive_probability, X)
 
     def _responses(self, response: Callable[[Any, Any], Values], X: Any) -> Values:
@@ -203,7 +204,7 @@ class PairwiseModelsMixin(BinaryModelsMixin):
     @property
     def _wins(self) -> Values:
         """For each pair +1 for its first label and -1 for its second."""
-        wins = np.zeros((len(self.pairs_), self._n_ranked()))
+        wins = np.zeros((len(self.pairs_), self._n_ranked()), order="F")
         wins[np.arange(len(wins)), self.pairs_[:, 0]] = 1
         wins[np.arange(len(wins)), self.pairs_[:, 1]] = -1
         return wins
@@ -218,7 +219,7 @@ class PairwiseModelsMixin(BinaryModelsMixin):
         rows = max(1, _BLOCK_ENTRIES // max(n_pairs, 1))
         for begin in range(0, X.shape[0], rows):
             part = slice(begin, begin + rows)
-            votes[part] = seconds + self._first_leads(X[part]) @ wins
+            votes[part] = seconds + row_products(self._first_leads(X[part]), wins)
         return votes
 
     def _n_ranked(self) -> int:

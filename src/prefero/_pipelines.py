@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sklearn.utils.validation import has_fit_parameter
+
 
 def final_step(model: Any) -> Any:
     """Return the estimator at the end of a pipeline, or the estimator that the model is."""
@@ -13,3 +15,20 @@ def at_final_step(model: Any, X: Any) -> tuple[Any, Any]:
     if not hasattr(model, "steps"):
         return model, X
     return model[-1], model[:-1].transform(X) if len(model.steps) > 1 else X
+
+
+def fit_final(model: Any, X: Any, y: Any, **extra: Any) -> Any:
+    """Train a model with more than X and y, which reaches each step that takes it.
+
+    What is None is not passed on.
+    """
+    given = {name: value for name, value in extra.items() if value is not None}
+    if not hasattr(model, "steps"):
+        return model.fit(X, y, **given)
+    reaching = {
+        f"{step}__{name}": value
+        for step, estimator in model.steps
+        for name, value in given.items()
+        if step == model.steps[-1][0] or has_fit_parameter(estimator, name)
+    }
+    return model.fit(X, y, **reaching)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, FittedState
+from prefero._text_encoder import TextEncoder
 from prefero.base import FittedMixin
 from prefero.preferences import (
     DECOMPOSITIONS,
@@ -22,7 +23,7 @@ from prefero.preferences import (
     decompose,
 )
 
-__all__ = ["BoostingFeatureSelector", "LogCountTransformer"]
+__all__ = ["BoostingFeatureSelector", "LogCountTransformer", "TextEncoder"]
 
 
 class LogCountTransformer(FittedMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

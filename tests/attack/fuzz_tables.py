@@ -4,6 +4,7 @@ Prints a table of counts, and each failure with the seed that repeats it (--firs
 """
 
 import argparse
+import json
 import resource
 import shutil
 import signal
@@ -34,6 +35,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--first", type=int, default=0, help="The first seed.")
+    parser.add_argument("--json", action="store_true", help="Print kind, outcome, count as JSON.")
     options = parser.parse_args()
     warnings.simplefilter("error")
     resource.setrlimit(resource.RLIMIT_AS, (GIBIBYTES << 30, resource.RLIM_INFINITY))
@@ -44,8 +46,11 @@ def main():
         case = hostile(random)
         outcome = attack(case, seed, random)
         counts[case.kind, outcome] += 1
-    print(f"{options.count} hostile tables from seed {options.first} on:\n")
-    print(table_of(counts))
+    if options.json:
+        print(json.dumps([[*key, n] for key, n in counts.items()]))
+    else:
+        print(f"{options.count} hostile tables from seed {options.first} on:\n")
+        print(table_of(counts))
     sys.exit(any(outcome in ("failed", "hung") for _, outcome in counts))
 
 

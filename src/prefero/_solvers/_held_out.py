@@ -40,7 +40,7 @@ class HeldOutModels:
         self._parameter, self._X, self._weight = parameter, X, weight
         graphs = isinstance(target, PreferenceGraphs)
         self._graphs = target if graphs else PreferenceGraphs.from_ranks(target)
-        case = _cases(X, self._graphs)
+        case = case_numbers(X, self._graphs)
         n_cases = int(case.max()) + 1
         step = -(-n_cases // _MOST_CASES)
         self.possible = n_cases >= _FEWEST_CASES
@@ -102,8 +102,21 @@ class HeldOutModels:
         return scores
 
 
-def _cases(X: Any, graphs: PreferenceGraphs) -> Indices:
-    """The number of each row's case, in the order of features, then graphs."""
+def case_numbers(X: Any, graphs: PreferenceGraphs) -> Indices:
+    """Return the number of each row's case, in the order of features, then graphs.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        Instances.
+    graphs : PreferenceGraphs
+        Their preferences.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        From 0 on; equal rows share a number.
+    """
     known = graphs.touched() if graphs.layers is None else graphs.layers
     if issparse(X):  # where it is too large to write out, two numbers tell the rows apart
         large = X.shape[0] * X.shape[1] > _MOST_ENTRIES

@@ -30,8 +30,9 @@ CATEGORIES_STATE: FittedState = {
 class CategoryEncoder:
     """Numbers for the categories of nominal features.
 
-    A feature is nominal if its column has pandas' category dtype or the user says so. The
-    same table at prediction may hold other categories, which become NaN. Unlike scikit-learn's
+    A feature is nominal if its column has pandas' category dtype or holds words (texts that are
+    no numbers), or if the user says so. The same table at prediction may hold other categories,
+    which become NaN. Unlike scikit-learn's
     OrdinalEncoder this one takes words beside numbers, leaves a dict of lists as fitted state,
     and costs little on one row.
     """
@@ -46,11 +47,11 @@ class CategoryEncoder:
         nominal = _nominal_features(X, categorical_features)
         categories: Categories = {}
         for feature in np.flatnonzero(nominal).tolist():
-            column = _column(X, feature)
-            found = sorted({value for value in column if value == value}, key=_sort_key)
+            found = sorted(set(_known(_column(X, feature))), key=_sort_key)
             if len(found) > MAX_BINS:
+                name = getattr(X, "columns", range(feature + 1))[feature]
                 raise ValueError(
-                    f"Feature {feature} has {len(found)} categories, but at most {MAX_BINS} are "
+                    f"Feature {name!r} has {len(found)} categories, but at most {MAX_BINS} are "
                     "possible: group the rare ones or give numbers."
                 )
             categories[feature] = found
@@ -81,10 +82,55 @@ def _column(X: Any, feature: int) -> Sequence[Any]:
     return np.asarray(X, dtype=object)[:, feature].tolist()
 
 
+def _known(column: Sequence[Any]) -> list[Any]:
+    """The values that are not missing: no None, no NaN of any kind."""
+    return [value for value in column if isinstance(value, str) or _is_itself(value)]
+
+
+def _is_itself(value: Any) -> bool:
+    same = value == value
+    return value is not None and isinstance(same, bool | np.bool_) and bool(same)
+
+
+def _is_nominal(X: Any, feature: int, dtype: Any) -> bool:
+    if dtype.name == "category":
+        return True
+    return dtype.kind in "OUT" and _holds_words(_column(X, feature))
+
+
+def _holds_words(column: Sequence[Any]) -> bool:
+    """Whether a text in a column is no number."""
+    return any(isinstance(value, str) and not _is_number(value) for value in column)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _dtype_of(X: Any) -> Any:
+    """Objects for lists that hold texts, which an array of texts would not tell from numbers."""
+    rows = X if isinstance(X, list | tuple) else []
+    texts = any(
+        isinstance(value, str) for row in rows if isinstance(row, list | tuple) for value in row
+    )
+    return object if texts else None
+
+
 def _nominal_features(X: Any, categorical_features: str | ArrayLike | None) -> NDArray[np.bool_]:
     if categorical_features is None or isinstance(categorical_features, str):
-        dtypes = X.dtypes if hasattr(X, "iloc") and categorical_features is not None else []
-        return np.array([dtype.name == "category" for dtype in dtypes], dtype=bool)
+        if categorical_features is None:
+            return np.zeros(0, dtype=bool)
+        if hasattr(X, "iloc"):
+            found = [_is_nominal(X, k, dtype) for k, dtype in enumerate(X.dtypes)]
+            return np.array(found, dtype=bool)
+        values = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=_dtype_of(X))
+        if values.dtype.kind not in "OU" or values.ndim != 2:
+            return np.zeros(0, dtype=bool)
+        return np.array([_holds_words(column.tolist()) for column in values.T], dtype=bool)
     width = np.shape(X)[1]
     chosen = check_array(categorical_features, ensure_2d=False, dtype=None)
     if chosen.dtype.kind == "b":

@@ -100,8 +100,12 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
         if not used.all():
             X, ranks, truth, weight = X[used], ranks[used], truth[used], weight[used]
         if reset:
-            self.unseen_labels_ = unseen_labels(ranks, self.labels_, says="ranked")
+            self.unseen_labels_ = self._unseen(ranks)
         return X, truth, weight
+
+    def _unseen(self, ranks: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which labels are predicted last, for no row ranks them."""
+        return unseen_labels(ranks, self.labels_, says="ranked")
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from instances and their rankings.

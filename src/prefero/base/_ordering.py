@@ -5,17 +5,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from prefero._sklearn import check_sample_weight
 from prefero._warnings import warn_user
 from prefero.base._features import check_features
 from prefero.base._fitted import FittedMixin
 from prefero.base._fitting import fitting
-from prefero.metrics import spearman_rho
+from prefero.metrics.ordering import group_rho
 from prefero.rankings import Groups
 
 
@@ -222,35 +220,10 @@ class OrdererMixin(FittedMixin):
         found, scores = self._ordered_scores(X, groups)
         ranks = _check_object_ranks(y, groups)
         check_consistent_length(scores, ranks)
-        weight = check_sample_weight(sample_weight, scores, ensure_non_negative=True)
-        return _mean_group_rho(ranks[found.rows], scores, weight[found.rows], found)
+        in_order = np.empty_like(scores)
+        in_order[found.rows] = scores
+        return group_rho(ranks, in_order, groups, sample_weight=sample_weight)
 
 
 class BaseOrderer(OrdererMixin, BaseEstimator):
     """Base class of the orderers of this package."""
-
-
-def _mean_group_rho(
-    ranks: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    groups: Groups,
-) -> float:
-    """Mean Spearman rho of ranks and scores, all columns in the order of ``groups.rows``."""
-    total = total_weight = 0.0
-    columns = (groups.positions(ranks), groups.positions(-scores), weight)
-    for true, predicted, weights in groups.matrices(*columns):
-        defined = ~np.isnan(spearman_rho(true, true, average=False))
-        if not defined.any():
-            continue
-        rho = spearman_rho(true[defined], predicted[defined], average=False)
-        group_weight = weights[defined].mean(axis=1)
-        total += np.nan_to_num(rho) @ group_weight
-        total_weight += group_weight.sum()
-    if not total_weight > 0:
-        warn_user(
-            "Spearman's rho is undefined: y puts no object before another in any group.",
-            UndefinedMetricWarning,
-        )
-        return float("nan")
-    return float(total / total_weight)

@@ -119,6 +119,10 @@ class PairProbabilitiesMixin:
         """Margins of all pairs, as in ``np.triu_indices``; None if they are score differences."""
         return None
 
+    def _scores_and_margins(self, X: Any) -> tuple[Values, Values | None]:
+        """Both at once, for a ranker whose scores are made of margins."""
+        return self._decision(X), self._margins(X)  # type: ignore[attr-defined]
+
     def _held_out_scores(self, X: Any, target: Any, weight: Values, rows: Indices) -> Values | None:
         """Scores of some training rows by models that had not seen them; NaN where there is none.
 
@@ -181,7 +185,7 @@ class PairProbabilitiesMixin:
     # Predicting
 
     def _beliefs(self, X: Any) -> PairBeliefs:
-        scores, margins = self._decision(X), self._margins(X)  # type: ignore[attr-defined]
+        scores, margins = self._scores_and_margins(X)
         pairs = all_pairs(len(self.labels_))
         if margins is None:
             margins = score_margins(scores, pairs)

@@ -7,6 +7,10 @@ import typer
 
 from prefero.cli.console import count, page, plain_table, print_json, say
 from prefero.cli.options import (
+    BudgetOption,
+    CostOption,
+    CostWeightOption,
+    CutoffOption,
     DataFile,
     DirectionOption,
     Format,
@@ -21,6 +25,8 @@ from prefero.cli.options import (
 from prefero.cli.tables import rankings_of, read
 
 if TYPE_CHECKING:
+    from rich.table import Table as Shown
+
     from prefero.tables import BadCell, Rankings, Table
 
 EXAMPLES = (
@@ -29,7 +35,7 @@ EXAMPLES = (
 )
 
 _MOST_BAD_CELLS = 10
-_NUMERIC = (Format.RANKS, Format.SCORES, Format.LONG)
+_NUMERIC = (Format.RANKS, Format.SCORES, Format.LONG, Format.RELEVANCE)
 
 
 @dataclass
@@ -41,6 +47,7 @@ class LabelReport:
     missing: int
     first: int | None
     mean_rank: float | None
+    relevant: int | None = None
 
 
 @dataclass
@@ -61,6 +68,7 @@ class Report:
     features: dict[str, str]
     bad_cells: list[str]
     leaks: list[str]
+    relevant_labels: float | None = None
 
 
 def check(
@@ -70,6 +78,10 @@ def check(
     higher_is_better: DirectionOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
+    cutoff: CutoffOption = None,
+    cost: CostOption = None,
+    cost_weight: CostWeightOption = None,
+    budget: BudgetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say what is in a table: rows, labels, missing, ties, bad cells. Trains nothing."""
@@ -77,7 +89,13 @@ def check(
     if labels is None and table.declared.labels is None:
         _show_columns(table, as_json)
         return
-    report = examine(table, Reading(format, labels, higher_is_better, unranked, instance))
+    report = examine(
+        table,
+        Reading(
+            *(format, labels, higher_is_better, unranked, instance),
+            *(cutoff, cost, cost_weight, budget),
+        ),
+    )
     if as_json:
         print_json(asdict(report))
     else:
@@ -106,7 +124,17 @@ def examine(table: "Table", reading: Reading) -> Report:
         features={name: table.kind(name) for name in rankings.features},
         bad_cells=errors,
         leaks=_leaks(rankings),
+        relevant_labels=_relevant_labels(rankings),
     )
+
+
+def _relevant_labels(rankings: "Rankings") -> float | None:
+    """How many labels are relevant in the mean, of the rows that judge any."""
+    relevance = rankings.relevance
+    if relevance is None:
+        return None
+    judged = relevance[relevance.notna().any(axis=1)]
+    return float(judged.sum(axis=1).mean()) if len(judged) else 0.0
 
 
 def _leaks(rankings: "Rankings") -> list[str]:
@@ -157,13 +185,14 @@ def _label_reports(rankings: "Rankings", *, oriented: bool) -> list[LabelReport]
 
     positions = bucket_positions(rankings.ranks)
     best = np.fmin.reduce(positions, axis=1, keepdims=True)
-    reports = []
+    relevance, reports = rankings.relevance, []
     for j, label in enumerate(rankings.labels):
         column = positions[:, j]
         ranked = int(np.count_nonzero(~np.isnan(column)))
         first = int(np.sum(column == best[:, 0])) if oriented else None
         mean = float(np.nanmean(column)) if oriented and ranked else None
-        reports.append(LabelReport(str(label), ranked, len(column) - ranked, first, mean))
+        relevant = None if relevance is None else int((relevance[label] == 1).sum())
+        reports.append(LabelReport(str(label), ranked, len(column) - ranked, first, mean, relevant))
     return reports
 
 
@@ -174,15 +203,13 @@ def _show(report: Report) -> None:
     print(
         f"{count(report.rankings, 'ranking')}: {report.complete} complete, "
         f"{report.incomplete} incomplete, {report.empty} empty; "
-        f"{report.with_ties} with ties; {report.distinct} distinct\n"
+        f"{report.with_ties} with ties; {report.distinct} distinct"
     )
+    if report.relevant_labels is not None:
+        print(f"{report.relevant_labels:.2f} labels are relevant in the mean row")
+    print()
     console = page()
-    table = plain_table("label", "ranked", "missing", "first", "mean rank")
-    for label in report.labels:
-        mean = "" if label.mean_rank is None else f"{label.mean_rank:.2f}"
-        first = "" if label.first is None else str(label.first)
-        table.add_row(label.label, str(label.ranked), str(label.missing), first, mean)
-    console.print(table)
+    console.print(_labels_table(report))
     console.print()
     features = plain_table("feature", "holds", numeric=False)
     for name, kind in report.features.items():
@@ -194,6 +221,18 @@ def _show(report: Report) -> None:
         say(f"Too good to be true? {leak}: leave it out by --ignore when you train.")
     if report.direction == "not given":
         say("Which scores are better? Add --higher-is-better or --lower-is-better.")
+
+
+def _labels_table(report: Report) -> "Shown":
+    judged = report.relevant_labels is not None
+    known = ("judged", "missing", "relevant") if judged else ("ranked", "missing")
+    table = plain_table("label", *known, "first", "mean rank")
+    for label in report.labels:
+        mean = "" if label.mean_rank is None else f"{label.mean_rank:.2f}"
+        first = "" if label.first is None else str(label.first)
+        relevant = [str(label.relevant)] if judged else []
+        table.add_row(label.label, str(label.ranked), str(label.missing), *relevant, first, mean)
+    return table
 
 
 def _show_columns(table: "Table", as_json: bool) -> None:

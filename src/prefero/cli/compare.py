@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero.cli.console import page, plain_table, print_json, say
+from prefero.cli.console import number, page, plain_table, print_json, say
 from prefero.cli.features import training_features
 from prefero.cli.models import build
 from prefero.cli.options import (
+    CALIBRATED,
+    BudgetOption,
+    CostOption,
+    CostWeightOption,
+    CutoffOption,
     DataFiles,
     DirectionOption,
     Format,
@@ -21,18 +26,26 @@ from prefero.cli.options import (
     JobsOption,
     JsonOption,
     LabelsOption,
-    Measure,
     MeasureOption,
     Reading,
     RowsOption,
     SeedOption,
+    TextFeaturesOption,
     TextOption,
     Unranked,
     UnrankedOption,
+    measure_for,
     table_out,
     writable,
 )
-from prefero.cli.rankers import BASELINE, RANKER_NAMES, RANKERS, RankerChoice, ranker_choice
+from prefero.cli.rankers import (
+    AUTO,
+    BASELINE,
+    RANKER_NAMES,
+    RankerChoice,
+    ranker_choice,
+    rankers_for,
+)
 from prefero.cli.tables import write
 from prefero.cli.train import read_training
 from prefero.cli.trials import (
@@ -62,7 +75,27 @@ _MEASURES = {
     "rho": "rho",
     "top1": "first right",
     "regret": "regret",
+    "gap_closed": "gap closed",
+    "utility": "utility",
+    "score": "score",
+    "cost": "cost",
+    "PAR10": "PAR10",
+    "average_precision": "precision",
+    "ranking_loss": "ranking loss",
+    "one_error": "one error",
+    "hamming_loss": "Hamming loss",
+    "subset_loss": "subset loss",
 }
+_WORDS = {
+    "regret": "regret: how much less the first choice is worth than the best label of its row, in "
+    "the unit of the scores; 0 is best.",
+    "gap_closed": "gap closed: how far it goes from the single best label for all (0) to the right "
+    "label every time (1).",
+    "utility": "utility, score, cost: of the first choice, in the mean.",
+    "PAR10": "PAR10: the mean run time of the first choice, a time-out as ten times the cut-off.",
+}
+# More measures than this stand beside each other without their deviations.
+_MOST_DEVIATIONS, _MOST_MEASURES = 4, 6
 
 
 def compare(
@@ -74,11 +107,11 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help=f"Some of {', '.join(RANKER_NAMES)}; all by default. {BASELINE.name}, the "
-            "constant order, is always among them.",
+            help=f"Some of {', '.join(RANKER_NAMES)}, all by default; or {AUTO}, which takes "
+            f"longer. {BASELINE.name}, the constant order, is always among them.",
         ),
     ] = None,
-    measure: MeasureOption = Measure.TAU,
+    measure: MeasureOption = None,
     folds: Annotated[int, typer.Option(min=2, help="Of the cross-validation.")] = Plan.folds,
     repeats: Annotated[
         int, typer.Option(min=1, help="Repetitions, each with new folds.")
@@ -97,8 +130,13 @@ def compare(
     ] = None,
     ignore: IgnoreOption = None,
     text: TextOption = None,
+    text_features: TextFeaturesOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
+    cutoff: CutoffOption = None,
+    cost: CostOption = None,
+    cost_weight: CostWeightOption = None,
+    budget: BudgetOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
     out: Annotated[
@@ -123,18 +161,22 @@ def compare(
     from prefero.study._cells import CellStore
 
     CellStore(resume)  # warns of lines that cannot be read, where nobody mutes it
-    choices = _chosen(rankers)
-    reading = Reading(format, labels, higher_is_better, unranked, instance)
+    reading = Reading(
+        *(format, labels, higher_is_better, unranked, instance),
+        *(cutoff, cost, cost_weight, budget),
+    )
     size = (_QUICK_FOLDS, 1, _QUICK_ROWS) if quick else (folds, repeats, rows)
-    plan = Plan(measure, *size, seed)
+    asked = measure_for(measure, format in CALIBRATED, costs=cost is not None)
+    plan = Plan(asked, *size, seed)
+    choices = _chosen(rankers, format in CALIBRATED)
     samples = [
-        _sample(path, name, reading, (ignore, groups, text), plan)
+        _sample(path, name, reading, (ignore, groups, text, text_features), plan)
         for path, name in zip(data, _names(data), strict=True)
     ]
     trials = run_trials(choices, samples, plan, jobs=jobs, folder=resume)
     for (ranker, name), reason in trials.failed.items():
         say(f"{ranker} has no result on {name}: {reason}")
-    found = trials.judged(measure)
+    found = trials.judged(plan.measure)
     if out is not None:
         write(trials.results.to_frame(), out)
     if report is not None:
@@ -145,14 +187,11 @@ def compare(
         _show(trials.results, found, plan)
 
 
-def _chosen(names: str | None) -> list[RankerChoice]:
+def _chosen(names: str | None, multilabel: bool) -> list[RankerChoice]:
     if names is None:
-        return list(RANKERS)
-    wanted = [name.strip() for name in names.split(",")]
-    unknown = [name for name in wanted if name not in RANKER_NAMES]
-    if unknown:
-        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(RANKER_NAMES)}.")
-    return [ranker_choice(name) for name in dict.fromkeys((BASELINE.name, *wanted))]
+        return list(rankers_for(multilabel))
+    wanted = dict.fromkeys((BASELINE.name, *map(str.strip, names.split(","))))
+    return [ranker_choice(name, multilabel) for name in wanted]
 
 
 def _names(paths: list[Path]) -> list[str]:
@@ -165,16 +204,16 @@ def _sample(
     path: Path,
     name: str,
     reading: Reading,
-    columns: tuple[str | None, str | None, str | None],
+    columns: tuple[str | None, ...],
     plan: Plan,
 ) -> Sample:
-    """Read a table; the columns are those to ignore, of the groups, and of text."""
+    """Read a table; the columns are those to ignore, of the groups, of names and of prose."""
     import numpy as np
 
-    ignore, groups, text = columns
+    ignore, groups, text, prose = columns
     training = read_training(path, reading, ignore, None, groups)
     rankings = training.rankings
-    features = training_features(rankings, text)
+    features = training_features(rankings, text, prose)
     sample = Sample.of(name, rankings, features, training.groups, plan)
     refuse_measure(sample, plan)
     if sample.witnesses < plan.folds:
@@ -194,7 +233,9 @@ def _write_page(
     from prefero.study import write_report
 
     focus = next(sample for sample in samples if sample.name == found.datasets[0])
-    rankers = {name: build(ranker_choice(name), focus.features) for name in found.rankers}
+    rankers = {
+        name: build(ranker_choice(name, focus.multilabel), focus.features) for name in found.rankers
+    }
     write_report(
         path,
         trials.results,
@@ -203,6 +244,7 @@ def _write_page(
         groups={sample.name: sample.groups for sample in samples if sample.groups is not None},
         focus=focus.name,
         measure=found.measure,
+        title=f"Comparison of {'multilabel' if focus.multilabel else 'label'} rankers",
         command=shlex.join(["prefero", *sys.argv[1:]]),
         random_state=plan.seed,
     )
@@ -254,12 +296,17 @@ def _show(results: "Table", found: "Comparison", plan: Plan) -> None:
             board.add_row(
                 row["ranker"],
                 f"{row['average rank']:.2f}",
-                f"{row[mean]:.3f}",
+                number(row[mean]),
                 str(row["wins"]),
             )
         console.print(board)
     if found.left_out:
         say(f"Without a result for every ranker, not ranked: {', '.join(found.left_out)}.")
+    for name, words in _WORDS.items():
+        if name == "utility" and "cost" not in results.columns:
+            continue
+        if name in results.columns and not all(value != value for value in results[name]):
+            say(words)
     say(found.verdict())
 
 
@@ -271,15 +318,34 @@ def _one_set(results: "Table", found: "Comparison") -> Any:
     rows = sorted(
         summarize(results, by=("ranker",)), key=lambda row: place.get(row["ranker"], len(place))
     )
-    measures = [name for name in _MEASURES if not all(row[name] != row[name] for row in rows)]
+    columns = [name for name in _MEASURES if name in results.columns]
+    measures = [name for name in columns if not all(row[name] != row[name] for row in rows)]
     # Without ties it is tau.
-    if all(row["tau_x"] == row["tau"] for row in rows) and found.measure != "tau_x":
-        measures.remove("tau_x")
-    table = plain_table("ranker", *(_MEASURES[name] for name in measures), "seconds")
+    if "tau_x" in measures and found.measure != "tau_x":
+        if all(row["tau_x"] == row["tau"] for row in rows):
+            measures.remove("tau_x")
+    measures = _telling(measures, found.measure)
+    roomy = len(measures) <= _MOST_DEVIATIONS
+    headings = [_MEASURES[name] for name in measures]
+    last = ["seconds"] if roomy else []
+    table = plain_table("ranker", *headings, *last, tight=not roomy)
+    for column, heading in zip(table.columns, ("ranker", *measures), strict=False):
+        column.no_wrap = heading in ("ranker", found.measure, "average_precision")
     for row in rows:
-        cells = [_cell(row, name) for name in measures]
-        table.add_row(row["ranker"], *cells, f"{row['fit_seconds']:.2f}")
+        cells = [
+            _cell(row, name) if roomy or name == found.measure else number(row[name])
+            for name in measures
+        ]
+        table.add_row(row["ranker"], *cells, *([f"{row['fit_seconds']:.2f}"] if roomy else []))
     return table
+
+
+def _telling(measures: list[str], judged_by: str) -> list[str]:
+    """Leave out what others say too, lest a line be longer than a terminal is wide."""
+    left_out = set() if "cost" in measures else {"utility"}
+    if len(measures) > _MOST_MEASURES:
+        left_out |= {"rho", "tau_x"} if "regret" in measures else set()
+    return [name for name in measures if name == judged_by or name not in left_out]
 
 
 def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> Any:
@@ -290,7 +356,7 @@ def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> An
     roomy = len(rankers) <= _MOST_ROOMY
     by = found.measure
     cells = {
-        (row["dataset"], row["ranker"]): _cell(row, by) if roomy else f"{row[by]:.3f}"
+        (row["dataset"], row["ranker"]): _cell(row, by) if roomy else number(row[by])
         for row in summarize(results, by=("dataset", "ranker"))
     }
     table = plain_table(_MEASURES[by], *rankers, tight=not roomy)
@@ -301,4 +367,4 @@ def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> An
 
 
 def _cell(row: dict[str, Any], measure: str) -> str:
-    return f"{row[measure]:.3f} ±{row[f'{measure}_sd']:.2f}"
+    return f"{number(row[measure])} ±{number(row[f'{measure}_sd'], 2)}"

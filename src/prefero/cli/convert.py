@@ -8,6 +8,10 @@ import typer
 
 from prefero.cli.console import count, say
 from prefero.cli.options import (
+    BudgetOption,
+    CostOption,
+    CostWeightOption,
+    CutoffOption,
     DataFile,
     DirectionOption,
     Format,
@@ -35,6 +39,8 @@ class Target(StrEnum):
     ORDERS = "orders"
     SCORES = "scores"
     PAIRS = "pairs"
+    RELEVANCE = "relevance"
+    CALIBRATED = "calibrated"
 
 
 def convert(
@@ -53,7 +59,7 @@ def convert(
             "--to",
             metavar="FORM",
             help="ranks or scores, a column a label; orders, one column of text; pairs, one line "
-            "a pair.",
+            "a pair; relevance, 1 or 0 a label; calibrated, one column of text '[b > a][c]'.",
         ),
     ],
     labels: LabelsOption = None,
@@ -61,12 +67,19 @@ def convert(
     higher_is_better: DirectionOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
+    cutoff: CutoffOption = None,
+    cost: CostOption = None,
+    cost_weight: CostWeightOption = None,
+    budget: BudgetOption = None,
 ) -> None:
     """Turn rankings from one form into another.
 
     All other columns are kept.
     """
-    reading = Reading(format, labels, higher_is_better, unranked, instance)
+    reading = Reading(
+        *(format, labels, higher_is_better, unranked, instance),
+        *(cutoff, cost, cost_weight, budget),
+    )
     rankings = rankings_of(read(data), reading)
     write_rankings(rankings, output, to)
     n, c = rankings.ranks.shape

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from prefero._inference import load_ranker, new_features
+from prefero._pipelines import final_step
 from prefero.cli.console import print_json, say
-from prefero.cli.models import load_ranker
 from prefero.cli.options import (
     JsonOption,
     KeyFileOption,
@@ -15,7 +16,6 @@ from prefero.cli.options import (
     read_key,
     writable,
 )
-from prefero.cli.predict import new_features
 from prefero.cli.tables import read
 
 if TYPE_CHECKING:
@@ -35,7 +35,11 @@ def explain(
     ] = 1,
     pair: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="Two labels; by default the two predicted first."),
+        typer.Option(
+            metavar="A,B",
+            help="Two labels; by default the two predicted first. Of a model that knows what is "
+            "relevant, also one label: why it is relevant, or not.",
+        ),
     ] = None,
     top: Annotated[int, typer.Option(min=1, metavar="K", help="How many features to list.")] = 10,
     figure: Annotated[
@@ -48,13 +52,15 @@ def explain(
     as_json: JsonOption = False,
 ) -> None:
     """Say why a model puts one label before another for one instance."""
+    from prefero.study import ZERO_POINT
     from prefero.study import explain as explain_row
 
     ranker = load_ranker(model, read_key(key_file))
     table = read(data)
     X = new_features(ranker, table)
     _refuse_row(table, row)
-    why = explain_row(ranker, X, row - 1, pair=_labels(pair))
+    zero = ZERO_POINT if hasattr(final_step(ranker), "predict_calibrated") else None
+    why = explain_row(ranker, X, row - 1, pair=_labels(pair, zero))
     if figure is not None:
         _draw(why, figure, top)
     if as_json:
@@ -68,10 +74,12 @@ def _refuse_row(table: "Table", row: int) -> None:
         raise table.error(f"there are {len(table.frame)} rows, so --row cannot be {row}.")
 
 
-def _labels(pair: str | None) -> tuple[str, str] | None:
+def _labels(pair: str | None, zero: str | None) -> tuple[str, str] | None:
     if pair is None:
         return None
     names = tuple(name.strip() for name in pair.split(","))
+    if len(names) == 1 and zero is not None:
+        return names[0], zero
     if len(names) != 2:
         raise typer.BadParameter(f"--pair names two labels, such as A,B, not {pair!r}.")
     return names[0], names[1]

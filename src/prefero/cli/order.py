@@ -1,72 +1,78 @@
 """prefero order: learn to order objects from sample orders, and order new sets of them."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from prefero._pipelines import at_final_step, final_step
-from prefero.cli.console import say
-from prefero.cli.features import features_of, refuse_missing
-from prefero.cli.models import behind_columns, takes_missing
+from prefero._inference import kind_of, new_features, unseen_names
+from prefero._names import did_you_mean
+from prefero._pipelines import at_final_step, final_step, fit_final
+from prefero.cli.console import count, print_json, say
+from prefero.cli.models import parse_settings, say_unseen
 from prefero.cli.options import (
     DataFile,
     IgnoreOption,
+    JsonOption,
+    KeyFileOption,
     ModelFile,
     ModelOutOption,
     NewDataFile,
     SeedOption,
+    SetOption,
+    TextFeaturesOption,
     TextOption,
+    read_key,
     table_out,
 )
-from prefero.cli.predict import new_features
+from prefero.cli.order_compare import EXAMPLES as COMPARE_EXAMPLES
+from prefero.cli.order_compare import compare
+from prefero.cli.orderers import (
+    CONSTANT,
+    ORDERERS,
+    TAKE_MISSING,
+    Columns,
+    FeaturesOption,
+    GradeOption,
+    GroupOption,
+    Objects,
+    RankOption,
+    ReduceOption,
+    build_orderer,
+    groups_of,
+    read_objects,
+    refuse_gaps,
+    try_orderers,
+)
+from prefero.cli.rankers import AUTO
 from prefero.cli.tables import read, write
 from prefero.exceptions import ModelFileError
-
-if TYPE_CHECKING:
-    from prefero._typing import Values
-    from prefero.tables import Table
 
 EXAMPLES = (
     "prefero order train judged.csv -o model.prefero --group query --grade relevance",
     "prefero order train tasted.csv -o model.prefero --group panel --rank place --model rankboost",
     "prefero order predict model.prefero new.csv --group query",
+    *COMPARE_EXAMPLES,
+    "prefero order explain model.prefero new.csv --group query --row 3",
 )
 
 order = typer.Typer(
     help="Learn from sample orders how to order new sets of objects.",
     no_args_is_help=True,
 )
+order.command()(compare)
+
+# The figure that train gives beside the model comes from so many folds, if there is enough.
+_FOLDS = 5
 
 
-class Model(StrEnum):
-    """A method that orders objects."""
-
-    SVM = "svm"
-    ORDER_SVM = "order-svm"
-    REGRESSION = "regression"
-    RANKBOOST = "rankboost"
-    COHEN = "cohen"
-    TREES = "trees"
-
-
-_ORDERERS = {
-    Model.SVM: "RankSVMOrderer",
-    Model.ORDER_SVM: "OrderSVMOrderer",
-    Model.REGRESSION: "ExpectedRankOrderer",
-    Model.RANKBOOST: "RankBoostOrderer",
-    Model.COHEN: "CohenOrderer",
-    Model.TREES: "BoostingOrderer",
-}
-# What to train where numbers are missing.
-_TAKE_MISSING = "--model rankboost or trees"
-GroupOption = Annotated[
-    str | None,
-    typer.Option(
-        "--group", metavar="COLUMN", help="Names the order a line belongs to; else all are one."
-    ),
-]
+def _known_orderer(name: str) -> str:
+    known = (AUTO, *ORDERERS)
+    if name not in known:
+        raise typer.BadParameter(
+            f"{name!r} is none of {', '.join(known)}{did_you_mean(name, known)}."
+        )
+    return name
 
 
 @order.command()
@@ -74,59 +80,108 @@ def train(
     data: DataFile,
     out: ModelOutOption,
     group: GroupOption = None,
-    rank: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The place of the object: 1 is best.")
-    ] = None,
-    grade: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Or a grade or score of it: larger is better."),
-    ] = None,
-    features: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMNS", help="Its features: 'x_*' or a,b,c; else all the rest."),
-    ] = None,
+    rank: RankOption = None,
+    grade: GradeOption = None,
+    features: FeaturesOption = None,
     ignore: IgnoreOption = None,
     text: TextOption = None,
-    model: Annotated[Model, typer.Option(help="The method.")] = Model.SVM,
+    text_features: TextFeaturesOption = None,
+    model: Annotated[
+        str,
+        typer.Option(
+            callback=_known_orderer,
+            autocompletion=lambda: [AUTO, *ORDERERS],
+            metavar="NAME",
+            help=f"{', '.join(ORDERERS)}; or {AUTO}, the best of them in cross-validation.",
+        ),
+    ] = "svm",
+    reduce: ReduceOption = None,
+    settings: SetOption = [],  # noqa: B006 (typer copies it)
     seed: SeedOption = 0,
+    key_file: KeyFileOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Learn from sample orders: one line an object in one order."""
+    """Learn from sample orders: one line an object in one order.
+
+    How good it is, cross-validation says, which divides no group.
+    """
+    import prefero
+
+    parameters = parse_settings(settings)
+    if parameters and model == AUTO:
+        raise typer.BadParameter("--set needs the name of one orderer: add --model.")
+    objects = read_objects(data, Columns(group, rank, grade, features, ignore, text, text_features))
+    if model == AUTO:
+        model, rho = _best(objects, reduce, seed)
+    else:
+        rho = _cross_validated(objects, model, reduce, seed) if not parameters else None
+    orderer = build_orderer(model, objects.X, reduce=reduce, settings=parameters, seed=seed)
+    refuse_gaps(objects, orderer, model)
+    try:
+        trained = fit_final(orderer, objects.X, objects.ranks, groups=objects.groups)
+    except ValueError as error:
+        raise objects.table.error(str(error)) from error
+    prefero.save(trained, out, key=read_key(key_file))
+    if as_json:
+        print_json(
+            {
+                **{"model": model, "file": str(out), "orders": objects.orders},
+                **{"objects": len(objects.ranks), "features": list(objects.X)},
+                "cross_validated_rho": rho,
+            }
+        )
+        return
+    say(
+        f"Trained {model} on {count(objects.orders, 'order')} of "
+        f"{count(len(objects.ranks), 'object')}; wrote {out}. {_told(objects, rho)}"
+    )
+
+
+def _told(objects: Objects, rho: float | None) -> str:
+    """Say how good the orderer is, or why nobody knows."""
+    if rho is not None:
+        what = "orders" if objects.groups is not None else "objects"
+        return f"Mean Spearman rho on {what} that it was not trained on: {rho:.3f} (chance is 0)."
+    return "How good it is, prefero order compare tells."
+
+
+def _cross_validated(objects: Objects, name: str, reduce: int | None, seed: int) -> float | None:
+    """The mean rho of an orderer in cross-validation; None if there is too little for it."""
+    folds = min(_FOLDS, objects.witnesses)
+    if folds < 2 or (objects.groups is None and folds < _FOLDS):
+        return None
+    trials = try_orderers([name], [objects], folds=folds, reduce=reduce, seed=seed)
+    values: Any = trials.results["rho"] if len(trials.results) else []
+    known = [float(value) for value in values if value == value]
+    return sum(known) / len(known) if known else None
+
+
+def _best(objects: Objects, reduce: int | None, seed: int) -> tuple[str, float | None]:
+    """The orderer with the best mean rho in cross-validation, and that rho."""
     import numpy as np
 
-    import prefero
-    from prefero.ordering import ranks_in_groups
-
-    if rank is not None and grade is not None:
-        raise typer.BadParameter("name the column of ranks by --rank, or of grades by --grade.")
-    table = read(data)
-    grade = grade or (table.declared.grade if rank is None else None)
-    if rank is None and grade is None:
-        raise typer.BadParameter("name the column of ranks by --rank, or of grades by --grade.")
-    target = table.column(rank or grade or "")
-    group = group or table.declared.group
-    groups = _groups(table, group)
-    y = table.numbers([target])[:, 0]
-    if grade is not None:
-        y = ranks_in_groups(y, groups, higher_is_better=True)
-    elif groups is not None:
-        _refuse_grades(table, target, y)
-    X = _features(
-        table, features, text, [target, *_columns(table, group), *_columns(table, ignore)]
-    )
-    orderer = getattr(prefero, _ORDERERS[model])()
-    if "random_state" in orderer.get_params():
-        orderer.set_params(random_state=seed)
-    if not takes_missing(orderer):
-        refuse_missing(table, X, np.arange(len(X)), model, _TAKE_MISSING)
-    try:
-        trained = behind_columns(orderer, X).fit(X, y, ranker__groups=groups)
-    except ValueError as error:
-        raise table.error(str(error)) from error
-    prefero.save(trained, out)
-    orders = 1 if groups is None else len(set(groups))
-    fitted, seen = at_final_step(trained, X)
-    rho = fitted.score(seen, y, groups)
-    say(f"{model} from {orders} orders of {len(y)} objects; mean Spearman rho on them {rho:.3f}.")
+    folds = min(_FOLDS, objects.witnesses)
+    if folds < 2:
+        say("Too few orders to choose by: svm.")
+        return "svm", None
+    trials = try_orderers(ORDERERS, [objects], folds=folds, reduce=reduce, seed=seed)
+    for (name, _), reason in trials.failed.items():
+        say(f"{name} is left out: {reason}")
+    means = {
+        name: float(np.nanmean(rows["rho"]))
+        for (name,), rows in (
+            trials.results.groups("ranker") if len(trials.results) else {}
+        ).items()
+        if not np.isnan(rows["rho"]).all()
+    }
+    if not means:
+        raise objects.table.error("no orderer could be trained and measured.")
+    say("rho in cross-validation:")
+    best = max(means, key=lambda name: means[name])
+    for name, value in means.items():
+        say(f"  {name:<12}{value:>7.3f}{'  <- chosen' if name == best else ''}")
+    say(f"  {CONSTANT:<12}{0:>7.3f}  (all objects tied)")
+    return best, means[best]
 
 
 @order.command()
@@ -134,56 +189,80 @@ def predict(
     model: ModelFile,
     data: NewDataFile,
     group: GroupOption = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMNS", help="Columns of NEW to copy into the output, as an id."),
+    ] = None,
     output: Annotated[
         Path,
         typer.Option("--out", "-o", callback=table_out, help="The table to write; - is stdout."),
     ] = Path("-"),
+    key_file: KeyFileOption = None,
 ) -> None:
     """Order new sets of objects: print group, rank and score of every line."""
     import pandas
 
-    import prefero
-
-    trained = prefero.load(model)
-    if final_step(trained).__sklearn_tags__().estimator_type != "orderer":
-        name = type(final_step(trained)).__name__
-        raise ModelFileError(f"{model} holds a {name}, which orders no objects.")
+    trained = load_orderer(model, read_key(key_file))
     table = read(data)
-    orderer, X = at_final_step(trained, new_features(trained, table, _TAKE_MISSING))
+    X = new_features(trained, table, TAKE_MISSING)
+    say_unseen(unseen_names(trained, X))
+    orderer, X = at_final_step(trained, X)
     group = group or table.declared.group
-    groups = _groups(table, group)
+    groups = groups_of(table, group)
     columns: dict[str, Any] = {} if group is None else {group: groups}
+    if keep is not None:
+        columns |= {name: table.frame[name].to_numpy() for name in table.columns(keep)}
     columns["rank"] = orderer.predict(X, groups)
     if hasattr(orderer, "decision_function"):
         columns["score"] = orderer.decision_function(X)
     write(pandas.DataFrame(columns), output)
 
 
-def _refuse_grades(table: "Table", column: str, y: "Values") -> None:
-    """Refuse ranks below 1, which nearly always are grades."""
-    import numpy as np
+@order.command()
+def explain(
+    model: ModelFile,
+    data: NewDataFile,
+    row: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Which object; the first of NEW is 1.")
+    ] = 1,
+    against: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="M",
+            help="Which other one; by default its neighbour in the predicted order.",
+        ),
+    ] = None,
+    group: GroupOption = None,
+    top: Annotated[int, typer.Option(min=1, metavar="K", help="How many features to list.")] = 10,
+    key_file: KeyFileOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say why a model puts one object before another."""
+    from prefero.study import explain_objects
 
-    low = np.flatnonzero(y < 1).tolist()
-    if low:
-        raise table.error(
-            f"column {column!r} holds {y[low[0]]:g}, but ranks start at 1, the best: if larger is "
-            f"better, name it by --grade {column}.",
-            low[0],
-            low[1:],
-        )
+    trained = load_orderer(model, read_key(key_file))
+    table = read(data)
+    for number in (row, against or row):
+        if number > len(table.frame):
+            rows = count(len(table.frame), "row")
+            raise table.error(f"there are {rows}, so --row and --against cannot be {number}.")
+    X = new_features(trained, table, TAKE_MISSING)
+    groups = groups_of(table, group or table.declared.group)
+    other = None if against is None else against - 1
+    why = explain_objects(trained, X, row - 1, other, groups=groups)
+    if as_json:
+        print_json({**why.to_dict(), "row": row})
+    else:
+        print(why.to_text(top).replace(f"Row {row - 1}:", f"Row {row}:", 1))
 
 
-def _groups(table: "Table", group: str | None) -> Any:
-    return None if group is None else table.frame[table.column(group)].to_numpy()
+def load_orderer(path: Path, key: bytes | None = None) -> Any:
+    """Load an orderer of objects, or say what else the file holds."""
+    import prefero
 
-
-def _columns(table: "Table", pattern: str | None) -> list[str]:
-    return [] if pattern is None else table.columns(pattern)
-
-
-def _features(table: "Table", chosen: str | None, text: str | None, used: list[str]) -> Any:
-    """The chosen columns, but for those that say something else."""
-    names = [name for name in table.columns(chosen or "*") if name not in used]
-    if not names:
-        raise table.error("no column is left as a feature to learn from.")
-    return features_of(table, names, text, len(table.frame))
+    trained = prefero.load(path, key=key)
+    if kind_of(trained) != "orderer":
+        name = type(final_step(trained)).__name__
+        raise ModelFileError(f"{path} holds a {name}, which orders no objects.")
+    return trained

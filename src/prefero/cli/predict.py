@@ -1,21 +1,24 @@
 """prefero predict: the order of the labels for new instances."""
 
-from enum import StrEnum
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from prefero._pipelines import at_final_step, final_step
-from prefero.cli.console import say
-from prefero.cli.features import known_features, refuse_missing
-from prefero.cli.models import (
-    as_input,
-    feature_names,
+from prefero._inference import (
+    OF_SETS,
+    Form,
+    Sureness,
     load_ranker,
-    takes_missing,
-    text_features,
+    new_features,
+    predictions,
+    rows_at_a_time,
+    unseen_names,
 )
+from prefero._pipelines import final_step
+from prefero.cli.console import say
+from prefero.cli.models import say_unseen
 from prefero.cli.options import (
     JsonOption,
     KeyFileOption,
@@ -26,13 +29,6 @@ from prefero.cli.options import (
 )
 from prefero.cli.tables import read_in_parts, writing
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-    from numpy.typing import NDArray
-
-    from prefero.tables import Table
-
 EXAMPLES = (
     "prefero predict model.prefero new.csv",
     "prefero predict model.prefero new.csv --output order --top 3 --reliability --keep id",
@@ -40,29 +36,21 @@ EXAMPLES = (
 )
 
 
-CHUNK_ROWS, CHUNK_PAIRS = 10_000, 2_000_000
-
-
-class Form(StrEnum):
-    """A form that predictions can be written in."""
-
-    RANKS = "ranks"
-    ORDER = "order"
-    SCORES = "scores"
-    PAIRS = "pairs"
-
-
 def predict(
     model: ModelFile,
     data: NewDataFile,
     form: Annotated[
-        Form,
+        Form | None,
         typer.Option(
             "--output",
+            metavar="FORM",
             help="ranks (1 is best) or scores (larger is better), a column a label; order, text "
-            "'b > a > c'; pairs, a line a pair, with its probability if the model has one.",
+            "'b > a > c'; pairs, a line a pair, with its probability if the model has one. Of "
+            "models that know what is relevant also relevant, 1 or 0 a label; and calibrated, "
+            "text '[b > a][c]', the relevant first, which is their default; else ranks.",
+            show_default=False,
         ),
-    ] = Form.RANKS,
+    ] = None,
     top: Annotated[
         int | None, typer.Option(min=1, metavar="K", help="Leave out all but the first K labels.")
     ] = None,
@@ -70,6 +58,17 @@ def predict(
         bool,
         typer.Option("--reliability", help="Add the Kendall tau to expect of each row."),
     ] = False,
+    first_set: Annotated[
+        float | None,
+        typer.Option(
+            "--first-set",
+            min=0.001,
+            max=0.999,
+            metavar="ERROR",
+            help="Add the labels that may be first, not more often wrong than this; of models "
+            "that auto made.",
+        ),
+    ] = None,
     keep: Annotated[
         str | None,
         typer.Option(metavar="COLUMNS", help="Columns of NEW to copy into the output, as an id."),
@@ -81,90 +80,36 @@ def predict(
     """Predict the order of the labels for new instances."""
     trained = load_ranker(model, read_key(key_file))
     ranker = final_step(trained)
+    form = _form_for(ranker, form)
     if reliability and not hasattr(ranker, "predict_reliability"):
         raise typer.BadParameter(f"The model in {model} is not calibrated: train it again.")
+    if first_set is not None and not hasattr(ranker, "predict_first_set"):
+        raise typer.BadParameter("--first-set needs a model that --model auto made.")
+    sure = Sureness(reliability, first_set)
     n_rows = 0
+    unseen: dict[str, Counter[str]] = {}
     with writing(out or Path("-"), as_json=as_json) as write:
-        for table in read_in_parts(data, _rows_at_a_time(ranker, form)):
-            write(predictions(trained, table, form, top, keep, reliability))
+        for table in read_in_parts(data, rows_at_a_time(ranker, form)):
+            X = new_features(trained, table)
+            for column, names in unseen_names(trained, X).items():
+                unseen.setdefault(column, Counter()).update(names)
+            write(predictions(trained, X, table, form, top, keep, sure))
             n_rows += len(table.frame)
+    say_unseen(unseen)
+    if form is Form.SCORES:
+        say("Scores order the labels of a row; they are not in the unit of the training data.")
     if out is not None:
         say(f"Wrote the {form} of {n_rows} predictions to {out}.")
 
 
-def _rows_at_a_time(ranker: Any, form: Form) -> int:
-    """Return how many rows to predict at a time: few if each has many pairs of labels."""
-    if form is not Form.PAIRS:
-        return CHUNK_ROWS
-    return max(1, min(CHUNK_ROWS, CHUNK_PAIRS // len(ranker.labels_) ** 2))
-
-
-def predictions(
-    trained: Any, table: "Table", form: Form, top: int | None, keep: str | None, reliability: bool
-) -> "pd.DataFrame":
-    """The lines of output for a part of the input."""
-    kept = table.frame[table.columns(keep)] if keep else table.frame[[]]
-    ranker, X = at_final_step(trained, new_features(trained, table))
-    predictions = _predicted(ranker, X, kept, form, top)
-    if reliability:
-        sure = ranker.predict_reliability(X)
-        predictions["reliability"] = sure[predictions["row"]] if form is Form.PAIRS else sure
-    if form is Form.PAIRS:
-        predictions["row"] += table.first_row
-    return predictions
-
-
-def new_features(model: Any, table: "Table", able: str = "a tree or a forest") -> Any:
-    """Return the features of a table as a model takes them; ``able`` ones take missing values."""
-    import numpy as np
-
-    names = feature_names(model)
-    X = known_features(table, names, model.n_features_in_, text_features(model))
-    if not takes_missing(model):
-        refuse_missing(table, X, np.arange(len(X)), type(final_step(model)).__name__, able)
-    return X if names is None else as_input(model, X)
-
-
-def _predicted(
-    ranker: Any, X: Any, kept: "pd.DataFrame", form: Form, top: int | None
-) -> "pd.DataFrame":
-    import pandas
-
-    ranks = ranker.predict(X)
-    labels = [str(label) for label in ranker.labels_]
-    if form is Form.PAIRS:
-        pairs = _pairs(ranker, X, ranks, labels, top)
-        return kept.iloc[pairs["row"]].reset_index(drop=True).join(pairs)
-    if form is Form.ORDER:
-        from prefero.rankings import format_order, orders_from_ranks
-
-        orders = orders_from_ranks(ranks, labels, top=top)
-        target = pandas.DataFrame({"order": [format_order(order) for order in orders]})
-    elif form is Form.SCORES:
-        scores = pandas.DataFrame(ranker.decision_function(X), columns=labels)
-        target = scores if top is None else scores.where(ranks <= top)
-    else:
-        target = pandas.DataFrame(ranks, columns=labels)
-        target = target if top is None else target.where(ranks <= top).astype("Int64")
-    clash = [name for name in kept.columns if name in target.columns]
-    return kept.drop(columns=clash).join(target)
-
-
-def _pairs(
-    ranker: Any, X: Any, ranks: "NDArray[np.int64]", labels: list[str], top: int | None
-) -> "pd.DataFrame":
-    """A line for each pair of labels, by their predicted order."""
-    import numpy as np
-    import pandas
-
-    order = np.argsort(ranks, axis=1)
-    first, second = np.triu_indices(ranks.shape[1], 1)
-    wanted = first < (top or ranks.shape[1])
-    preferred, other = order[:, first[wanted]], order[:, second[wanted]]
-    row = np.repeat(np.arange(len(order)), wanted.sum())
-    names = np.array(labels, dtype=object)
-    pairs = {"row": row, "preferred": names[preferred.ravel()], "other": names[other.ravel()]}
-    if hasattr(ranker, "predict_pairwise"):
-        probability = ranker.predict_pairwise(X)
-        pairs["probability"] = probability[row, preferred.ravel(), other.ravel()]
-    return pandas.DataFrame(pairs)
+def _form_for(ranker: Any, asked: Form | None) -> Form:
+    """Return the form asked for, or that in which a model says all it knows."""
+    knows = hasattr(ranker, "predict_calibrated")
+    if asked is None:
+        return Form.CALIBRATED if knows else Form.RANKS
+    if asked in OF_SETS and not knows:
+        raise typer.BadParameter(
+            f"--output {asked}: the model does not know what is relevant; train it with "
+            "--format relevance or calibrated."
+        )
+    return asked

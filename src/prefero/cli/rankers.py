@@ -3,6 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+from typer import BadParameter
+
+from prefero._names import did_you_mean
+
 
 @dataclass(frozen=True)
 class RankerChoice:
@@ -14,9 +18,9 @@ class RankerChoice:
 
     def make(self) -> Any:
         """Return an untrained ranker with its default parameters."""
-        from prefero import label_ranking
+        import prefero
 
-        return getattr(label_ranking, self.estimator)()
+        return getattr(prefero, self.estimator)()
 
 
 BASELINE = RankerChoice("consensus", "ConsensusLabelRanker", "same order for everyone")
@@ -31,10 +35,31 @@ RANKERS = (
     RankerChoice("constraint", "ConstraintLabelRanker", "constraint classification"),
 )
 
+# Those that also say which labels are relevant.
+MULTILABEL_RANKERS = (
+    RankerChoice(BASELINE.name, "ConsensusMultilabelRanker", "same answer for everyone"),
+    RankerChoice("neighbors", "NeighborsMultilabelRanker", "nearest neighbours"),
+    RankerChoice("pairwise", "PairwiseMultilabelRanker", "calibrated pairwise comparison"),
+    RankerChoice("binary-relevance", "BinaryRelevanceRanker", "one classifier a label"),
+)
+
 AUTO = "auto"
-RANKER_NAMES = tuple(choice.name for choice in RANKERS)
+AUTOMATIC = RankerChoice(AUTO, "AutoLabelRanker", "automatic ranker")
+RANKER_NAMES = tuple(dict.fromkeys(choice.name for choice in (*RANKERS, *MULTILABEL_RANKERS)))
 
 
-def ranker_choice(name: str) -> RankerChoice:
-    """Return a choice by its name."""
-    return next(choice for choice in RANKERS if choice.name == name)
+def rankers_for(multilabel: bool) -> tuple[RankerChoice, ...]:
+    """Return the rankers of a task."""
+    return MULTILABEL_RANKERS if multilabel else RANKERS
+
+
+def ranker_choice(name: str, multilabel: bool = False) -> RankerChoice:
+    """Return a choice of a task by its name, or say which there are."""
+    choices = rankers_for(multilabel) if multilabel else (*RANKERS, AUTOMATIC)
+    for choice in choices:
+        if choice.name == name:
+            return choice
+    task = "which say what is relevant" if multilabel else "which rank labels"
+    offered = [choice.name for choice in choices]
+    near = did_you_mean(name, offered)
+    raise BadParameter(f"{name!r} is none of the models {task}: {', '.join(offered)}{near}.")

@@ -6,10 +6,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero._inference import refuse_missing, takes_missing
+from prefero.cli.automatic import (
+    Effort,
+    EffortOption,
+    Found,
+    TimeLimitOption,
+    choose,
+    fit_automatic,
+    measure_of_automatic,
+)
 from prefero.cli.console import count, print_json, say
-from prefero.cli.features import refuse_missing, training_features
-from prefero.cli.models import build, fit, parse_settings, takes_missing
+from prefero.cli.features import training_features
+from prefero.cli.models import build, fit, parse_settings
 from prefero.cli.options import (
+    OF_SCORES,
+    BudgetOption,
+    CostOption,
+    CostWeightOption,
+    CutoffOption,
     DataFile,
     DirectionOption,
     Format,
@@ -26,24 +41,24 @@ from prefero.cli.options import (
     ModelOption,
     ModelOutOption,
     Reading,
-    RowsOption,
     SeedOption,
     SetOption,
+    TextFeaturesOption,
     TextOption,
     Unranked,
     UnrankedOption,
+    measure_for,
     read_key,
 )
-from prefero.cli.rankers import AUTO, BASELINE, RANKERS, RankerChoice, ranker_choice
+from prefero.cli.rankers import AUTO, RankerChoice, ranker_choice
 from prefero.cli.tables import rankings_of, read
-from prefero.cli.trials import Plan, Sample, refuse_measure, run_trials, wonder_about_leaks
-from prefero.exceptions import DataError
+from prefero.cli.trials import Plan, Sample, wonder_about_leaks
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
-    from prefero.study import Comparison
     from prefero.tables import Rankings
 
 EXAMPLES = (
@@ -51,9 +66,6 @@ EXAMPLES = (
     "prefero train survey.csv -o m.prefero --labels order --format orders --ignore person",
     "prefero train ranks.csv -o m.prefero --labels a,b,c --model neighbors --set n_neighbors=9",
 )
-
-# With fewer rows cross-validation says nothing.
-_FEWEST_ROWS = 6
 
 
 @dataclass
@@ -77,50 +89,57 @@ def train(
     format: FormatOption = Format.RANKS,
     higher_is_better: DirectionOption = None,
     model: ModelOption = AUTO,
-    measure: MeasureOption = Measure.TAU,
+    measure: MeasureOption = None,
     settings: SetOption = [],  # noqa: B006 (typer copies it)
     ignore: IgnoreOption = None,
     text: TextOption = None,
+    text_features: TextFeaturesOption = None,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="How much each row counts.")
     ] = None,
     groups: GroupsOption = None,
-    rows: RowsOption = Plan.most_rows,
+    effort: EffortOption = Effort.BALANCED,
+    time_limit: TimeLimitOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
+    cutoff: CutoffOption = None,
+    cost: CostOption = None,
+    cost_weight: CostWeightOption = None,
+    budget: BudgetOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
     key_file: KeyFileOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Train a ranker on a table and write it to a file."""
-    from pandas import DataFrame
-
     from prefero.persistence import save
 
     parameters = parse_settings(settings)
     if parameters and model == AUTO:
         raise typer.BadParameter("--set needs the name of one ranker: add --model.")
-    reading = Reading(format, labels, higher_is_better, unranked, instance)
+    reading = Reading(
+        *(format, labels, higher_is_better, unranked, instance),
+        *(cutoff, cost, cost_weight, budget),
+    )
     training = read_training(data, reading, ignore, weights, groups)
     rankings = training.rankings
-    features = training_features(rankings, text)
+    features = training_features(rankings, text, text_features)
     wonder_about_leaks(rankings, features)
-    found = None
-    if model == AUTO:
-        plan = Plan(measure, most_rows=rows, seed=seed)
-        found = _auto(Sample.of(data.stem, rankings, features, training.groups, plan), plan, jobs)
-        model = BASELINE.name if found is None else found.best
-    choice = ranker_choice(model)
-    ranker = build(choice, features, seeded(choice, seed, jobs) | parameters)
-    if not takes_missing(ranker):
-        refuse_missing(rankings.table, features, rankings.rows, choice.name)
-    ranks = DataFrame(rankings.ranks, columns=rankings.labels)
-    save(fit(ranker, features, ranks, training.weights), out, key=read_key(key_file))
+    multilabel = rankings.calibrated is not None
+    plan = Plan(measure_for(measure, multilabel, costs=cost is not None), seed=seed)
+    ways = {"effort": effort.value, "time_limit": time_limit, "n_jobs": jobs}
+    if model == AUTO and not multilabel:
+        plan = replace(plan, measure=measure_of_automatic(plan.measure))
+        # It divides the rows by itself.
+        whole = replace(plan, most_rows=0, folds=0)
+        everyone = Sample.of(data.stem, rankings, features, training.groups, whole)
+        found = fit_automatic(everyone, training.weights, plan, ways)
+    else:
+        found = _fit_one(model, parameters, data.stem, training, features, plan, jobs)
+    save(found.ranker, out, key=read_key(key_file))
     done = Trained(
-        *(choice.name, str(out), len(ranks), rankings.labels, list(features), measure),
-        {} if found is None else dict(zip(found.rankers, found.scores[0].tolist(), strict=True)),
-        None if found is None else found.verdict(),
+        *(found.name, str(out), len(rankings.ranks), rankings.labels, list(features)),
+        *(plan.measure, found.held_out, found.verdict),
     )
     if as_json:
         print_json(asdict(done))
@@ -160,6 +179,29 @@ def read_training(
     )
 
 
+def _fit_one(
+    model: str,
+    parameters: dict[str, Any],
+    name: str,
+    training: Training,
+    features: "pd.DataFrame",
+    plan: Plan,
+    jobs: int | None,
+) -> Found:
+    """Fit one ranker: that of a name, or the best multilabel ranker in cross-validation."""
+    rankings = training.rankings
+    found = Found(None, model, {}, None)
+    if model == AUTO:
+        sample = Sample.of(name, rankings, features, training.groups, plan)
+        found = choose(sample, plan, jobs)
+    choice = ranker_choice(found.name, rankings.calibrated is not None)
+    ranker = build(choice, features, seeded(choice, plan.seed, jobs) | parameters)
+    if not takes_missing(ranker):
+        refuse_missing(rankings.table, features, rankings.rows, choice.name)
+    by_worth = plan.measure in OF_SCORES
+    return replace(found, ranker=fit(ranker, features, rankings, training.weights, by_worth))
+
+
 def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:
     """Return the seed and the number of jobs for a ranker that has such parameters."""
     known = choice.make().get_params(deep=False)
@@ -167,30 +209,12 @@ def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:
     return {name: value for name, value in own.items() if name in known}
 
 
-def _auto(sample: Sample, plan: Plan, jobs: int | None) -> "Comparison | None":
-    """Compare the rankers as prefero compare does; None if too few rows tell."""
-    refuse_measure(sample, plan)
-    n = sample.witnesses
-    if n < _FEWEST_ROWS:
-        say(f"Too few rankings to choose a ranker by ({n}): {BASELINE.title}.")
-        return None
-    sample.wonder()
-    plan = replace(plan, folds=min(plan.folds, n))
-    trials = run_trials(RANKERS, [sample], plan, jobs=jobs)
-    for (name, _), reason in trials.failed.items():
-        say(f"{name} is left out: {reason}")
-    try:
-        return trials.judged(plan.measure)
-    except DataError:
-        say(f"No ranker could be measured: {BASELINE.title}.")
-        return None
-
-
 def _tell(done: Trained) -> None:
     if done.verdict is not None:
-        say(f"{done.measure} in cross-validation:")
+        say(f"{done.measure} on rows not seen:")
+        width = max(map(len, done.cross_validated)) + 2
         for name, value in done.cross_validated.items():
-            say(f"  {name:<12}{value:>7.3f}{'  <- chosen' if name == done.model else ''}")
+            say(f"  {name:<{width}}{value:>7.3f}")
         say(done.verdict)
     say(
         f"Trained {done.model} on {count(done.rows, 'ranking')} of "

@@ -63,6 +63,56 @@ def make_label_ranking(
     return X, drop_labels(ranks, missing, chance)
 
 
+def make_dyad_ranking(
+    n_samples: int = 100,
+    n_features: int = 5,
+    n_labels: int = 8,
+    n_label_features: int = 4,
+    *,
+    personal: float = 1.0,
+    noise: float = 0.5,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Draw instances and labels with features whose products decide who likes what.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_labels, n_label_features : int, default=100, 5, 8, 4
+        The sizes. Features are independent standard normal numbers.
+    personal : float, default=1
+        How much the products of features count against the features of the labels alone, which
+        are the same for everyone.
+    noise : float, default=0.5
+        The size of normal noise, where what features say has size 1.
+    random_state : int, RandomState or None, default=None
+        The source of chance.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        Instances.
+    Y : ndarray of shape (n_samples, n_labels)
+        Their ranks.
+    Z : ndarray of shape (n_labels, n_label_features)
+        Features of the labels.
+
+    Examples
+    --------
+    >>> X, Y, Z = make_dyad_ranking(3, 2, 4, 2, random_state=0)
+    >>> X.shape, Y.shape, Z.shape
+    ((3, 2), (3, 4), (4, 2))
+    """
+    chance = check_random_state(random_state)
+    X = chance.standard_normal((n_samples, n_features))
+    Z = chance.standard_normal((n_labels, n_label_features))
+    shared = Z @ chance.standard_normal(n_label_features) / np.sqrt(n_label_features)
+    mixing = chance.standard_normal((n_features, n_label_features))
+    own = X @ mixing @ Z.T / np.sqrt(n_features * n_label_features)
+    utility = (shared + personal * own) / np.sqrt(1 + personal**2)
+    utility = utility + noise * chance.standard_normal(utility.shape)
+    return X, strict_ranks(utility).astype(np.float64), Z
+
+
 def _linear_centers(
     X: NDArray[np.float64], n_labels: int, chance: np.random.RandomState
 ) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -104,7 +105,18 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         "random_state": ["random_state"],
     }
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
     def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        if issparse(X):
+            raise TypeError(
+                f"X is a sparse matrix, which {type(self).__name__} does not take: give "
+                "X.toarray(), or a few dimensions of it (sklearn.decomposition.TruncatedSVD), or "
+                "use a linear ranker such as PairwiseLabelRanker."
+            )
         if reset:
             encoder = CategoryEncoder.learn(X, self.categorical_features)
             self.nominal_features_ = encoder.nominal
@@ -137,7 +149,7 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         """
         weights = None if (weight == 1).all() else weight
         own = None if votes is None else votes.astype(np.float32)
-        data = bins, self.nominal_features_, ranks, weights, self.criterion, own
+        data = bins, self.nominal_features_, ranks, weights, self._criterion(ranks), own
         grower = _core.TreeGrower(*data)
         options = {"bootstrap": bootstrap, **self._grow_options(*ranks.shape)}
         jobs = min(effective_n_jobs(n_jobs), len(seeds))
@@ -153,6 +165,9 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
                 grower.stop()
                 raise
         return Trees.joined(parts, bins.shape[1], ranks.shape[1])
+
+    def _criterion(self, ranks: Values) -> str:
+        return self.criterion
 
     def _grow_options(self, n_samples: int, n_labels: int) -> dict[str, Any]:
         return {
@@ -194,7 +209,7 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
     ) -> None:
         """Keep how often pairs are tied in each leaf, if any are."""
         for name in ("leaf_ties_", "leaf_pairs_", "_tie_trees"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         found = tie_shares(self._grown, bins, seeds, ranks, weight)
         if found is not None:
             self.leaf_ties_, self.leaf_pairs_ = found

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array, hstack
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import safe_sparse_dot
 
 from prefero import _core
+from prefero._products import row_products
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Count, FittedState
 from prefero._typing import Values
@@ -144,17 +144,18 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         updates = np.zeros(len(edges) if per_edge else len(graphs), dtype=np.int64)
         rng = check_random_state(self.random_state)
         order, steps, violations = np.arange(len(graphs)), 0, []
+        rows = X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data
+        preferred, other = np.ascontiguousarray(edges.T)
+        margin = self.margin * float(X.multiply(X).sum() / len(graphs))
         for _ in range(self.epochs):
             violated, steps = _core.perceptron_epoch(
-                X.indptr.astype(np.int64),
-                X.indices.astype(np.int32),
-                X.data,
+                *rows,
                 indptr,
-                np.ascontiguousarray(edges[:, 0]),
-                np.ascontiguousarray(edges[:, 1]),
+                preferred,
+                other,
                 weight,
                 rng.permutation(order) if self.shuffle else order,
-                self.margin * float(X.multiply(X).sum() / len(graphs)),
+                margin,
                 np.iinfo(np.int64).max if self.alpha is None else self.alpha,
                 per_edge,
                 weights,
@@ -170,7 +171,7 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         return weights - drift / steps if self.average else weights
 
     def _decision(self, X: Any) -> Values:
-        return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        return row_products(X, self.coef_.T) + self.intercept_
 
 
 def _with_constant(X: Any) -> csr_array:

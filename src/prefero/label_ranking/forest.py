@@ -28,9 +28,9 @@ from prefero._warnings import warn_user
 from prefero.base import ScoredRankerMixin
 from prefero.consensus import kemeny
 from prefero.label_ranking._aggregation import LEFT_OUT
-from prefero.label_ranking._tree_base import BaseTreeRanker
+from prefero.label_ranking._tree_base import CRITERIA, BaseTreeRanker
 from prefero.metrics import kendall_tau
-from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
+from prefero.rankings import ScoredRanks, have_ties, ranks_of, strict_ranks
 
 # Rows left out one after the other to judge Kemeny's order.
 KEMENY_ROWS = 500
@@ -44,9 +44,10 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
     ----------
     n_estimators : int, default=100
         The number of trees.
-    criterion : {"kendall", "spearman", "mallows", "entropy"}, default="kendall"
+    criterion : {"auto", "kendall", "spearman", "mallows", "entropy"}, default="auto"
         What a split improves, as in :class:`TreeLabelRanker`. ``"spearman"`` is fastest, above
-        all with many labels.
+        all with many labels. ``"auto"`` is ``"spearman"`` if rankings hold ties, which a
+        Kendall correlation cannot tell from disagreement, else ``"kendall"``.
     splitter : {"best", "random"}, default="best"
         The best cut of each feature, or one at random (extra-trees).
     max_depth : int, optional
@@ -81,7 +82,8 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
     oob_score : bool, default=False
         Whether to predict each training row by the trees that have not seen it.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Nominal features: columns of pandas' category dtype; or their indices, names or mask.
+        Nominal features: columns of pandas' category dtype and columns that hold words; or
+        their indices, names or mask.
     category_splits : {"sets", "one"}, default="sets"
         Tests on sets of categories, or on one against the rest.
     warm_start : bool, default=False
@@ -148,6 +150,7 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseTreeRanker._parameter_constraints,
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "criterion": [StrOptions({"auto", *CRITERIA})],
         "shrinkage": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"})],
         "leaf": [StrOptions({"auto", "ranks", "scores", "blend"})],
         "bootstrap": ["boolean"],
@@ -171,7 +174,7 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         self,
         n_estimators: int = 100,
         *,
-        criterion: str = "kendall",
+        criterion: str = "auto",
         splitter: str = "best",
         max_depth: int | None = None,
         min_samples_split: int | float | None = 2,
@@ -249,6 +252,11 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         self._learn_ties(bins, self.seeds_ if self.bootstrap else None, ranks, weight)
         if self.oob_score:
             self._predict_out_of_bag(bins, ranks)
+
+    def _criterion(self, ranks: Values) -> str:
+        if self.criterion != "auto":
+            return self.criterion
+        return "spearman" if have_ties(ranks) else "kendall"
 
     def _choose_shrinkage(
         self,

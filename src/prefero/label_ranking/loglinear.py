@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import check_array
-from sklearn.utils.extmath import safe_sparse_dot
 
+from prefero._products import row_products
 from prefero._sklearn import Interval, StrOptions
 from prefero._solvers import HeldOutModels, warn_unconverged
 from prefero._state import Array, Attribute, Count, FittedState
@@ -277,5 +277,7 @@ default="domination"
 
     def _decision(self, X: Any) -> Values:
         if self.base_functions is not None:
-            return self._values(X) @ self.coef_
-        return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+            values = self._values(X)
+            products = row_products(values.reshape(-1, values.shape[-1]), self.coef_[:, None])
+            return products.reshape(values.shape[:-1])
+        return row_products(X, self.coef_.T) + self.intercept_

@@ -79,7 +79,8 @@ class TreeLabelRanker(BaseTreeRanker):
     calibrate : bool, default=True
         Whether pair probabilities are learned, from trees grown without some of the rows.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Nominal features: columns of pandas' category dtype; or their indices, names or mask.
+        Nominal features: columns of pandas' category dtype and columns that hold words; or
+        their indices, names or mask.
     category_splits : {"sets", "one"}, default="sets"
         Tests on sets of categories, or on one against the rest.
     random_state : int, RandomState or None, default=None

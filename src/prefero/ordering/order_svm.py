@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from prefero._products import row_products
 from prefero._sklearn import Interval
 from prefero._solvers import Lbfgs, warn_unconverged
 from prefero._state import Array, Count, FittedState
@@ -103,7 +104,7 @@ class OrderSVMOrderer(BaseOrderer):
             warn_unconverged("OrderSVMOrderer", self.max_iter)
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
-        return X @ self.coef_
+        return row_products(X, self.coef_[:, None])[:, 0]
 
 
 def _sides(orders: SampleOrders, max_cuts: int) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from sklearn.kernel_approximation import Nystroem
 
 from prefero import _core
+from prefero._products import row_products
 from prefero._sklearn import Interval, StrOptions
 from prefero._solvers import warn_unconverged
 from prefero._state import Array, Count, FittedState, Model, State
@@ -146,7 +147,8 @@ class RankSVMOrderer(BaseOrderer):
         ).fit(X)
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
-        return (X if self.feature_map_ is None else self.feature_map_.transform(X)) @ self.coef_
+        mapped = X if self.feature_map_ is None else self.feature_map_.transform(X)
+        return row_products(mapped, self.coef_[:, None])[:, 0]
 
 
 class _PrimalObjective:

@@ -14,6 +14,7 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
+from prefero._products import row_products
 from prefero._sklearn import Interval, StrOptions, check_feature_names_in
 from prefero._state import Array, Count, FittedState
 from prefero.base import FittedMixin, SampleOrders, check_features, check_sample_orders, fitting
@@ -193,7 +194,7 @@ class RankCorrelationReducer(
             Coordinates.
         """
         check_is_fitted(self)
-        return np.asarray(check_features(self, X, reset=False) @ self.components_.T)
+        return row_products(check_features(self, X, reset=False), self.components_.T)
 
     def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the point of the subspace of the components that has the given coordinates.

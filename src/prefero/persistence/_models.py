@@ -24,7 +24,7 @@ def restored(module: str, name: str, state: dict[str, Any], *, old: bool = False
     owner = trusted_type(module, name)
     if owner is None or not hasattr(owner, "get_params"):
         raise ModelFileError(f"{module}.{name} is not on the list of types that are safe to load.")
-    state = {**_parameters(owner, state, old), **_learned(owner, state)}
+    state = {**_parameters(owner, state, old), **_learned(owner, state, old)}
     _check(owner, state)
     estimator: Any = object.__new__(owner)
     vars(estimator).update(state)
@@ -34,14 +34,19 @@ def restored(module: str, name: str, state: dict[str, Any], *, old: bool = False
 def state_of(estimator: Any) -> dict[str, Any]:
     """Return what a file holds of an estimator, and can be restored: parameters and fitted state.
 
-    Private attributes that are not declared are made from the others at first use.
+    Private attributes that are not declared are made from the others at first use; what else
+    scikit-learn of another version keeps is told to nobody. An estimator whose parameters may be
+    tables gives them in ``_plain_parameters`` as arrays.
     """
     owner = type(estimator)
+    known = {*_declared(owner), *_defaults(owner)}
     state = {
         name: value
         for name, value in vars(estimator).items()
-        if not name.startswith("_") or name in _declared(owner)
+        if name in known or (_is_ours(owner) and not name.startswith("_"))
     }
+    if _is_ours(owner) and hasattr(estimator, "_plain_parameters"):
+        state |= estimator._plain_parameters()
     _check(owner, state)
     return state
 
@@ -51,11 +56,8 @@ def _check(owner: type, state: Mapping[str, Any]) -> None:
     name, declared = owner.__name__, _declared(owner)
     parameters = {key: state[key] for key in _defaults(owner)}
     learned = state.keys() - parameters.keys()
-    for key in learned - declared.keys():
-        # scikit-learn of another version may keep more than is known here; what the class
-        # itself has is not for a file to replace.
-        if _is_ours(owner) or hasattr(owner, key):
-            raise StateError(f"{name} has an attribute {key!r:.40} that its class does not declare")
+    for key in sorted(learned - declared.keys()):
+        raise StateError(f"{name} has an attribute {key!r:.40} that its class does not declare")
     for key, value in parameters.items():
         # A type is a function too, but for an encoder, which does not call it.
         if callable(value) and key != "dtype":
@@ -111,6 +113,9 @@ def _parameters(owner: type, state: Mapping[str, Any], old: bool) -> dict[str, A
     return parameters
 
 
-def _learned(owner: type, state: Mapping[str, Any]) -> dict[str, Any]:
+def _learned(owner: type, state: Mapping[str, Any], old: bool) -> dict[str, Any]:
     others = {*_defaults(owner), "_sklearn_version"}
+    if old and not _is_ours(owner):
+        # The first format held all that scikit-learn keeps for itself.
+        others |= {name for name in state if name.startswith("_")} - _declared(owner).keys()
     return {name: value for name, value in state.items() if name not in others}

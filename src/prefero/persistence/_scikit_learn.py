@@ -352,6 +352,39 @@ STATES: dict[str, FittedState] = {
     "VarianceThreshold": {**_FEATURES, "variances_": Array("f", _F, nan=True)},
 }
 
+
+def _are_plain(value: Any, state: State) -> bool:
+    if type(value) is dict:
+        return all(_are_plain(entry, state) for entry in value.values())
+    if type(value) is np.ndarray and value.dtype == object:
+        return all(entry is None or isinstance(entry, int | float) for entry in value.flat)
+    plain = isinstance(value, str | int | float | np.number)
+    return plain or (type(value) is np.ndarray and value.dtype.kind in "biuf")
+
+
+# What a fit tells of itself and no prediction reads.
+_TOLD = {
+    "GaussianNB": ("class_count_", "epsilon_"),
+    "LinearRegression": ("rank_", "singular_"),
+    "LinearSVC": ("n_iter_",),
+    "LogisticRegression": ("n_iter_",),
+    "LogisticRegressionCV": (
+        *("C_", "Cs_", "coefs_paths_", "l1_ratio_", "l1_ratios_", "n_iter_", "scores_"),
+    ),
+    "MaxAbsScaler": ("max_abs_", "n_samples_seen_"),
+    "MinMaxScaler": ("data_max_", "data_min_", "data_range_", "n_samples_seen_"),
+    "Nystroem": ("component_indices_",),
+    "PCA": ("explained_variance_ratio_", "n_samples_", "noise_variance_", "singular_values_"),
+    "Ridge": ("n_iter_", "solver_"),
+    "RidgeCV": ("alpha_", "best_score_", "cv_results_"),
+    "RidgeClassifier": ("n_iter_", "solver_"),
+    "StandardScaler": ("n_samples_seen_", "var_"),
+    "TruncatedSVD": ("explained_variance_", "explained_variance_ratio_", "singular_values_"),
+}
+_PLAIN = Attribute(optional=True, none=True, rule=("plain numbers or words", _are_plain))
+for _owner, _names in _TOLD.items():
+    STATES[_owner] = {**STATES[_owner], **dict.fromkeys(_names, _PLAIN)}
+
 _DTYPE = Attribute(rule=("a type of numbers", _is_dtype))
 _KERNELS = ("linear", "rbf", "poly", "polynomial", "sigmoid", "cosine", "laplacian", "chi2")
 

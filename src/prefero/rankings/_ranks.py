@@ -144,6 +144,27 @@ def _are_finite_floats(scores: ArrayLike) -> TypeGuard[NDArray[np.float64]]:
     )
 
 
+def have_ties(ranks: NDArray[np.float64]) -> bool:
+    """Tell whether any row of a rank matrix holds equal ranks.
+
+    Parameters
+    ----------
+    ranks : ndarray of shape (n_samples, n_labels)
+        Ranks, validated.
+
+    Returns
+    -------
+    bool
+        Labels that are not ranked are not tied.
+
+    Examples
+    --------
+    >>> have_ties(np.array([[1.0, 2.0, 2.0]])), have_ties(np.array([[1.0, np.nan, np.nan]]))
+    (True, False)
+    """
+    return bool((np.diff(np.sort(ranks, axis=1), axis=1) == 0).any())
+
+
 def pair_signs(Y: ArrayLike) -> NDArray[np.int8]:
     """Return which label of each pair stands first.
 

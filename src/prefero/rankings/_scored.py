@@ -69,7 +69,7 @@ class ScoredRanks:
         )
         if worth.shape != ranks.shape:
             raise ValueError(f"scores have the shape {worth.shape}, but y has {ranks.shape}.")
-        labels = np.arange(ranks.shape[1]) if names is None else names
+        labels = np.array(range(ranks.shape[1]), dtype=object) if names is None else names
         ranked = ~np.isnan(ranks)
         _refuse_missing(worth, ranked, labels)
         _refuse_other_order(ranks, worth, labels)

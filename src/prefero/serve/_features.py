@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from prefero._pipelines import final_step
-from prefero.cli.models import feature_names, text_features
+from prefero._inference import feature_names, text_features
 
 # Standard deviations from the mean that a number is offered in where the model keeps only these.
 _USUAL = 2.0

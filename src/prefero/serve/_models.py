@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from prefero._pipelines import final_step
-from prefero.cli.models import load_ranker
+from prefero._inference import load_ranker
 from prefero.exceptions import ModelFileError
 from prefero.serve._features import Feature, features_of
 

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import IO
 
-from prefero.cli.predict import CHUNK_ROWS, Form, predictions
+from prefero._inference import Form, Sureness, new_features, predictions, rows_at_a_time
 from prefero.serve._models import ServedModel
 from prefero.tables import read_parts
 
@@ -20,8 +20,11 @@ def answer_table(
     """Return a file of predictions for a table, whole: a bad line is found before any is sent."""
     found = tempfile.SpooledTemporaryFile(_IN_MEMORY)
     text = io.TextIOWrapper(found, encoding="utf-8", newline="", write_through=True)
-    for number, table in enumerate(read_parts(io.BytesIO(body), CHUNK_ROWS, name="table")):
-        frame = predictions(served.model, table, Form(form), top, None, reliability)
+    wanted, sure = Form(form), Sureness(reliability, None)
+    size = rows_at_a_time(served.ranker, wanted)
+    for number, table in enumerate(read_parts(io.BytesIO(body), size, name="table")):
+        X = new_features(served.model, table)
+        frame = predictions(served.model, X, table, wanted, top, None, sure)
         frame.to_csv(text, index=False, header=number == 0)
     text.detach()
     found.seek(0)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from prefero._names import did_you_mean
 from prefero._pipelines import at_final_step
 from prefero._sklearn import safe_indexing
 from prefero._typing import Values
@@ -13,6 +14,7 @@ from prefero.study.table import Table
 
 # Rows that stand in for a feature's other values, where a model cannot be taken apart.
 _MOST_BACKGROUND = 200
+ZERO_POINT = "the zero point"
 _MOST_NEIGHBORS = 20
 
 
@@ -53,19 +55,33 @@ class View:
         self.instance = safe_indexing(X, [row])
         self.ranker, self.inner = at_final_step(model, self.instance)
         self.labels = self.ranker.labels_.tolist()
-        self.scores = self.ranker.decision_function(self.inner)[0]
+        # The zero point of a multilabel ranker stands behind the labels, as one label more.
+        self.calibrated = hasattr(self.ranker, "predict_calibrated")
+        if self.calibrated:
+            self.labels.append(ZERO_POINT)
+        self.scores = self.score(self.ranker, self.inner)[0]
+
+    def score(self, model: Any, X: Any) -> Values:
+        """The scores of the labels, with that of the zero point if there is one."""
+        scores = model.decision_function(X)
+        return np.column_stack([scores, np.zeros(len(scores))]) if self.calibrated else scores
 
     def indices(self, pair: tuple[Any, Any] | None) -> tuple[int, int]:
         """The indices of two labels, by default of the two predicted first."""
         if len(self.labels) < 2:
             raise ValueError("There is only one label: nothing is put before anything.")
+        if pair is None and self.calibrated:
+            return int(np.argmax(self.scores[:-1])), len(self.labels) - 1
         if pair is None:
             first, second = np.argsort(self.ranker.predict(self.inner)[0])[:2]
             return int(first), int(second)
         names = [str(label) for label in self.labels]
         for label in pair:
             if str(label) not in names:
-                raise ValueError(f"There is no label {label!r}; there are {', '.join(names)}.")
+                near = did_you_mean(str(label), names)
+                raise ValueError(
+                    f"There is no label {label!r}{near}; there are {', '.join(names)}."
+                )
         a, b = (names.index(str(label)) for label in pair)
         if a == b:
             raise ValueError(f"pair must name two labels, got {pair[0]!r} twice.")
@@ -74,6 +90,10 @@ class View:
     def order(self) -> list[Any]:
         """The labels by name, best first."""
         return self.ranker.predict_order(self.inner)[0].tolist()
+
+    def n_relevant(self) -> int | None:
+        """How many of them are relevant; None if the ranker does not tell."""
+        return int(self.ranker.predict(self.inner).sum()) if self.calibrated else None
 
     def feature_names(self) -> list[str]:
         """The names of the features of X."""
@@ -135,20 +155,25 @@ def _linear_weights(ranker: Any, a: int, b: int) -> tuple[Values, float, str] | 
     coef, n_labels = getattr(ranker, "coef_", None), len(ranker.labels_)
     if coef is None or np.ndim(coef) != 2:
         return None
+    unit = "score"
     if hasattr(ranker, "pairs_"):
         first, second, sign = (a, b, 1) if a < b else (b, a, -1)
         at = int(np.flatnonzero((ranker.pairs_ == (first, second)).all(axis=1))[0])
         return sign * coef[at], float(sign * ranker.intercept_[at]), "log-odds"
     if coef.shape[0] != n_labels:
         return None
-    return coef[a] - coef[b], float(ranker.intercept_[a] - ranker.intercept_[b]), "score"
+    offsets = ranker.intercept_
+    if hasattr(ranker, "predict_calibrated"):
+        coef, offsets = np.vstack([coef, np.zeros(coef.shape[1])]), np.append(offsets, 0.0)
+        unit = "log-odds"
+    return coef[a] - coef[b], float(offsets[a] - offsets[b]), unit
 
 
 def _by_replacement(view: View, a: int, b: int) -> Parts:
     """Ask again with each feature replaced by its values in the other rows."""
 
     def margins(X: Any) -> Values:
-        scores = view.model.decision_function(X)
+        scores = view.score(view.model, X)
         return scores[:, a] - scores[:, b]
 
     margin = float(view.scores[a] - view.scores[b])
@@ -160,11 +185,12 @@ def _by_replacement(view: View, a: int, b: int) -> Parts:
         copies = safe_indexing(view.X, np.full(len(others), view.row))
         background = safe_indexing(view.X, others)
         for j in range(n_features):
-            amounts[j] = margin - margins(_with_column(copies, background, j)).mean()
+            amounts[j] = margin - margins(with_column(copies, background, j)).mean()
     return Parts(margin, None, amounts, False, "score", how)
 
 
-def _with_column(copies: Any, background: Any, j: int) -> Any:
+def with_column(copies: Any, background: Any, j: int) -> Any:
+    """Return rows with one column taken from others."""
     changed = copies.copy()
     if hasattr(changed, "iloc"):
         name = changed.columns[j]
@@ -188,13 +214,18 @@ def evidence_for(view: View, a: int, b: int) -> tuple[str, Table] | None:
 
 def _neighbors(view: View, a: int, b: int) -> tuple[str, Table]:
     why = view.ranker.explain_neighbors(view.inner)
-    ranks, weights = why.rankings[0], why.weights[0]
-    difference = ranks[:, b] - ranks[:, a]
+    weights = why.weights[0]
+    if view.calibrated:
+        # A label set puts its labels before the zero point, and all others after it.
+        relevance = np.column_stack([why.relevance[0], np.full(len(weights), 0.5)])
+        difference = relevance[:, a] - relevance[:, b]
+    else:
+        difference = why.rankings[0][:, b] - why.rankings[0][:, a]
     first, second = view.labels[a], view.labels[b]
     says = {1: f"{first} > {second}", -1: f"{second} > {first}", 0: "tied"}
     rows = [
         {
-            "case": int(case),
+            "case": int(case) + 1,
             "distance": float(distance),
             "weight": float(weight),
             "says": "unknown" if np.isnan(d) else says[int(np.sign(d))],
@@ -205,7 +236,7 @@ def _neighbors(view: View, a: int, b: int) -> tuple[str, Table]:
     ]
     votes = [float(weights[sign * difference > 0].sum()) for sign in (1, -1)]
     title = (
-        f"The nearest {len(rows)} cases (row numbers of the training data) vote "
+        f"The nearest {len(rows)} cases (numbers of the training rows, from 1) vote "
         f"{votes[0]:.3g} for {first} and {votes[1]:.3g} for {second}:"
     )
     return title, Table(rows[:_MOST_NEIGHBORS])

@@ -1,7 +1,7 @@
 """Data sets as experiments take them, and the folds that all rankers share."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import joblib
@@ -13,7 +13,7 @@ from sklearn.utils import Bunch, check_consistent_length
 from prefero._doubts import repeated_rows
 from prefero._typing import Values
 from prefero._warnings import warn_user
-from prefero.rankings import check_ranks, label_names
+from prefero.rankings import check_ranks, have_ties, label_names
 from prefero.study._cells import derived_seed
 
 Source: TypeAlias = tuple[Any, ...] | Bunch | Callable[[], tuple[Any, ...] | Bunch]
@@ -33,10 +33,23 @@ class DataSet:
     fingerprint: str
     groups: NDArray[Any] | None = None
     tied: bool = False
+    values: Mapping[str, Values] = field(default_factory=dict)
+
+
+Check: TypeAlias = Callable[[Any, str], tuple[Values, NDArray[Any] | None]]
+
+
+def check_label_ranks(Y: Any, name: str) -> tuple[Values, NDArray[Any] | None]:
+    """Return ranks of labels as numbers, and the names of the labels if they have some."""
+    return check_ranks(Y, name=name), label_names(Y)
 
 
 def load_data(
-    name: str, source: Source, n_splits: int = 1, groups: ArrayLike | None = None
+    name: str,
+    source: Source,
+    n_splits: int = 1,
+    groups: ArrayLike | None = None,
+    check: Check = check_label_ranks,
 ) -> DataSet:
     """Return a data set as rankers take it, or say what is wrong with it."""
     parts = source() if callable(source) else source
@@ -44,35 +57,41 @@ def load_data(
     if isinstance(parts, Bunch):
         names = parts.get("label_names")
         parts = (parts.data, parts.target)
-    if len(parts) not in (2, 3):
+    if len(parts) not in (2, 3, 4):
         raise ValueError(
-            f"data[{name!r}] must be (X, Y), (X, Y, scores) or a function that returns one of "
-            f"them, got {len(parts)} parts."
+            f"data[{name!r}] must be (X, Y), (X, Y, scores), (X, Y, scores, values) or a function "
+            f"that returns one of them, got {len(parts)} parts."
         )
     X, Y = parts[:2]
-    ranks = check_ranks(Y, name=f"Y of {name}")
-    scores = None if len(parts) == 2 else np.asarray(parts[2], dtype=np.float64)
+    ranks, found = check(Y, f"Y of {name}")
+    scores, values = (*parts[2:], None, None)[:2]
+    scores = None if scores is None else np.asarray(scores, dtype=np.float64)
+    values = {key: np.asarray(worth, dtype=np.float64) for key, worth in (values or {}).items()}
     members = None if groups is None else np.asarray(groups)
-    check_consistent_length(X, ranks, scores, members)
+    check_consistent_length(X, ranks, scores, members, *values.values())
     count = len(ranks) if members is None else len(np.unique(members))
     if count < n_splits:
         what = "rows" if members is None else "groups"
         raise ValueError(f"{name} has {count} {what}, too few for {n_splits} folds.")
-    names = label_names(Y) if names is None else names
-    labels = np.arange(ranks.shape[1]) if names is None else np.asarray(names, dtype=object)
-    tied = bool((np.diff(np.sort(ranks, axis=1), axis=1) == 0).any())
-    return DataSet(X, ranks, scores, labels, joblib.hash((X, ranks, scores)), members, tied)
+    names = found if names is None else names
+    labels = np.arange(ranks.shape[-1]) if names is None else np.asarray(names, dtype=object)
+    tied = have_ties(ranks)
+    content = (X, ranks, scores, values) if values else (X, ranks, scores)
+    return DataSet(X, ranks, scores, labels, joblib.hash(content), members, tied, values)
 
 
 def load_all(
-    data: Mapping[str, Source], groups: Mapping[str, ArrayLike] | None, n_splits: int = 1
+    data: Mapping[str, Source],
+    groups: Mapping[str, ArrayLike] | None,
+    n_splits: int = 1,
+    check: Check = check_label_ranks,
 ) -> dict[str, DataSet]:
     """Return data sets as rankers take them, each with its groups."""
     unknown = set(groups or {}) - set(data)
     if unknown:
         raise ValueError(f"groups name {sorted(unknown)[0]!r}, which is no data set given.")
     return {
-        name: load_data(name, source, n_splits, (groups or {}).get(name))
+        name: load_data(name, source, n_splits, (groups or {}).get(name), check)
         for name, source in data.items()
     }
 

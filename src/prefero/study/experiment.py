@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -15,13 +15,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import check_cv
 
 import prefero
-from prefero._pipelines import at_final_step
 from prefero._progress import Progress, reporting
 from prefero._sklearn import safe_indexing
-from prefero.metrics import kendall_tau, regret, spearman_rho, top_accuracy
 from prefero.rankings import drop_labels
 from prefero.study._cells import CellStore, Values, derived_seed, digest
 from prefero.study._data import DataSet, Folds, Source, Split, Splits, load_all
+from prefero.study._tasks import first_worth, task_of
 from prefero.study.table import Table
 
 __all__ = ["run_experiment", "summarize"]
@@ -46,18 +45,16 @@ class _Cell:
         return derived_seed(purpose, random_state, *place)
 
 
-_MEASURES = (
-    *("tau", "tau_x", "rho", "top1", "regret", "train_rows", "test_rows"),
-    *("fit_seconds", "predict_seconds"),
-)
+_COSTS = ("train_rows", "test_rows", "fit_seconds", "predict_seconds")
 
 
 @dataclass(frozen=True)
 class _Extra:
-    """The columns that the caller adds."""
+    """The columns that the caller adds, and whether rankers learn from scores."""
 
     details: Details
     measures: Measures
+    use_scores: bool = False
 
     def values(self, model: Any, X: Any, ranks: ArrayLike) -> Values:
         """Return them for a fitted ranker and the rows that it has not seen."""
@@ -92,6 +89,7 @@ def run_experiment(
     folder: str | os.PathLike[str] | None = None,
     details: Details | None = None,
     measures: Measures | None = None,
+    use_scores: bool = False,
     progress: Progress = "auto",
 ) -> Table:
     """Cross-validate rankers on data sets, with labels missing from the training rankings.
@@ -104,11 +102,15 @@ def run_experiment(
     Parameters
     ----------
     rankers : mapping of str to estimator
-        Label rankers, or pipelines that end in one, by name.
+        Label rankers, multilabel rankers or orderers, or pipelines that end in one, by name;
+        all of one task.
     data : mapping of str to tuple, Bunch or callable
-        By name: ``(X, Y)``, ``(X, Y, scores)``, a data set of `prefero.datasets`, or a
-        function that returns one of them. ``Y`` holds ranks; ``scores`` (larger is better)
-        say what each label is worth, for the regret.
+        By name: ``(X, Y)``, ``(X, Y, scores)``, ``(X, Y, scores, values)``, a data set of
+        `prefero.datasets`, or a function that returns one of them. ``Y`` holds ranks; for
+        multilabel rankers calibrated ranks, the zero point last; for orderers one rank an
+        object, whose orders ``groups`` tells apart. ``scores`` (larger is better) say what each
+        label is worth, for the regret; of objects, their grades. ``values`` are further worths
+        of the labels, by name: their means over the labels predicted first become columns.
     n_splits : int, default=10
         Folds of each repetition.
     n_repeats : int, default=1
@@ -138,6 +140,8 @@ def run_experiment(
     measures : mapping of str to callable, optional
         Further measures: what each function returns for the fitted ranker, the instances that
         it has not seen and their ranks. A function is known by its column's name.
+    use_scores : bool, default=False
+        Whether label rankers whose ``fit`` takes scores are trained on them too.
     progress : {"auto"}, callable or None, default="auto"
         ``"auto"`` draws a bar with the time left when standard error is a terminal; a
         function is called with the numbers of finished and of all cells.
@@ -146,10 +150,16 @@ def run_experiment(
     -------
     Table
         One row a cell with the columns ``dataset``, ``ranker``, ``missing``,
-        ``repetition``, ``fold``, ``tau`` (Kendall), ``tau_x`` (Emond and Mason's, which
-        expects ties where there are some: of ``predict_buckets``), ``rho`` (Spearman),
-        ``top1`` (how often the first choice is right), ``regret`` (NaN without scores),
-        ``train_rows``, ``test_rows``, ``fit_seconds``, ``predict_seconds`` and the details.
+        ``repetition``, ``fold``, the measures, ``train_rows``, ``test_rows``,
+        ``fit_seconds``, ``predict_seconds`` and the details. The measures of label rankers are
+        ``tau`` (Kendall), ``tau_x`` (Emond and Mason's, which expects ties where there are
+        some: of ``predict_buckets``), ``rho`` (Spearman), ``top1`` (how often the first choice
+        is right) and, NaN without scores, ``regret``, ``utility`` (what the first choice is
+        worth) and ``gap_closed`` (from the label best on the training rows); those of
+        multilabel rankers ``rho`` (over labels and zero point), ``average_precision``,
+        ``ranking_loss``, ``one_error``,
+        ``hamming_loss`` and ``subset_loss``; those of orderers, as means over groups, ``rho``,
+        ``tau``, ``ndcg`` (of the first ten), ``map`` and ``mrr``.
 
     Examples
     --------
@@ -161,11 +171,14 @@ def run_experiment(
     array([1., 1.])
     """
     folds = Folds(n_splits, n_repeats, cv if cv is None else check_cv(cv), random_state)
-    extra = _Extra(dict(details or {}), dict(measures or {}))
+    extra = _Extra(dict(details or {}), dict(measures or {}), use_scores)
     rates = [_checked_rate(rate) for rate in missing]
     if not (rankers and data and rates):
         raise ValueError("There is nothing to run: give a ranker, a data set and a rate.")
-    sets = load_all(data, groups, n_splits if cv is None else 1)
+    task = task_of(rankers)
+    if task.kind != "label_ranker" and any(rates):
+        raise ValueError("Labels are dropped from the rankings of label rankers only.")
+    sets = load_all(data, groups, n_splits if cv is None else 1, task.check)
     splits = {name: folds.of(name, one) for name, one in sets.items()}
     cells = [
         _Cell(name, ranker, rate, *place)
@@ -173,7 +186,9 @@ def run_experiment(
         for place in splits[name]
     ]
     keys = _keys(cells, random_state, sets, splits, rankers, extra)
-    store = CellStore(folder, [*_MEASURES, *extra.details, *extra.measures])
+    values = dict.fromkeys(name for one in sets.values() for name in one.values)
+    columns = [*task.measures, *values, *_COSTS, *extra.details, *extra.measures]
+    store = CellStore(folder, columns)
     pending = [cell for cell in cells if keys[cell] not in store]
     jobs = (
         joblib.delayed(_run_cell)(
@@ -214,6 +229,7 @@ def _keys(
         sorted(extra.measures),
         prefero.__version__,
         sklearn.__version__,
+        *(["scores"] if extra.use_scores else []),
     ]
     return {
         cell: digest(
@@ -270,33 +286,23 @@ def _measure(
     train, test = split
     train, ranks = _training(data.ranks, train, cell.missing, cell.seed("labels", random_state))
     model = seeded(ranker, cell.seed("ranker", random_state))
+    task = task_of({cell.ranker: ranker})
+    data_seen = data if extra.use_scores else replace(data, scores=None)
     start = time.perf_counter()
-    model.fit(safe_indexing(data.X, train), ranks)
+    task.fit(model, safe_indexing(data.X, train), ranks, data_seen, train)
     fitted = time.perf_counter()
     unseen = safe_indexing(data.X, test)
-    predicted = model.predict(unseen)
+    predicted = task.predict(model, unseen, data, test)
     done = time.perf_counter()
-    truth = data.ranks[test]
-    scores = None if data.scores is None else data.scores[test]
-    tied = _buckets(model, unseen, predicted) if data.tied else predicted
     return {
-        "tau": float(kendall_tau(truth, predicted)),
-        "tau_x": float(kendall_tau(truth, tied, variant="x")),
-        "rho": float(spearman_rho(truth, predicted)),
-        "top1": float(top_accuracy(truth, predicted)),
-        "regret": float("nan") if scores is None else float(regret(scores, predicted)),
+        **task.measure(model, unseen, predicted, data, test, train),
+        **{name: first_worth(worth[test], predicted) for name, worth in data.values.items()},
         "train_rows": float(len(train)),
         "test_rows": float(len(test)),
         "fit_seconds": fitted - start,
         "predict_seconds": done - fitted,
-        **extra.values(model, unseen, truth),
+        **extra.values(model, unseen, data.ranks[test]),
     }
-
-
-def _buckets(model: Any, X: Any, predicted: ArrayLike) -> ArrayLike:
-    """Return the prediction with ties, where a ranker knows of ties."""
-    ranker, inner = at_final_step(model, X)
-    return ranker.predict_buckets(inner) if hasattr(ranker, "predict_buckets") else predicted
 
 
 def _training(

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from prefero.rankings import format_order
-from prefero.study._attribution import Effect, View, evidence_for, margin_parts
+from prefero.study._attribution import ZERO_POINT, Effect, View, evidence_for, margin_parts
 from prefero.study.table import Table
 
-__all__ = ["Effect", "Explanation", "explain"]
+__all__ = ["ZERO_POINT", "Effect", "Explanation", "explain"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +42,9 @@ class Explanation:
         the forest.
     how : str
         How the effects were measured, in a sentence.
+    n_relevant : int or None
+        How many labels of the order are relevant, where the ranker tells. One of the pair may
+        then be ``"the zero point"``, before which relevant labels stand.
     """
 
     model: str
@@ -56,6 +59,7 @@ class Explanation:
     how: str
     evidence: Table | None = None
     title: str = field(default="", repr=False)
+    n_relevant: int | None = None
 
     def verdict(self) -> str:
         """Return the finding in a sentence.
@@ -65,6 +69,8 @@ class Explanation:
         str
             Which of the two labels is ahead, by how much and how surely.
         """
+        if self.n_relevant is not None and ZERO_POINT in self.pair:
+            return self._relevance_verdict()
         a, b = self.pair if self.margin >= 0 else self.pair[::-1]
         text = f"{a} is ahead of {b} by {abs(self.margin):.3g} ({self.unit})"
         if self.margin == 0:
@@ -73,6 +79,17 @@ class Explanation:
             return f"{text}."
         probability = self.probability if self.margin >= 0 else 1 - self.probability
         return f"{text}; P({a} before {b}) = {probability:.2f}."
+
+    def _relevance_verdict(self) -> str:
+        """Say whether the label that is compared with the zero point is relevant."""
+        flipped = self.pair[0] == ZERO_POINT
+        label, margin = self.pair[flipped], -self.margin if flipped else self.margin
+        side, way = ("relevant", "above") if margin > 0 else ("not relevant", "below")
+        text = f"{label} is {side}: {abs(margin):.3g} ({self.unit}) {way} the zero point"
+        if self.probability is None:
+            return f"{text}."
+        chance = 1 - self.probability if flipped else self.probability
+        return f"{text}; P({label} is relevant) = {chance:.2f}."
 
     def effect_table(self, top: int | None = 10) -> Table:
         """Return the effects of the features as a table.
@@ -92,7 +109,7 @@ class Explanation:
         rows = [self._line(e.feature, _text(e.value), e.amount) for e in shown]
         if rest and self.base is not None:
             rows.append(self._line(f"{len(rest)} more", "", sum(e.amount for e in rest)))
-        if self.base is not None:
+        if self.base:
             rows.append(self._line("without features", "", self.base))
         return Table(rows, ("feature", "value", "effect", "speaks for"))
 
@@ -113,12 +130,19 @@ class Explanation:
         str
             The order, the verdict, the effects of the features, and the evidence.
         """
-        parts = [f"Row {self.row}: {format_order(self.order)}  ({self.model})", self.verdict()]
+        parts = [f"Row {self.row}: {self.order_text()}  ({self.model})", self.verdict()]
         if self.effects:
             parts += [self.how, self.effect_table(top).to_text()]
         if self.evidence is not None:
             parts += [self.title, self.evidence.to_text()]
         return "\n\n".join(parts)
+
+    def order_text(self) -> str:
+        """Return the predicted order as text, the relevant labels in brackets of their own."""
+        if self.n_relevant is None:
+            return format_order(self.order)
+        relevant, others = self.order[: self.n_relevant], self.order[self.n_relevant :]
+        return f"[{format_order(relevant)}][{format_order(others)}]"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as values that JSON can write.
@@ -132,6 +156,7 @@ class Explanation:
             "model": self.model,
             "row": self.row,
             "order": [_plain(label) for label in self.order],
+            "n_relevant": self.n_relevant,
             "pair": [_plain(label) for label in self.pair],
             "margin": self.margin,
             "unit": self.unit,
@@ -174,13 +199,14 @@ def explain(
     Parameters
     ----------
     model : estimator
-        A fitted label ranker, or a pipeline that ends in one.
+        A fitted label or multilabel ranker, or a pipeline that ends in one.
     X : array-like of shape (n_samples, n_features)
         Instances.
     row : int, default=0
         Which of them to explain.
     pair : tuple of two labels, optional
-        By default the two that are predicted first.
+        By default the two that are predicted first; of a multilabel ranker, the first and
+        ``"the zero point"``: why it is relevant, or not.
 
     Returns
     -------
@@ -220,6 +246,7 @@ def explain(
         how=parts.how,
         evidence=None if evidence is None else evidence[1],
         title="" if evidence is None else evidence[0],
+        n_relevant=view.n_relevant(),
     )
 
 

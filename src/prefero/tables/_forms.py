@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prefero.rankings import bucket_positions, format_order, orders_from_ranks, pairs_from_ranks
+from prefero._typing import Values
+from prefero.rankings import (
+    bucket_positions,
+    format_order,
+    orders_from_ranks,
+    pairs_from_ranks,
+    split_calibrated,
+    text_from_calibrated,
+    zero_offsets,
+)
 from prefero.tables._cells import need
 from prefero.tables._rankings import Rankings
 
@@ -20,7 +29,7 @@ def in_form(rankings: Rankings, form: str) -> "pd.DataFrame":
     ----------
     rankings : Rankings
         What `read_rankings` returns.
-    form : {"ranks", "orders", "scores", "pairs"}
+    form : {"ranks", "orders", "scores", "pairs", "relevance", "calibrated"}
         The form, as for `write_rankings`.
 
     Returns
@@ -35,14 +44,15 @@ def in_form(rankings: Rankings, form: str) -> "pd.DataFrame":
     >>> rankings = read_rankings(pd.DataFrame({"x": [7], "a": [1], "b": [2]}), "a,b")
     >>> in_form(rankings, "pairs")
        instance preferred other  x
-    0         0         a     b  7
+    0         1         a     b  7
     """
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}.")
     others = rankings.table.frame[rankings.others].iloc[rankings.rows].reset_index(drop=True)
     table = FORMS[form](rankings)
     if form == "pairs":
-        return table.join(others, on="instance")
+        joined = table.join(others, on="instance")
+        return joined.assign(instance=joined["instance"] + 1)  # people count from 1
     clash = [name for name in others.columns if name in table.columns]
     if clash:
         raise rankings.table.error(f"{clash[0]!r} is both a label and another column: rename one.")
@@ -56,7 +66,13 @@ def _ranks(rankings: Rankings) -> "pd.DataFrame":
 
 
 def _scores(rankings: Rankings) -> "pd.DataFrame":
-    """The scores of the table, or how many labels stand below; ties count half."""
+    """The scores of the table, or how many labels stand below; ties count half.
+
+    Of calibrated rankings they count from the zero point, so that positive is relevant.
+    """
+    if rankings.scores is None and rankings.calibrated is not None:
+        signed = -zero_offsets(rankings.calibrated)[0]
+        return need("pandas").DataFrame(signed, columns=rankings.labels)
     known = np.count_nonzero(~np.isnan(rankings.ranks), axis=1)[:, None]
     counts = known - bucket_positions(rankings.ranks)
     scores = counts if rankings.scores is None else rankings.scores
@@ -74,9 +90,30 @@ def _pairs(rankings: Rankings) -> "pd.DataFrame":
     return need("pandas").DataFrame(lines, columns=["instance", "preferred", "other"])
 
 
+def _relevance(rankings: Rankings) -> "pd.DataFrame":
+    relevance, _ = split_calibrated(_need_zero_point(rankings))
+    return need("pandas").DataFrame(relevance, columns=rankings.labels).astype("Int64")
+
+
+def _calibrated(rankings: Rankings) -> "pd.DataFrame":
+    texts = text_from_calibrated(_need_zero_point(rankings), rankings.labels)
+    return need("pandas").DataFrame({"calibrated": texts})
+
+
+def _need_zero_point(rankings: Rankings) -> Values:
+    if rankings.calibrated is None:
+        raise rankings.table.error(
+            "these rankings do not say which labels are relevant: that needs format='relevance' "
+            "or format='calibrated'."
+        )
+    return rankings.calibrated
+
+
 FORMS: dict[str, Callable[[Rankings], "pd.DataFrame"]] = {
     "ranks": _ranks,
     "orders": _orders,
     "scores": _scores,
     "pairs": _pairs,
+    "relevance": _relevance,
+    "calibrated": _calibrated,
 }

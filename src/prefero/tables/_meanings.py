@@ -8,15 +8,20 @@ import numpy as np
 
 from prefero._typing import Indices, Values
 from prefero.exceptions import RowError
+from prefero.metrics import penalized_run_times
 from prefero.rankings import (
+    calibrated_from_relevance,
+    calibrated_from_scores,
+    calibrated_from_text,
     check_ranks,
     ranks_from_best_worst,
     ranks_from_long,
     ranks_from_orders,
     ranks_from_pairs,
     ranks_from_scores,
+    split_calibrated,
 )
-from prefero.tables._cells import names_of, need
+from prefero.tables._cells import names_of, need, numbers_of
 from prefero.tables._table import Table
 
 
@@ -29,6 +34,7 @@ class Asked:
     instance: str | None = None
     letters: bool = False
     missing_score: float | None = None
+    cutoff: float | None = None
 
 
 @dataclass(frozen=True)
@@ -39,17 +45,52 @@ class Found:
     labels: list[Any]
     rows: Indices | None = None
     scores: Values | None = None
+    calibrated: Values | None = None
 
 
 def _from_ranks(table: Table, columns: list[str], asked: Asked) -> Found:
-    ranks = need("pandas").DataFrame(table.numbers(columns), columns=columns)
+    values = table.numbers(columns)
+    _refuse_relevance(values)
+    ranks = need("pandas").DataFrame(values, columns=columns)
     return Found(check_ranks(ranks, name="ranks"), columns)
+
+
+def _refuse_relevance(values: Values) -> None:
+    """Refuse columns that hold nothing but 0, 1 and gaps: they say which labels are relevant."""
+    zero = values == 0
+    if zero.any() and (zero | (values == 1) | np.isnan(values)).all():
+        row = int(np.argmax(zero.any(axis=1)))
+        problem = "all cells are 0 or 1, but ranks start at 1, the best"
+        raise RowError(f"{problem}: if 1 is a relevant label, try format='relevance'.", "", row)
+
+
+def _from_relevance(table: Table, columns: list[str], asked: Asked) -> Found:
+    relevance = need("pandas").DataFrame(table.numbers(columns), columns=columns)
+    return _of_calibrated(calibrated_from_relevance(relevance), columns)
+
+
+def _from_calibrated(table: Table, columns: list[str], asked: Asked) -> Found:
+    """One column of texts with brackets, else signed scores, whose zero point is 0."""
+    if len(columns) == 1 and len(numbers_of(table.frame[columns[0]])[1]):
+        texts = [text or "[][]" for text in names_of(table.frame[columns[0]])]
+        calibrated, labels = calibrated_from_text(texts)
+        return _of_calibrated(calibrated, list(labels))
+    values = table.numbers(columns)
+    return _of_calibrated(calibrated_from_scores(values), columns, values)
+
+
+def _of_calibrated(calibrated: Values, labels: list[Any], scores: Values | None = None) -> Found:
+    if not labels:
+        return Found(calibrated[:, :-1], labels)
+    return Found(split_calibrated(calibrated)[1], labels, scores=scores, calibrated=calibrated)
 
 
 def _from_scores(table: Table, columns: list[str], asked: Asked) -> Found:
     values = table.numbers(columns)
     if asked.missing_score is not None:
         values[values == asked.missing_score] = np.nan
+    if asked.cutoff is not None:
+        values = penalized_run_times(values, asked.cutoff)
     higher = asked.higher_is_better
     ranks = ranks_from_scores(values, higher_is_better=higher)
     return Found(ranks, columns, scores=values if higher else -values)
@@ -118,6 +159,8 @@ MEANINGS: dict[str, Meaning] = {
     "pairs": _from_pairs,
     "best-worst": _from_best_worst,
     "long": _from_long,
+    "relevance": _from_relevance,
+    "calibrated": _from_calibrated,
 }
 DIRECTED = ("scores", "long")
 

@@ -1,12 +1,14 @@
 """Rankings out of a table, whatever its cells mean."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from prefero._typing import Indices, Values
 from prefero.exceptions import DataError, RowError
+from prefero.rankings import split_calibrated
 from prefero.tables._cells import need
 from prefero.tables._meanings import DIRECTED, MEANINGS, Asked
 from prefero.tables._reading import Source, read_table
@@ -34,6 +36,14 @@ class Rankings:
         The columns that hold no ranking.
     scores : ndarray of shape (n_samples, n_labels), optional
         Larger is better; only if the table holds scores.
+    calibrated : ndarray of shape (n_samples, n_labels + 1), optional
+        Ranks of the labels and, last, of the zero point between relevant and irrelevant ones;
+        only if the table says which labels are relevant.
+    values : mapping of str to ndarray of shape (n_samples, n_labels)
+        What else is known of the labels, in the unit of the table: costs (`with_costs`), or
+        ``"PAR10"``, run times with time-outs penalised.
+    lower_is_better : bool
+        Whether the scores were turned around, so that larger is better.
     """
 
     table: Table
@@ -42,6 +52,9 @@ class Rankings:
     rows: Indices
     others: list[str]
     scores: Values | None = None
+    calibrated: Values | None = None
+    values: Mapping[str, Values] = field(default_factory=dict)
+    lower_is_better: bool = False
 
     @property
     def features(self) -> list[str]:
@@ -62,6 +75,13 @@ class Rankings:
         return need("pandas").DataFrame(self.ranks, columns=self.labels)
 
     @property
+    def relevance(self) -> "pd.DataFrame | None":
+        """Which labels are relevant: 1, 0 or NaN; None if the table does not tell."""
+        if self.calibrated is None:
+            return None
+        return need("pandas").DataFrame(split_calibrated(self.calibrated)[0], columns=self.labels)
+
+    @property
     def folds(self) -> Indices | None:
         """The official folds, one column a repetition, if the file has some."""
         folds = self.table.declared.folds
@@ -72,8 +92,17 @@ class Rankings:
         some = ~np.isnan(self.ranks).all(axis=1)
         if not some.any():
             return None
-        scores = None if self.scores is None else self.scores[some]
-        return replace(self, ranks=self.ranks[some], rows=self.rows[some], scores=scores)
+        scores, calibrated = (
+            None if part is None else part[some] for part in (self.scores, self.calibrated)
+        )
+        return replace(
+            self,
+            ranks=self.ranks[some],
+            rows=self.rows[some],
+            scores=scores,
+            calibrated=calibrated,
+            values={name: worth[some] for name, worth in self.values.items()},
+        )
 
 
 def read_rankings(
@@ -86,6 +115,7 @@ def read_rankings(
     instance: str | None = None,
     letters: bool = False,
     missing_score: float | None = None,
+    cutoff: float | None = None,
 ) -> Rankings:
     r"""Read rankings, and the features beside them, from a table.
 
@@ -96,11 +126,14 @@ def read_rankings(
     labels : str or list of str, optional
         The columns that hold rankings: ``'y_*'``, ``'a,b,c'`` or ``['a', 'b', 'c']``. By
         default those that the file declares, else all.
-    format : {"ranks", "scores", "orders", "pairs", "best-worst", "long"}, default="ranks"
+    format : {"ranks", "scores", "orders", "pairs", "best-worst", "long", "relevance", \
+"calibrated"}, default="ranks"
         What they hold, unless the file declares it: ranks or scores, a column a label; orders,
         one column of text such as ``b > a ~ c`` or names by position; two columns of preferred
-        and other label, one line a pair; those shown, then the best, then the worst; or two
-        columns of label and value, one line each.
+        and other label, one line a pair; those shown, then the best, then the worst; two
+        columns of label and value, one line each; 1 or 0 for relevant or not, a column a label;
+        or calibrated rankings, one column of text such as ``[b > a][c]``, the relevant labels
+        first, or signed scores, a column a label, where positive is relevant.
     higher_is_better : bool, optional
         The direction of scores and long tables. It is never guessed.
     unranked : {"unknown", "below"}, default="unknown"
@@ -111,6 +144,9 @@ def read_rankings(
         Whether every label of an order is one letter, and those together are tied: ``b>a>cd``.
     missing_score : float, optional
         The score that stands for a missing one.
+    cutoff : float, optional
+        The run time at which runs were ended. One that reaches it took at least so long: such
+        runs are tied behind all others, and count ten times the cut-off (PAR10).
 
     Returns
     -------
@@ -148,11 +184,17 @@ def read_rankings(
     columns = label_columns(table, labels, instance)
     if format in DIRECTED and higher_is_better is None:
         raise ValueError(f"format={format!r} needs higher_is_better, which is never guessed.")
-    asked = Asked(bool(higher_is_better), unranked, instance, letters, missing_score)
+    if cutoff is not None and (format != "scores" or higher_is_better):
+        raise ValueError("cutoff is for run times: format='scores' where lower is better.")
+    asked = Asked(bool(higher_is_better), unranked, instance, letters, missing_score, cutoff)
     try:
         found = MEANINGS[format](table, columns, asked)
     except RowError as error:
         problem = error.problem.replace("use ranks_from_scores", "try format='scores'")
+        problem = problem.replace(
+            "for signed scores use calibrated_from_scores",
+            "if they are signed scores, try format='calibrated'",
+        )
         raise table.error(problem, error.row) from error
     except DataError:
         raise
@@ -163,7 +205,21 @@ def read_rankings(
     rows = np.arange(len(table)) if found.rows is None else found.rows
     names = [str(name) for name in table.frame.columns]
     others = [name for name in names if name not in {*columns, instance}]
-    return Rankings(table, found.ranks, [str(c) for c in found.labels], rows, others, found.scores)
+    return Rankings(
+        *(table, found.ranks, [str(c) for c in found.labels], rows, others),
+        scores=found.scores,
+        calibrated=found.calibrated,
+        values=_penalized(found.scores, cutoff or table.declared.cutoff, bool(higher_is_better)),
+        lower_is_better=format in DIRECTED and not higher_is_better,
+    )
+
+
+def _penalized(
+    scores: Values | None, cutoff: float | None, higher_is_better: bool
+) -> dict[str, Values]:
+    """The run times behind scores that a cut-off ended."""
+    timed = scores is not None and cutoff is not None and not higher_is_better
+    return {"PAR10": -scores} if timed and scores is not None else {}
 
 
 def label_columns(table: Table, labels: Columns | None, instance: str | None) -> list[str]:

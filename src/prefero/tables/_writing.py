@@ -82,7 +82,7 @@ def write_rankings(
         What `read_rankings` returns.
     target, ending
         As for `write_table`; also a .xarff or .kebi file.
-    form : {"ranks", "orders", "scores", "pairs"}, default="ranks"
+    form : {"ranks", "orders", "scores", "pairs", "relevance", "calibrated"}, default="ranks"
         A column a label, one column of text, or one line a pair.
 
     Examples

@@ -36,7 +36,7 @@ class CloseLook:
     X : array-like of shape (n_samples, n_features)
         The rows.
     rows : ndarray of shape (n_samples,)
-        Their names: what the index of the data set says, or their numbers.
+        Their names: what the index of the data set says, or their numbers from 1 on.
     labels : ndarray of shape (n_labels,)
         The names of the labels.
     truth, predicted, scores : ndarray of shape (n_samples, n_labels)
@@ -104,7 +104,7 @@ def look_closely(data: DataSet, ranker: Any, random_state: int) -> CloseLook:
     fold = np.empty(len(rows), dtype=np.intp)
     scores, sure, pairs, models = np.empty(truth.shape), np.empty(len(rows)), [], []
     predicted = np.empty(truth.shape, dtype=np.int64)
-    for number, (train, test) in enumerate(_splits(data.groups, rows, random_state)):
+    for number, (train, test) in enumerate(splits(data.groups, rows, random_state)):
         model = seeded(ranker, random_state)
         with warnings.catch_warnings():
             # What a ranker has to say about the data it said in the experiment.
@@ -121,7 +121,7 @@ def look_closely(data: DataSet, ranker: Any, random_state: int) -> CloseLook:
         models.append(model)
     return CloseLook(
         X=X,
-        rows=np.asarray(getattr(X, "index", rows)),
+        rows=np.asarray(getattr(X, "index", rows + 1)),
         labels=data.labels,
         truth=truth,
         predicted=predicted,
@@ -134,7 +134,7 @@ def look_closely(data: DataSet, ranker: Any, random_state: int) -> CloseLook:
     )
 
 
-def _splits(groups: NDArray[Any] | None, rows: NDArray[np.intp], seed: int) -> Iterator[Any]:
+def splits(groups: NDArray[Any] | None, rows: NDArray[np.intp], seed: int) -> Iterator[Any]:
     """The folds, which divide no group."""
     members = None if groups is None else groups[rows]
     count = len(rows) if members is None else len(np.unique(members))

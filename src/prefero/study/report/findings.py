@@ -7,8 +7,10 @@ import numpy as np
 
 from prefero._pipelines import final_step
 from prefero.label_ranking import ConsensusLabelRanker
+from prefero.multilabel import ConsensusMultilabelRanker
 from prefero.rankings import bucket_positions
 from prefero.study._data import DataSet
+from prefero.study._peers import ConstantOrderer
 from prefero.study._scores import of_rate
 from prefero.study.comparison import Comparison
 from prefero.study.experiment import summarize
@@ -20,6 +22,18 @@ _COLUMNS = {
     "rho": "rho",
     "top1": "right first choice",
     "regret": "regret",
+    "gap_closed": "gap closed",
+    "score": "score",
+    "cost": "cost",
+    "PAR10": "PAR10",
+    "average_precision": "precision",
+    "ranking_loss": "ranking loss",
+    "one_error": "one-error",
+    "hamming_loss": "Hamming loss",
+    "subset_loss": "subset loss",
+    "ndcg": "NDCG",
+    "map": "MAP",
+    "mrr": "MRR",
     "fit_seconds": "seconds to train",
     "predict_seconds": "seconds to predict",
 }
@@ -64,8 +78,8 @@ def leaderboard(found: Comparison, results: Table) -> Table:
 
 def constant_order(rankers: Mapping[str, Any]) -> list[str]:
     """Return the names of the rankers that give every row the same order."""
-    kind = ConsensusLabelRanker
-    return [name for name, ranker in rankers.items() if isinstance(final_step(ranker), kind)]
+    kinds = (ConsensusLabelRanker, ConsensusMultilabelRanker, ConstantOrderer)
+    return [name for name, ranker in rankers.items() if isinstance(final_step(ranker), kinds)]
 
 
 def scores_by_dataset(found: Comparison) -> Table:
@@ -106,6 +120,26 @@ def data_summary(sets: Mapping[str, DataSet]) -> Table:
 
 def _data_row(name: str, data: DataSet) -> dict[str, Any]:
     ranks = data.ranks
+    if ranks.ndim == 1:
+        orders = 1 if data.groups is None else len(np.unique(data.groups))
+        return {
+            "data set": name,
+            "objects": len(ranks),
+            "groups": orders,
+            "features": np.shape(data.X)[1],
+            "objects not ranked": f"{np.isnan(ranks).mean():.1%}",
+        }
+    if ranks.shape[1] > len(data.labels):
+        sides = ranks[:, :-1]
+        relevant = (sides < ranks[:, -1:]).sum(axis=1)
+        return {
+            "data set": name,
+            "rows": len(ranks),
+            "features": np.shape(data.X)[1],
+            "labels": len(data.labels),
+            "labels not judged": f"{np.isnan(sides).mean():.1%}",
+            "relevant labels of a row": float(relevant.mean()),
+        }
     # A label that shares its place stands between the first and the last of its bucket.
     positions = np.sort(bucket_positions(ranks), axis=1)
     tied = (np.diff(positions, axis=1) == 0).any(axis=1)

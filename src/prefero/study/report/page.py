@@ -1,24 +1,23 @@
 """The page itself: what stands on it, and how it is written."""
 
 import os
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
-import scipy
-import sklearn
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
-import prefero
 from prefero._files import write_beside
 from prefero._optional import require
+from prefero._sklearn import safe_indexing
 from prefero.study._data import DataSet, Source, load_all
+from prefero.study._tasks import task_of
 from prefero.study.comparison import Comparison, Posthoc, compare
+from prefero.study.costs import COST, SCORE, cost_curve, single_choices
 from prefero.study.plotting import (
+    CostCurveDisplay,
     CriticalDifferenceDisplay,
     MissingLabelsDisplay,
     PairMatrixDisplay,
@@ -30,6 +29,7 @@ from prefero.study.plotting.pair_matrix import pair_shares
 from prefero.study.plotting.reliability import first_telling, rejection_curve
 from prefero.study.report import findings
 from prefero.study.report.close_look import (
+    MOST_ROWS,
     CloseLook,
     explain_row,
     feature_importance,
@@ -37,8 +37,17 @@ from prefero.study.report.close_look import (
     telling_pair,
     typical_and_worst,
 )
+from prefero.study.report.other_tasks import (
+    SECTIONS,
+    Section,
+    TaskPage,
+    foresee,
+    leaderboard_section,
+    shuffled_importance,
+)
+from prefero.study.report.rendering import listed_importance, made, render
 from prefero.study.report.svg import Figures
-from prefero.study.table import Table, number_text
+from prefero.study.table import Table
 
 # A picture of more labels than this is neither readable nor small.
 _MOST_DRAWN_LABELS = 60
@@ -53,7 +62,7 @@ def write_report(
     *,
     groups: Mapping[str, ArrayLike] | None = None,
     focus: str | None = None,
-    measure: str = "tau",
+    measure: str | None = None,
     missing: float | None = None,
     posthoc: Posthoc = "nemenyi",
     alpha: float = 0.05,
@@ -79,13 +88,14 @@ def write_report(
     data : mapping of str to tuple, Bunch or callable
         The data sets that it was given.
     rankers : mapping of str to estimator
-        The rankers that it was given.
+        The rankers that it was given. For multilabel rankers and orderers the page looks
+        closely at labels and rows, or at groups, instead.
     groups : mapping of str to array-like of shape (n_samples,), optional
         By data set, what each row belongs to, if `run_experiment` was given it.
     focus : str, optional
         The data set to look at closely; the first one by default.
-    measure : str, default="tau"
-        The column of the results to compare by.
+    measure : str, optional
+        The column of the results to compare by; by default the first of the task, such as tau.
     missing : float, optional
         The missing rate to compare at; the lowest one of the results by default.
     posthoc : {"nemenyi", "dunn"}, default="nemenyi"
@@ -115,12 +125,45 @@ def write_report(
     >>> write_report("iris.html", results, data, rankers)  # doctest: +SKIP
     """
     at_rate, rates = findings.lowest_rate(results, missing)
-    found = compare(at_rate, measure=measure, posthoc=posthoc, alpha=alpha)
-    sets = load_all(data, groups)
+    task = task_of(rankers)
+    found = compare(at_rate, measure=measure or task.measures[0], posthoc=posthoc, alpha=alpha)
+    sets = load_all(data, groups, check=task.check)
     chosen = _chosen(focus, sets)
     best = _known(found.best, rankers)
+    if task.kind in SECTIONS:
+        foreseen = foresee(task, sets[chosen], rankers[best], random_state)
+        words, sections = SECTIONS[task.kind](foreseen)
+        summary: list[tuple[str, Table, int | None]] = [
+            ("What each data set holds", findings.data_summary(sets), None)
+        ]
+        constant = findings.constant_order(rankers)
+        other = TaskPage(
+            title=title,
+            verdict=found.verdict(),
+            in_words=words,
+            sections=[
+                Section("data", "The data", [], summary),
+                leaderboard_section(task, found, at_rate, constant, findings.protocol(at_rate)),
+                *sections,
+            ],
+            importance=shuffled_importance(task, foreseen, found.measure, random_state),
+            n_features=len(foreseen.features),
+            command=command,
+            rankers={name: repr(ranker) for name, ranker in rankers.items()},
+            made=made(random_state),
+        )
+        write_beside(path, render("sections.html.j2", other).encode())
+        return
     look = look_closely(sets[chosen], rankers[best], random_state)
     figures = Figures()
+    curve = _cost_curve(sets[chosen], rankers[best], random_state)
+    drawn = _figures(figures, found, look, results if len(rates) > 1 else None)
+    if curve is not None:
+        points, singles = curve
+        drawn["costs"] = figures.draw(
+            lambda: CostCurveDisplay.from_curve(points, singles),
+            "Mean score of the first choices against their mean cost",
+        )
     page = _Page(
         title=title,
         verdict=found.verdict(),
@@ -134,16 +177,17 @@ def write_report(
         best=best,
         focus=chosen,
         look=look,
-        figures=_figures(figures, found, look, results if len(rates) > 1 else None),
+        figures=drawn,
+        costs=None if curve is None else curve[0],
         pairs=_pair_numbers(look),
         abstaining=_abstaining(look),
         rows=[_row(look, kind, i) for kind, i in typical_and_worst(look)],
         importance=_importance(look, random_state),
         command=command,
         rankers={name: repr(ranker) for name, ranker in rankers.items()},
-        made=_made(random_state),
+        made=made(random_state),
     )
-    write_beside(path, page.render().encode())
+    write_beside(path, render("page.html.j2", page).encode())
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +207,7 @@ class _Page:
     focus: str
     look: CloseLook
     figures: dict[str, str]
+    costs: Table | None
     pairs: list[PairMatrixDisplay]
     abstaining: list[tuple[str, str]]
     rows: list[dict[str, Any]]
@@ -170,18 +215,6 @@ class _Page:
     command: str | None
     rankers: dict[str, str]
     made: dict[str, str]
-
-    def render(self) -> str:
-        """Return the page; what users named is escaped, only our own figures are not."""
-        jinja2 = require("jinja2", extra="study", purpose="The page")
-        environment = jinja2.Environment(
-            autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-        )
-        environment.filters["cell"] = _cell
-        folder = files(__package__)
-        template = environment.from_string(folder.joinpath("page.html.j2").read_text("utf-8"))
-        style = folder.joinpath("page.css").read_text("utf-8")
-        return str(template.render(page=self, style=style)).lstrip()
 
 
 def _chosen(focus: str | None, sets: Mapping[str, DataSet]) -> str:
@@ -196,6 +229,20 @@ def _known(best: str, rankers: Mapping[str, Any]) -> str:
     if best not in rankers:
         raise ValueError(f"The results hold a ranker {best!r} that is not among the rankers given.")
     return best
+
+
+def _cost_curve(data: DataSet, ranker: Any, random_state: int) -> tuple[Table, Table] | None:
+    """Quality against cost on some rows of a data set; None if nothing costs anything."""
+    if not {SCORE, COST} <= data.values.keys() or data.scores is None:
+        return None
+    rows = np.arange(len(data.ranks))
+    if len(rows) > MOST_ROWS:
+        rows = np.sort(check_random_state(random_state).choice(rows, MOST_ROWS, replace=False))
+    scores, costs = data.values[SCORE][rows], data.values[COST][rows]
+    members = None if data.groups is None else data.groups[rows]
+    X = safe_indexing(data.X, rows)
+    curve = cost_curve(ranker, X, scores, costs, groups=members, random_state=random_state)
+    return curve, single_choices(data.labels, scores, costs)
 
 
 def _in_words(look: CloseLook, dataset: str) -> str:
@@ -322,32 +369,5 @@ def _share_below(values: Any, i: int) -> str:
 
 
 def _importance(look: CloseLook, random_state: int) -> tuple[str, list[tuple[str, float, float]]]:
-    """Return what importance means, and by feature its value and the width of its bar."""
     meaning, values = feature_importance(look, random_state)
-    largest = float(np.max(values, initial=0.0))
-    order = np.argsort(-values, kind="stable")[:_LISTED_FEATURES]
-    widths = np.clip(values / largest, 0, 1) if largest > 0 else np.zeros_like(values)
-    return meaning, [(look.features[j], float(values[j]), float(widths[j])) for j in order]
-
-
-def _made(random_state: int) -> dict[str, str]:
-    return {
-        "written": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "Prefero": prefero.__version__,
-        "scikit-learn": sklearn.__version__,
-        "SciPy": scipy.__version__,
-        "NumPy": np.__version__,
-        "Python": platform.python_version(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "seed of the close look": str(random_state),
-    }
-
-
-def _cell(value: Any) -> str:
-    """Return a value of a table as text; real numbers with three digits that matter."""
-    if not isinstance(value, float | np.floating):
-        return str(value)
-    number = float(value)
-    if np.isnan(number):
-        return "–"
-    return number_text(number) if abs(number) < 1000 else f"{number:.4g}"
+    return listed_importance(meaning, look.features, values, _LISTED_FEATURES)

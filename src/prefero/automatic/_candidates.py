@@ -1,0 +1,186 @@
+"""The rankers that an automatic ranker tries, each behind what it needs."""
+
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import TruncatedSVD
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+
+from prefero._typing import Mask
+from prefero.label_ranking import (
+    BoostingLabelRanker,
+    ForestLabelRanker,
+    LogLinearLabelRanker,
+    NeighborsLabelRanker,
+    PairwiseLabelRanker,
+)
+
+# Linear rankers are exact enough for a stack at this tolerance.
+_TOL = 1e-2
+# Dimensions of sparse features for rankers that need dense ones; landmarks of a kernel.
+_DIMENSIONS, _LANDMARKS = 100, 300
+# Rows that a case base or a kernel can hold.
+_MOST_CASES, _MOST_KERNEL_ROWS = 50_000, 100_000
+_MOST_PAIRS = 500
+
+
+class Shape(NamedTuple):
+    """What must be known of the data to set up rankers."""
+
+    n_rows: int
+    n_features: int
+    n_labels: int
+    nominal: Mask  # which of the prepared features are numbers of categories
+    sparse: bool
+
+
+class Candidate(NamedTuple):
+    """A ranker to try."""
+
+    name: str
+    family: str
+    ranker: Any
+    most_rows: int | None = None
+    own: bool = False  # what it knows of rows without having seen them comes from folds anyway
+
+
+def candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
+    """Return the rankers to try: one of each family, then a second one of each, and so on.
+
+    Parameters
+    ----------
+    effort : {"quick", "balanced", "best"}
+        How many.
+    shape : Shape
+        The data.
+    seed : int
+        Where forests and kernels draw from.
+
+    Returns
+    -------
+    list of Candidate
+        Without those that cannot take so many labels.
+    """
+    found = [
+        [_linear(shape, "auto")] if effort == "quick" else _linears(shape),
+        _forests(shape, "forest", effort, seed),
+        _boosting(shape, effort, seed),
+        [] if effort == "quick" else _kernels(shape, effort, seed),
+        _forests(shape, "extra-trees", effort, seed),
+        [
+            Candidate(
+                "neighbors",
+                "neighbors",
+                _behind_numbers(shape, NeighborsLabelRanker()),
+                _MOST_CASES,
+            )
+        ],
+        [] if effort == "quick" else _pairwise(shape, effort),
+    ]
+    return [one for turn in zip_longest(*found) for one in turn if one is not None]
+
+
+def _linear(shape: Shape, alpha: Any) -> Candidate:
+    ranker = LogLinearLabelRanker(alpha=alpha, calibrate=alpha == "auto", tol=_TOL)
+    name = "log-linear" if alpha == "auto" else f"log-linear {alpha:g}"
+    return Candidate(name, "log-linear", _behind_numbers(shape, ranker, dense=False))
+
+
+def _linears(shape: Shape) -> list[Candidate]:
+    return [_linear(shape, alpha) for alpha in (1e-3, 1e-5, 1e-2)]
+
+
+def _pairwise(shape: Shape, effort: str) -> list[Candidate]:
+    if shape.n_labels * (shape.n_labels - 1) // 2 > _MOST_PAIRS:
+        return []
+    found = []
+    for C in (10.0, 0.1) if effort == "balanced" else (10.0, 0.1, 1.0, 100.0, 0.01):
+        model = _behind_numbers(shape, PairwiseLabelRanker(C=C, calibrate=False), dense=False)
+        found.append(Candidate(f"pairwise {C:g}", "pairwise", model))
+    return found
+
+
+_FORESTS: dict[str, dict[str, dict[str, Any]]] = {
+    "forest": {"forest": {}, "wide forest": {"max_features": 0.7}},
+    "extra-trees": {
+        "extra-trees": {"splitter": "random", "max_features": None},
+        "many extra-trees": {
+            "splitter": "random",
+            "max_features": None,
+            "criterion": "spearman",
+            "n_estimators": 300,
+        },
+    },
+}
+
+
+def _forests(shape: Shape, family: str, effort: str, seed: int) -> list[Candidate]:
+    nominal = shape.nominal if shape.nominal.any() else None
+    settings = list(_FORESTS[family].items())[: 2 if effort == "best" else 1]
+    found = []
+    for name, options in settings:
+        forest = ForestLabelRanker(random_state=seed, categorical_features=nominal, **options)
+        found.append(Candidate(name, family, _densed(shape, forest, seed)))
+    return found
+
+
+def _boosting(shape: Shape, effort: str, seed: int) -> list[Candidate]:
+    settings: dict[str, dict[str, Any]] = {"boosting": {}}
+    if effort == "best":
+        settings["slow boosting"] = {"learning_rate": 0.05, "n_estimators": 800}
+        settings["boosting of small trees"] = {"max_leaf_nodes": 6, "n_estimators": 800}
+    nominal = shape.nominal if shape.nominal.any() else None
+    found = []
+    for name, options in settings.items():
+        ranker = BoostingLabelRanker(random_state=seed, categorical_features=nominal, **options)
+        found.append(Candidate(name, "boosting", _densed(shape, ranker, seed), own=True))
+    return found
+
+
+def _kernels(shape: Shape, effort: str, seed: int) -> list[Candidate]:
+    """Log-linear models of how near instances are to some landmarks."""
+    settings = [(1.0, 1e-5), (1.0, 1e-3), (3.0, 1e-5), (1.0, 1e-4)]
+    if effort == "best":
+        settings += [(0.3, 1e-4), (0.3, 1e-6), (1.0, 1e-6), (3.0, 1e-3)]
+    count = int(np.clip(shape.n_rows // 2, 1, _LANDMARKS * (1 if effort == "balanced" else 2)))
+    found = []
+    for width, alpha in settings:
+        kernel = Nystroem(
+            gamma=width / max(1, shape.n_features), n_components=count, random_state=seed
+        )
+        ranker = make_pipeline(kernel, LogLinearLabelRanker(alpha=alpha, calibrate=False, tol=_TOL))
+        name = f"kernel {width:g} {alpha:g}"
+        model = _behind_numbers(shape, ranker, seed=seed)
+        found.append(Candidate(name, "kernel", model, _MOST_KERNEL_ROWS))
+    return found
+
+
+def _behind_numbers(shape: Shape, ranker: Any, *, dense: bool = True, seed: int = 0) -> Any:
+    """A ranker behind filled and standardised numbers, and one column a category."""
+    steps = ranker.steps if isinstance(ranker, Pipeline) else [("ranker", ranker)]
+    steps = [step for _, step in steps]
+    if shape.sparse:
+        before = [_svd(shape, seed), StandardScaler()] if dense else [MaxAbsScaler()]
+        return make_pipeline(*before, *steps)
+    numbers = [SimpleImputer(keep_empty_features=True), StandardScaler()]
+    if not shape.nominal.any():
+        return make_pipeline(*numbers, *steps)
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    columns = [
+        ("numbers", make_pipeline(*numbers), np.flatnonzero(~shape.nominal).tolist()),
+        ("nominal", encoder, np.flatnonzero(shape.nominal).tolist()),
+    ]
+    return make_pipeline(ColumnTransformer([part for part in columns if part[2]]), *steps)
+
+
+def _densed(shape: Shape, ranker: Any, seed: int) -> Any:
+    return make_pipeline(_svd(shape, seed), ranker) if shape.sparse else ranker
+
+
+def _svd(shape: Shape, seed: int) -> Any:
+    return TruncatedSVD(min(_DIMENSIONS, shape.n_features), random_state=seed)

@@ -1,0 +1,122 @@
+"""Members of a stack: how they are fitted, and what they say of pairs of labels."""
+
+import time
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from prefero._pipelines import at_final_step, final_step
+from prefero._typing import Indices, Values
+from prefero.base import BaseLabelRanker, fitting
+from prefero.calibration import LabelPairs, all_pairs, pair_numbers, score_margins
+
+
+class Rows(NamedTuple):
+    """Training rows as a ranker takes them."""
+
+    X: Any
+    ranks: Values
+    weight: Values
+
+    def some(self, chosen: Any) -> "Rows":
+        """Return some of the rows."""
+        return Rows(self.X[chosen], self.ranks[chosen], self.weight[chosen])
+
+
+class HeldOut(NamedTuple):
+    """What a member says of rows that it has not seen, and what that took."""
+
+    margins: Values  # (n_rows, n_pairs); NaN where it says nothing
+    seconds: float
+    fitted: Any = None  # the member fitted to all rows, where that was done on the way
+
+
+def fitted_member(ranker: Any, rows: Rows) -> Any:
+    """Return a copy of a ranker, fitted without pair probabilities, which a stack has itself."""
+    model, X = _prepared(ranker, rows)
+    _fit_last(final_step(model), rows._replace(X=X))
+    return model
+
+
+def pair_margins(model: Any, X: Any, n_labels: int) -> Values:
+    """Return how far the first label of each pair is ahead."""
+    ranker, reaching = at_final_step(model, X)
+    pairs = all_pairs(n_labels)
+    if isinstance(ranker, BaseLabelRanker):
+        return ranker._pair_margins(ranker._validate_X(reaching, reset=False), pairs)
+    return score_margins(np.asarray(ranker.decision_function(reaching)), pairs)
+
+
+def own_held_out(ranker: Any, rows: Rows, asked: Indices) -> HeldOut | None:
+    """Fit a ranker once and return what it knows of some rows without having seen them.
+
+    That are out-of-bag or leave-one-out predictions, or those by which it chose a penalty; None
+    if it has none.
+    """
+    start = time.perf_counter()
+    if not isinstance(final_step(ranker), BaseLabelRanker):
+        return None
+    model, X = _prepared(ranker, rows)
+    margins = _fit_last(final_step(model), rows._replace(X=X), asked)
+    return None if margins is None else HeldOut(margins, time.perf_counter() - start, model)
+
+
+def fold_held_out(
+    ranker: Any, rows: Rows, fold: Indices, asked: Indices, n_jobs: int | None
+) -> HeldOut:
+    """Fit a ranker once a fold to all other rows and return its margins of some of the fold's."""
+    start = time.perf_counter()
+    folds = [k for k in range(int(fold.max()) + 1) if (fold[asked] == k).any()]
+    # Members run in the core, which drops the lock, and share the rows.
+    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_margins_of_fold)(ranker, rows, fold == k, asked[fold[asked] == k]) for k in folds
+    )
+    margins = np.full((len(asked), parts[0].shape[1]), np.nan)
+    for k, part in zip(folds, parts, strict=True):
+        margins[fold[asked] == k] = part
+    return HeldOut(margins, time.perf_counter() - start)
+
+
+def _margins_of_fold(ranker: Any, rows: Rows, left_out: Any, asked: Indices) -> Values:
+    with warnings.catch_warnings():
+        # The fit to all rows says what there is to say.
+        warnings.simplefilter("ignore")
+        model = fitted_member(ranker, rows.some(np.flatnonzero(~left_out)))
+        return pair_margins(model, rows.X[asked], rows.ranks.shape[1])
+
+
+def _prepared(ranker: Any, rows: Rows) -> tuple[Any, Any]:
+    """A copy whose steps before the last are fitted, and the instances as they reach that."""
+    model = clone(ranker)
+    if final_step(model) is model:
+        return model, rows.X
+    return model, model[:-1].fit_transform(rows.X, rows.ranks)
+
+
+def _fit_last(ranker: Any, rows: Rows, asked: Indices | None = None) -> Values | None:
+    """Fit a ranker; return its own margins of rows it has not seen, if asked and if it has some."""
+    if not isinstance(ranker, BaseLabelRanker):
+        weighed = has_fit_parameter(ranker, "sample_weight")
+        ranker.fit(rows.X, rows.ranks, **({"sample_weight": rows.weight} if weighed else {}))
+        return None
+    ranker._validate_params()
+    with fitting(ranker) as twin:
+        X, truth, weight = twin._validate_fit(*rows)
+        target = twin._target(truth)
+        twin._fit(X, target, weight)
+        margins = None if asked is None else _own_margins(twin, X, target, weight, asked)
+        vars(twin).pop("_held_out", None)
+    return margins
+
+
+def _own_margins(ranker: Any, X: Any, target: Any, weight: Values, asked: Indices) -> Values | None:
+    pairs: LabelPairs = all_pairs(len(ranker.labels_))
+    scores = ranker._held_out_scores(X, target, weight, asked)
+    if scores is not None:
+        return score_margins(scores, pairs)
+    margins = ranker._held_out_margins(X, target, weight, asked)
+    return None if margins is None else margins[:, pair_numbers(pairs, len(ranker.labels_))]

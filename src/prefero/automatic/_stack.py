@@ -1,0 +1,330 @@
+"""What stacks share: fitted state, the choice of weights, the guard, predictions."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_consistent_length, column_or_1d, gen_batches
+
+from prefero._docs import documented
+from prefero._sklearn import check_sample_weight
+from prefero._state import (
+    Array,
+    Attribute,
+    Each,
+    FittedState,
+    Flag,
+    Model,
+    Names,
+    Number,
+    State,
+    Word,
+)
+from prefero._typing import Indices, Mask, Values
+from prefero.automatic._conformal import ConformalMixin
+from prefero.automatic._decoding import BLOCK_ENTRIES, DECODINGS, decoded
+from prefero.automatic._evidence import Evidence, constant_margins, constant_votes
+from prefero.automatic._members import HeldOut, Rows, fitted_member, pair_margins
+from prefero.automatic._weights import combine
+from prefero.base import BaseLabelRanker, fitting
+from prefero.calibration import (
+    calibration_pairs,
+    calibration_rows,
+    learn_calibration,
+    pair_numbers,
+    pair_outcomes,
+)
+from prefero.rankings import check_ranks, strict_ranks
+
+CONSTANT = "constant order"
+
+
+class Judged(NamedTuple):
+    """A member with what it said of rows it had not seen."""
+
+    name: str
+    family: str
+    ranker: Any
+    held_out: HeldOut
+
+
+def _know_all_labels(members: Any, state: State) -> bool:
+    return all(
+        len(getattr(m, "labels_", ())) == state.size("n_labels") for m in map(_last, members)
+    )
+
+
+def _last(model: Any) -> Any:
+    return model.steps[-1][1] if hasattr(model, "steps") else model
+
+
+def _is_each_pair(margins: Any, state: State) -> bool:
+    n = state.size("n_labels")
+    return len(margins) == n * (n - 1) // 2
+
+
+_STATE: FittedState = {
+    "member_names_": Names("n_members"),
+    "weights_": Array("f8", "n_members", low=0),
+    "scales_": Array("f8", "n_members", low=0),
+    "constant_weight_": Number(0),
+    "constant_margins_": Array("f8", "n_all_pairs", rule=("a number a pair", _is_each_pair)),
+    "constant_votes_": Array("f8", "n_labels"),
+    "is_constant_": Flag(),
+    "decoding_": Word(*DECODINGS),
+    "gain_": Number(nan=True),
+    "gain_error_": Number(nan=True),
+    "leaderboard_": Attribute(),
+}
+
+
+@documented()
+class BaseStack(ConformalMixin, BaseLabelRanker):
+    """Base of stacks. A stack writes ``_fit_stack``, which calls ``_settle``."""
+
+    # Groups reach a stack in a pipeline and in a search without being asked for.
+    __metadata_request__fit: ClassVar = {"groups": True, "scores": True}
+
+    _fitted_state: ClassVar[FittedState] = {
+        **_STATE,
+        "members_": Each(
+            Model("decision_function", n_features=None),
+            "n_members",
+            rule=("rankers of all labels", _know_all_labels),
+        ),
+    }
+
+    guard: float
+    n_jobs: int | None
+    members_: list[Any]
+    member_names_: NDArray[Any]
+    weights_: Values
+    scales_: Values
+    constant_weight_: float
+    constant_margins_: Values
+    constant_votes_: Values
+    is_constant_: bool
+    decoding_: str
+    leaderboard_: list[dict[str, Any]]
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from instances and their rankings.
+
+        Parameters
+        ----------
+        %(X)s
+        y : array-like of shape (n_samples, n_labels)
+            Ranks, 1 is best; NaN where a label is not ranked, equal where labels are tied.
+        %(weights_of_rows)s
+        groups : array-like of shape (n_samples,), optional
+            Names of what rows belong to. Rows of one group share an inner fold.
+        scores : array-like of shape (n_samples, n_labels), optional
+            What labels are worth, larger is better, NaN where unknown: for a ranker that is
+            judged by regret.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        self._validate_params()
+        with fitting(self) as ranker:
+            rows = Rows(*ranker._validate_fit(X, y, sample_weight))
+            used = None if groups is None and scores is None else _used(y, sample_weight)
+            ranker._fit_stack(rows, _group_numbers(groups, used), _worths(scores, y, used))
+        return self
+
+    def _fit_stack(self, rows: Rows, groups: Indices | None, scores: Values | None) -> None:
+        raise NotImplementedError
+
+    def _settle(self, evidence: Evidence, judged: Sequence[Judged], rows: Rows) -> None:
+        """Weigh members, compare their sum with the constant order, and keep what is used.
+
+        ``rows`` are those that members are fitted to in the end.
+        """
+        self.constant_margins_ = constant_margins(rows)
+        self.constant_votes_ = constant_votes(rows, evidence.rule())
+        constant, order = evidence.constant()
+        margins = [constant.margins, *(member.held_out.margins for member in judged)]
+        families = [CONSTANT, *(member.family for member in judged)]
+        found = combine(margins, families, evidence.outcomes, evidence.weight)
+        total = sum(
+            (
+                part * np.nan_to_num(of)
+                for part, of in zip(found.weights * found.scales, margins, strict=True)
+            ),
+            start=np.zeros(evidence.outcomes.shape),
+        )
+        self._choose_decoding(evidence, total)
+        base = evidence.values(order)
+        gain = (
+            evidence.values(strict_ranks(decoded(total, evidence.n_labels, self.decoding_))) - base
+        )
+        self.gain_, self.gain_error_ = evidence.summary(gain)
+        self.is_constant_ = not (judged and self.gain_ > self.guard * self.gain_error_)
+        self.gain_error_ = self.gain_error_ if np.isfinite(self.gain_error_) else float("nan")
+        self._report(
+            evidence,
+            judged,
+            found.weights,
+            [order, *map(_order_of(evidence), margins[1:])],
+            base + gain,
+        )
+        self._keep(judged, found, rows)
+        held_out = found.scales[0] * constant.margins if self.is_constant_ else total
+        self._learn_probabilities(held_out, evidence.truth, evidence.weight)
+
+    def _learn_probabilities(self, margins: Values, truth: Values, weight: Values) -> None:
+        """Learn what margins of rows that the members have not seen are worth."""
+        pairs = calibration_pairs(truth.shape[1])
+        some = calibration_rows(len(truth), len(pairs.first))
+        used = margins[some][:, pair_numbers(pairs, truth.shape[1])]
+        outcomes = pair_outcomes(truth[some], pairs)
+        self.calibration_ = learn_calibration(used, outcomes, weight[some])
+        self._learn_conformal(margins, truth)
+
+    def _settle_constant(self, evidence: Evidence, rows: Rows) -> None:
+        """Predict the constant order, where rows are too few to judge anything else."""
+        self.constant_margins_ = constant_margins(rows)
+        self.constant_votes_ = constant_votes(rows, "borda")
+        self.constant_weight_, self.is_constant_, self.decoding_ = 1.0, True, "kemeny"
+        self.gain_ = self.gain_error_ = float("nan")
+        self.members_, self.member_names_ = [], np.empty(0, dtype=object)
+        self.weights_ = self.scales_ = np.empty(0)
+        self.leaderboard_ = [_line(CONSTANT, CONSTANT, float("nan"), float("nan"), 1.0, 0.0)]
+        nothing = np.full((len(rows.ranks), len(self.constant_margins_)), np.nan)
+        self._learn_probabilities(nothing, rows.ranks, rows.weight)
+
+    def _choose_decoding(self, evidence: Evidence, margins: Values) -> None:
+        """Take the order of the greatest expected tau, unless another measure advises otherwise."""
+        self.decoding_ = "kemeny"
+        if evidence.measure in ("top1", "regret"):
+            means = {
+                how: evidence.summary(
+                    evidence.values(strict_ranks(decoded(margins, evidence.n_labels, how)))
+                )[0]
+                for how in DECODINGS
+            }
+            self.decoding_ = max(DECODINGS, key=lambda how: means[how])
+
+    def _keep(self, judged: Sequence[Judged], found: Any, rows: Rows) -> None:
+        """Keep members that count, fitted to all rows; and what each counts."""
+        used = (
+            [] if self.is_constant_ else [k for k in range(len(judged)) if found.weights[k + 1] > 0]
+        )
+        self.member_names_ = np.array([judged[k].name for k in used], dtype=object)
+        self.weights_ = found.weights[1:][used]
+        self.scales_ = found.scales[1:][used]
+        self.constant_weight_ = float(
+            found.scales[0] * (1 if self.is_constant_ else found.weights[0])
+        )
+        self.members_ = [self._final(judged[k], rows) for k in used]
+
+    def _final(self, member: Judged, rows: Rows) -> Any:
+        """Return a member as it predicts: fitted to all rows."""
+        fitted = member.held_out.fitted
+        return fitted_member(member.ranker, rows) if fitted is None else fitted
+
+    def _report(
+        self,
+        evidence: Evidence,
+        judged: Sequence[Judged],
+        weights: Values,
+        orders: Sequence[Indices],
+        stacked: Values,
+    ) -> None:
+        shares = np.r_[1.0, np.zeros(len(judged))] if self.is_constant_ else weights / weights.sum()
+        lines = [
+            _line(name, family, *evidence.summary(evidence.values(order)), share, seconds)
+            for name, family, order, share, seconds in zip(
+                [CONSTANT, *(member.name for member in judged)],
+                [CONSTANT, *(member.family for member in judged)],
+                orders,
+                shares.tolist(),
+                [0.0, *(member.held_out.seconds for member in judged)],
+                strict=True,
+            )
+        ]
+        total = sum(member.held_out.seconds for member in judged)
+        lines.append(_line("stack", "stack", *evidence.summary(stacked), 1.0, total))
+        head, rest = lines[0], lines[1:]
+        self.leaderboard_ = [head, *sorted(rest, key=lambda line: -_known(line["held_out"]))]
+
+    # Predictions
+
+    def _margins(self, X: Any) -> Values:
+        n_labels = len(self.labels_)
+        margins = np.tile(self.constant_weight_ * self.constant_margins_, (X.shape[0], 1))
+        for member, factor in zip(self.members_, self.weights_ * self.scales_, strict=True):
+            margins += factor * np.nan_to_num(pair_margins(member, X, n_labels))
+        return margins
+
+    def _scores_and_margins(self, X: Any) -> tuple[Values, Values]:
+        margins = self._margins(X)
+        if self.is_constant_:
+            return np.tile(self.constant_votes_, (X.shape[0], 1)), margins
+        return decoded(margins, len(self.labels_), self.decoding_), margins
+
+    def _decision(self, X: Any) -> Values:
+        size = max(1, BLOCK_ENTRIES // max(1, len(self.constant_margins_)))
+        parts = gen_batches(X.shape[0], size)
+        return np.concatenate([self._scores_and_margins(X[rows])[0] for rows in parts])
+
+
+def _order_of(evidence: Evidence) -> Any:
+    return lambda margins: strict_ranks(decoded(margins, evidence.n_labels))
+
+
+def _known(value: float) -> float:
+    return -np.inf if np.isnan(value) else value
+
+
+def _line(
+    name: str, family: str, mean: float, error: float, share: float, seconds: float
+) -> dict[str, Any]:
+    return {
+        "ranker": name,
+        "family": family,
+        "held_out": mean,
+        "standard_error": error if np.isfinite(error) else float("nan"),
+        "weight": share,
+        "seconds": round(seconds, 3),
+    }
+
+
+def _used(y: Any, sample_weight: ArrayLike | None) -> Mask:
+    """Which rows a fit uses."""
+    ranks = check_ranks(y, name="y")
+    weight = check_sample_weight(sample_weight, ranks, dtype=np.float64)
+    return ~np.isnan(ranks).all(axis=1) & (weight > 0)
+
+
+def _group_numbers(groups: ArrayLike | None, used: Any) -> Indices | None:
+    """Numbers of groups, from 0 on, for the rows that a fit uses."""
+    if groups is None:
+        return None
+    names = column_or_1d(groups, warn=True)
+    check_consistent_length(used, names)
+    return np.unique(names[used], return_inverse=True)[1]
+
+
+def _worths(scores: ArrayLike | None, y: Any, used: Any) -> Values | None:
+    """What labels are worth in the rows that a fit uses."""
+    if scores is None:
+        return None
+    worths = check_array(
+        scores, dtype=np.float64, ensure_all_finite="allow-nan", input_name="scores"
+    )
+    if worths.shape != np.shape(y):
+        raise ValueError(
+            f"scores has shape {worths.shape}, but y has {np.shape(y)}: give both alike."
+        )
+    return worths[used]

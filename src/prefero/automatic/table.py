@@ -1,0 +1,261 @@
+"""Tables of numbers, words and dates as numbers that rankers take."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from prefero._state import Array, Attribute, Each, FittedState, Model, Names, State
+from prefero._text_encoder import TextEncoder
+from prefero._typing import Mask, Values
+from prefero._warnings import warn_user
+from prefero.base import FittedMixin
+
+KINDS = ("number", "nominal", "text", "left out")
+# Different words that a nominal feature has at most: trees keep that many categories.
+_MOST_CATEGORIES = 255
+# A column of words that differ in more rows than this share is no category.
+_REPEATING = 0.5
+# Cells of so many words in the mean are texts, and no names.
+_WORDS_OF_TEXT = 3
+
+
+def _are_kinds(kinds: Any, _: State) -> bool:
+    return bool(np.isin(kinds, KINDS).all())
+
+
+def _one_a_nominal(categories: Any, state: State) -> bool:
+    kinds = state.values["kinds_"]
+    for values in categories:
+        Names("n_categories").check(values, State({}))
+    return len(categories) == int((kinds == "nominal").sum())
+
+
+def _one_a_text(encoders: Any, state: State) -> bool:
+    return len(encoders) == int((state.values["kinds_"] == "text").sum())
+
+
+class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
+    """Turn the columns of a table into numbers.
+
+    Numbers and truth values stay as they are, missing ones NaN. A column of words, or of
+    pandas' category dtype, becomes the numbers of its categories; a category that was not
+    there in fit is missing. A column of texts becomes some dimensions (`TextEncoder`). Dates,
+    and names that hardly ever repeat, are left out, with a warning. A sparse matrix stays
+    sparse.
+
+    Attributes
+    ----------
+    kinds_ : ndarray of shape (n_features,)
+        What each column is: "number", "nominal", "text" or "left out".
+    categories_ : list of ndarray
+        The categories of each nominal column.
+    texts_ : list of TextEncoder
+        The encoder of each column of texts.
+    nominal_ : ndarray of bool
+        Which columns of the result are numbers of categories.
+    left_out_ : list of (str, str)
+        The columns left out, and why.
+
+    Examples
+    --------
+    >>> X = np.array([[1.5, "b"], [None, "a"], [0.5, "b"], [2.0, "a"]], dtype=object)
+    >>> TableTransformer().fit_transform(X)
+    array([[1.5, 1. ],
+           [nan, 0. ],
+           [0.5, 1. ],
+           [2. , 0. ]])
+    """
+
+    _fitted_state: ClassVar[FittedState] = {
+        "kinds_": Names("n_features", unique=False, rule=("kinds of columns", _are_kinds)),
+        "categories_": Each(Attribute(), rule=("categories a nominal column", _one_a_nominal)),
+        "texts_": Each(
+            Model("transform", n_features=None), rule=("an encoder a text", _one_a_text)
+        ),
+        "left_out_": Attribute(),
+        "nominal_": Array("b", "n_columns"),
+    }
+
+    kinds_: NDArray[Any]
+    categories_: list[NDArray[Any]]
+    texts_: list[TextEncoder]
+    left_out_: list[tuple[str, str]]
+    nominal_: Mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Look at what the columns hold.
+
+        Parameters
+        ----------
+        X : array-like, table or sparse matrix of shape (n_samples, n_features)
+            Instances.
+        y : object, optional
+            Ignored.
+
+        Returns
+        -------
+        self
+            The transformer.
+        """
+        X = as_columns(X)
+        validate_data(self, X, skip_check_array=True)
+        if not _is_mixed(X):
+            X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
+        kinds, categories, texts, left_out = [], [], [], []
+        nominal: list[bool] = []
+        for feature in range(X.shape[1]):
+            values = _column(X, feature) if _is_mixed(X) else None
+            kind, found, why = _judged(values)
+            kinds.append(kind)
+            width = 0 if kind == "left out" else 1
+            if found is not None:
+                categories.append(found)
+            if kind == "text":
+                texts.append(TextEncoder())
+                width = texts[-1].fit_transform(_cells(values)).shape[1]
+            nominal += [kind == "nominal"] * width
+            if why:
+                left_out.append((str(_name(X, feature)), why))
+        self.kinds_, self.nominal_ = np.array(kinds, dtype=object), np.array(nominal, dtype=bool)
+        self.categories_, self.texts_, self.left_out_ = categories, texts, left_out
+        if left_out:
+            told = ", ".join(f"{name!r} ({why})" for name, why in left_out[:5])
+            warn_user(f"{len(left_out)} of {X.shape[1]} features are left out: {told}.")
+        if not len(self.nominal_):
+            raise ValueError("No feature is left: every column holds dates or words of its own.")
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns as numbers.
+
+        Parameters
+        ----------
+        X : array-like, table or sparse matrix of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n_samples, n_columns)
+            Numbers; NaN where something is missing.
+        """
+        check_is_fitted(self)
+        X = as_columns(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        if not _is_mixed(X) and (self.kinds_ == "number").all():
+            return check_array(
+                X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan"
+            )
+        columns, categories, texts = [], iter(self.categories_), iter(self.texts_)
+        for feature, kind in enumerate(self.kinds_):
+            if kind == "number":
+                columns.append(_numbers(_column(X, feature), _name(X, feature)))
+            elif kind == "nominal":
+                columns.append(_codes(_column(X, feature), next(categories)))
+            elif kind == "text":
+                columns.append(next(texts).transform(_cells(_column(X, feature))))
+        return check_array(np.column_stack(columns), ensure_all_finite="allow-nan")
+
+
+def as_columns(X: Any) -> Any:
+    """Return X as something with two dimensions."""
+    X = X if issparse(X) or hasattr(X, "shape") else np.asarray(X)
+    # What has another number of dimensions is refused in the words of scikit-learn.
+    return X if len(X.shape) == 2 else check_array(X, dtype=None)
+
+
+def _is_mixed(X: Any) -> bool:
+    """Whether columns must be looked at one by one."""
+    if issparse(X):
+        return False
+    return hasattr(X, "columns") or X.dtype.kind not in "biuf"
+
+
+def _name(X: Any, feature: int) -> Any:
+    return X.columns[feature] if hasattr(X, "columns") else feature
+
+
+def _column(X: Any, feature: int) -> Any:
+    return X[X.columns[feature]] if hasattr(X, "columns") else X[:, feature]
+
+
+def _judged(column: Any) -> tuple[str, NDArray[Any] | None, str]:
+    """The kind of a column, its categories, and why it is left out."""
+    if column is None:
+        return "number", None, ""
+    values = np.asarray(column)
+    if values.dtype.kind in "biuf" and not _is_category(column):
+        return "number", None, ""
+    if values.dtype.kind in "mM":
+        return "left out", None, "dates"
+    known = [value for value in values.tolist() if not _is_missing(value)]
+    if not _is_category(column) and all(isinstance(value, int | float | bool) for value in known):
+        return "number", None, ""
+    if any(hasattr(value, "isoformat") for value in known):
+        return "left out", None, "dates"
+    if not _is_category(column) and _all_numbers(known):
+        return "number", None, ""
+    different = {str(value) for value in known}
+    n_words = sum(len(str(value).split()) for value in known)
+    rare = len(different) > max(10, _REPEATING * len(known))
+    if (len(different) > _MOST_CATEGORIES or rare) and n_words >= _WORDS_OF_TEXT * len(known):
+        return "text", None, ""
+    if len(different) > _MOST_CATEGORIES or rare:
+        return "left out", None, f"{len(different)} different words"
+    return "nominal", np.array(sorted(different), dtype=object), ""
+
+
+def _is_category(column: Any) -> bool:
+    return str(getattr(column, "dtype", "")).lower().startswith(("category", "categorical", "enum"))
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value or str(value) in ("<NA>", "NaT")
+
+
+def _all_numbers(values: list[Any]) -> bool:
+    """Whether numbers were written as words."""
+    try:
+        np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _numbers(column: Any, name: Any) -> Values:
+    values = np.asarray(column)
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    plain = [np.nan if _is_missing(value) else value for value in values.tolist()]
+    try:
+        return np.array(plain, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"Column {name!r} held numbers in fit and now holds words: give numbers."
+        ) from None
+
+
+def _cells(column: Any) -> NDArray[Any]:
+    """A column of texts as a matrix."""
+    return np.array([None if _is_missing(v) else v for v in np.asarray(column).tolist()])[:, None]
+
+
+def _codes(column: Any, categories: NDArray[Any]) -> Values:
+    number = {name: float(code) for code, name in enumerate(categories.tolist())}
+    values = np.asarray(column).tolist()
+    return np.array(
+        [np.nan if _is_missing(value) else number.get(str(value), np.nan) for value in values],
+        dtype=np.float64,
+    )

@@ -1,0 +1,270 @@
+"""How good an order of objects is, group by group: what search engines are judged by.
+
+Every measure takes one value an object and the group that it belongs to, computes one value a
+group and returns their mean. Objects whose truth is unknown (NaN) are left out, and so are groups
+that say nothing. Equal scores are a tie: no measure profits from the order of the rows.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import comb
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import label_ranking_average_precision_score, ndcg_score
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+
+from prefero._docs import documented
+from prefero._sklearn import check_sample_weight
+from prefero._typing import Values
+from prefero._warnings import warn_user
+from prefero.metrics._rankings import kendall_tau, spearman_rho
+from prefero.rankings import Groups
+
+__all__ = ["group_rho", "group_tau", "mean_average_precision", "mean_reciprocal_rank", "ndcg"]
+
+_documented = documented(
+    scores="""
+        scores : array-like of shape (n_objects,)
+            What the objects are ordered by, larger is better; equal scores are a tie.
+        groups : array-like of shape (n_objects,), optional
+            Names the set each object belongs to; by default all are one set.
+        """,
+    of_ranks="""
+        Parameters
+        ----------
+        ranks : array-like of shape (n_objects,)
+            True ranks inside the groups: smaller is better, equal is tied, NaN is unknown.
+        %(scores)s
+        sample_weight : array-like of shape (n_objects,), optional
+            Weights; a group weighs what its objects weigh in the mean.
+
+        Returns
+        -------
+        float
+            In [-1, 1]. A group whose objects all have the same score counts 0, one whose true
+            ranks are all equal is left out.
+        """,
+    of_relevance="""
+        Parameters
+        ----------
+        relevance : array-like of shape (n_objects,)
+            1 for relevant, 0 for irrelevant, NaN for unknown.
+        %(scores)s
+
+        Returns
+        -------
+        float
+            In [0, 1], larger is better. Groups without a relevant object are left out.
+        """,
+)
+
+
+@_documented
+def group_rho(
+    ranks: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return the mean over groups of Spearman's rho of true and predicted orders.
+
+    %(of_ranks)s
+
+    Examples
+    --------
+    >>> group_rho([1, 2, 3, 1, 2], [9, 5, 7, 4, 8], [0, 0, 0, 1, 1])
+    -0.25
+    """
+    return _mean_correlation(spearman_rho, ranks, scores, groups, sample_weight)
+
+
+@_documented
+def group_tau(
+    ranks: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return the mean over groups of Kendall's tau of true and predicted orders.
+
+    %(of_ranks)s
+
+    Examples
+    --------
+    >>> group_tau([1, 2, 3, 1, 2], [9, 5, 7, 4, 8], [0, 0, 0, 1, 1])
+    -0.33...
+    """
+    return _mean_correlation(kendall_tau, ranks, scores, groups, sample_weight)
+
+
+@_documented
+def ndcg(
+    gains: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    k: int | None = None,
+) -> float:
+    """Return the mean over groups of the normalized discounted cumulative gain.
+
+    Parameters
+    ----------
+    gains : array-like of shape (n_objects,)
+        What each object is worth, not negative; NaN is unknown. For grades of relevance the
+        LETOR collections take 2 to the power of the grade, less 1.
+    %(scores)s
+    k : int, optional
+        How many objects at the head of the order count; all by default.
+
+    Returns
+    -------
+    float
+        In [0, 1], larger is better. Groups without a gain or a second object are left out.
+
+    See Also
+    --------
+    sklearn.metrics.ndcg_score : The value of each group.
+
+    Examples
+    --------
+    >>> ndcg([3, 0, 1, 1, 0], [0.9, 0.5, 0.1, 0.2, 0.4], [0, 0, 0, 1, 1], k=1)
+    0.5
+    """
+    values = []
+    for worth, score in _matrices(gains, scores, groups):
+        telling = (worth > 0).any(axis=1)
+        if worth.shape[1] > 1:
+            rows = zip(worth[telling], score[telling], strict=True)
+            values += [ndcg_score(w[None], s[None], k=k) for w, s in rows]
+    return _mean(values)
+
+
+@_documented
+def mean_average_precision(
+    relevance: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None
+) -> float:
+    """Return the mean over groups of the average precision of the relevant objects.
+
+    %(of_relevance)s
+
+    Examples
+    --------
+    >>> mean_average_precision([1, 0, 0, 1], [0.5, 0.9, 0.1, 0.3], [0, 0, 0, 1])
+    0.75
+    """
+    values: list[float] = []
+    for truth, score in _matrices(relevance, scores, groups):
+        rows = zip(truth[truth.any(axis=1)], score[truth.any(axis=1)], strict=True)
+        if truth.shape[1] == 1:  # scikit-learn takes one column for something else
+            values += [1.0 for _ in rows]
+        else:
+            values += [label_ranking_average_precision_score(t[None], s[None]) for t, s in rows]
+    return _mean(values)
+
+
+@_documented
+def mean_reciprocal_rank(
+    relevance: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None
+) -> float:
+    """Return the mean over groups of 1 / place of the first relevant object.
+
+    Inside a tie it is the value to expect of a random order.
+
+    %(of_relevance)s
+
+    Examples
+    --------
+    >>> mean_reciprocal_rank([1, 0, 0, 1], [0.5, 0.9, 0.1, 0.3], [0, 0, 0, 1])
+    0.75
+    """
+    values: list[float] = []
+    for truth, score in _matrices(relevance, scores, groups):
+        telling = truth.any(axis=1)
+        values += map(_reciprocal_rank, truth[telling], score[telling])
+    return _mean(values)
+
+
+def _reciprocal_rank(relevance: Values, scores: Values) -> float:
+    """The value to expect: the first relevant object is in the best bucket that has one."""
+    best = scores[relevance == 1].max()
+    above, bucket = int((scores > best).sum()), scores == best
+    size, relevant = int(bucket.sum()), int(relevance[bucket].sum())
+    places = np.arange(1, size - relevant + 2)
+    chances = comb(size - places, relevant - 1) / comb(size, relevant)
+    return float((chances / (above + places)).sum())
+
+
+def _mean_correlation(
+    measure: Callable[..., float | Values],
+    ranks: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> float:
+    true, score = _column(ranks, "ranks"), _column(scores, "scores")
+    check_consistent_length(true, score)
+    weight = check_sample_weight(sample_weight, score, ensure_non_negative=True)
+    found = Groups.of(groups, len(score))
+    total = total_weight = 0.0
+    columns = (
+        found.positions(true[found.rows]),
+        found.positions(-score[found.rows]),
+        weight[found.rows],
+    )
+    for truth, predicted, weights in found.matrices(*columns):
+        defined = ~np.isnan(measure(truth, truth, average=False))
+        if not defined.any():
+            continue
+        values = measure(truth[defined], predicted[defined], average=False)
+        group_weight = weights[defined].mean(axis=1)
+        total += np.nan_to_num(values) @ group_weight
+        total_weight += group_weight.sum()
+    if not total_weight > 0:
+        name = "Spearman's rho" if measure is spearman_rho else "Kendall's tau"
+        warn_user(
+            f"{name} is undefined: y puts no object before another in any group.",
+            UndefinedMetricWarning,
+        )
+        return float("nan")
+    return float(total / total_weight)
+
+
+def _matrices(
+    truth: ArrayLike, scores: ArrayLike, groups: ArrayLike | None
+) -> Iterator[tuple[NDArray[np.float64], ...]]:
+    """Yield truth and scores of known objects, one row a group, groups of one size together."""
+    true, score = _column(truth, "truth"), _column(scores, "scores")
+    check_consistent_length(true, score)
+    if (true < 0).any():
+        raise ValueError(f"gains and relevance must not be negative, got {np.nanmin(true):g}.")
+    known = ~np.isnan(true)
+    names = None if groups is None else column_or_1d(groups, warn=True)[known]
+    if known.any():
+        found = Groups.of(names, int(known.sum()))
+        yield from found.matrices(true[known][found.rows], score[known][found.rows])
+
+
+def _column(values: ArrayLike, name: str) -> Values:
+    missing = "allow-nan" if name != "scores" else True
+    return column_or_1d(
+        check_array(
+            values,
+            ensure_2d=False,
+            dtype=np.float64,
+            ensure_all_finite=missing,
+            input_name=name,
+        )
+    )
+
+
+def _mean(values: list[float]) -> float:
+    if not values:
+        warn_user(
+            "The measure is undefined: no group tells good objects from others.",
+            UndefinedMetricWarning,
+        )
+        return float("nan")
+    return float(np.mean(values))

@@ -1,0 +1,61 @@
+"""The same calibrated ranking for everyone: the baseline every multilabel ranker must beat."""
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefero._sklearn import Interval
+from prefero._state import Array, FittedState
+from prefero._typing import Values
+from prefero.base import BaseMultilabelRanker
+from prefero.multilabel.aggregation import mean_calibrated_ranks
+
+
+class ConsensusMultilabelRanker(BaseMultilabelRanker):
+    """Predict the consensus of the training rankings and label sets for every instance.
+
+    Parameters
+    ----------
+    gap : float, default=1
+        The width of the zero point, as for `mean_calibrated_ranks`.
+
+    Attributes
+    ----------
+    votes_ : ndarray of shape (n_labels,)
+        How far each label stands before the zero point in the mean: positive is relevant.
+
+    See Also
+    --------
+    ConsensusLabelRanker : The same without a zero point.
+
+    Examples
+    --------
+    >>> ranker = ConsensusMultilabelRanker().fit([[0], [1], [2]], [[1, 0], [1, 0], [0, 0]])
+    >>> ranker.predict([[5]])
+    array([[1, 0]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "gap": [Interval(Real, 0, None, closed="left")],
+    }
+
+    _fitted_state: ClassVar[FittedState] = {"votes_": Array("f8", "n_labels")}
+
+    def __init__(self, gap: float = 1) -> None:
+        self.gap = gap
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # The features are not looked at.
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _fit(self, X: Any, calibrated: Values, weight: Values) -> None:
+        means = mean_calibrated_ranks(calibrated, self.gap, weight)
+        # A label that no row judges has no mean; it is put last in any case.
+        self.votes_ = np.nan_to_num(means[-1] - means[:-1])
+
+    def _decision(self, X: NDArray[Any]) -> Values:
+        return np.tile(self.votes_, (X.shape[0], 1))
