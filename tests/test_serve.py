@@ -36,7 +36,8 @@ def numbers(n=60):
 @pytest.fixture(scope="module")
 def models():
     X, Y = numbers()
-    mixed = X.assign(colour=np.random.default_rng(1).choice(["red", "blue"], len(X)))
+    colours = np.random.default_rng(1).choice(["red", "blue"], len(X)).astype(object)
+    mixed = X.assign(colour=pd.Series(colours, dtype=object))
     words = behind_columns(PairwiseLabelRanker(), mixed).fit(mixed, Y)
     return {
         "forest": ForestLabelRanker(n_estimators=20, random_state=0).fit(X, Y),

@@ -81,7 +81,7 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
         docs_url=None,
         redoc_url=None,
     )
-    refusals = {"responses": _REFUSALS}
+    refusals: dict[str, Any] = {"responses": _REFUSALS}
     app.post("/rank", response_model=None, summary="Rank the labels for instances", **_RANK)(
         service.rank
     )

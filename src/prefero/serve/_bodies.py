@@ -102,7 +102,7 @@ class FeatureAnswer(BaseModel):
     """One feature of a model."""
 
     name: str
-    kind: Literal["number", "category"]
+    kind: Literal["number", "category", "text"]
     low: float | None = None
     high: float | None = None
     categories: list[str] | None = None

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from prefero._inference import feature_names, prose_features, text_features
 from prefero._pipelines import final_step
-from prefero._inference import feature_names, text_features
 
 # Standard deviations from the mean that a number is offered in where the model keeps only these.
 _USUAL = 2.0
@@ -13,16 +13,24 @@ _USUAL = 2.0
 
 @dataclass(frozen=True)
 class Feature:
-    """One feature: a number that is usually between two others, or one of some categories."""
+    """One feature: a number usually between two others, one of some categories, or prose."""
 
     name: str
     low: float | None = None
     high: float | None = None
     categories: tuple[Any, ...] | None = None
+    prose: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers."""
+        return self.categories is None and not self.prose
 
     @property
     def example(self) -> Any:
-        """A value to begin with: the middle, or the first category."""
+        """A value to begin with: the middle, the first category, no words."""
+        if self.prose:
+            return ""
         if self.categories is not None:
             return self.categories[0] if self.categories else ""
         if self.low is None or self.high is None:
@@ -31,6 +39,8 @@ class Feature:
 
     def describe(self) -> dict[str, Any]:
         """The feature as values that JSON can write."""
+        if self.prose:
+            return {"name": self.name, "kind": "text"}
         if self.categories is not None:
             return {
                 "name": self.name,
@@ -50,8 +60,11 @@ def features_of(model: Any) -> list[Feature]:
         known = {feature.name: feature for feature in _of_bins(model, names)}
     else:
         known = {}
-    words = text_features(model)
-    unknown = {name: Feature(name, categories=() if name in words else None) for name in names}
+    words, prose = text_features(model), prose_features(model)
+    unknown = {
+        name: Feature(name, categories=() if name in words else None, prose=name in prose)
+        for name in names
+    }
     return [known.get(name, unknown[name]) for name in names]
 
 

@@ -39,7 +39,14 @@ def read_instances(served: ServedModel, instances: Sequence[Instance]) -> tuple[
         return np.array(list(columns.values()), dtype=np.float64).T, notes
     import pandas
 
-    return as_input(served.model, pandas.DataFrame(columns)), notes
+    types = {
+        feature.name: "float64" if feature.is_number else "string" if feature.prose else object
+        for feature in served.features
+    }
+    frame = pandas.DataFrame(
+        {name: pandas.Series(values, dtype=types[name]) for name, values in columns.items()}
+    )
+    return as_input(served.model, frame), notes
 
 
 def _refuse_unknown(served: ServedModel, index: int, instance: Instance) -> None:
@@ -57,6 +64,8 @@ def _value(
     value = instance.get(feature.name)
     if value is None:
         return _missing(served, index, feature, notes)
+    if feature.prose:
+        return _prose(index, feature, value)
     if feature.categories is not None:
         return _category(index, feature, value, notes)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -71,14 +80,20 @@ def _value(
 
 
 def _missing(served: ServedModel, index: int, feature: Feature, notes: list[str]) -> Any:
-    if feature.categories is None and not takes_missing(served.model):
+    if feature.is_number and not takes_missing(served.model):
         raise InstanceError(
             index,
             feature.name,
             f"{feature.name!r} is missing, and {type(served.ranker).__name__} needs every number.",
         )
     notes.append(f"instance {index + 1}: {feature.name!r} is missing.")
-    return None if feature.categories is not None else np.nan
+    return np.nan if feature.is_number else None
+
+
+def _prose(index: int, feature: Feature, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise InstanceError(index, feature.name, f"{feature.name!r} is text, not {_shown(value)}.")
 
 
 def _category(index: int, feature: Feature, value: Any, notes: list[str]) -> Any:

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from prefero._pipelines import final_step
 from prefero._inference import load_ranker
+from prefero._pipelines import final_step
 from prefero.exceptions import ModelFileError
 from prefero.serve._features import Feature, features_of
 
@@ -40,7 +40,7 @@ class ServedModel:
     @cached_property
     def plain(self) -> bool:
         """Whether the model's inner form of instances is an array of their numbers."""
-        only_numbers = all(feature.categories is None for feature in self.features)
+        only_numbers = all(feature.is_number for feature in self.features)
         return only_numbers and self.ranker is self.model and hasattr(self.model, "bin_edges_")
 
     @classmethod

@@ -45,7 +45,8 @@ function fields() {
   const form = at("instance");
   form.replaceChildren();
   for (const [index, feature] of state.model.features.entries()) {
-    form.append(feature.kind === "category" ? choice(feature, index) : number(feature, index));
+    const draw = { category: choice, text: prose, number }[feature.kind];
+    form.append(draw(feature, index));
   }
   fill(state.model.example);
 }
@@ -58,6 +59,12 @@ function choice(feature, index) {
   }
   const label = make("label", { for: `f${index}`, text: feature.name });
   return make("div", { class: "field" }, label, select);
+}
+
+function prose(feature, index) {
+  const label = make("label", { for: `f${index}`, text: feature.name });
+  const area = make("textarea", { id: `f${index}`, rows: 3, "data-feature": feature.name });
+  return make("div", { class: "field" }, label, area);
 }
 
 function number(feature, index) {
@@ -99,7 +106,7 @@ function instance() {
     const text = input.value;
     if (text === "") values[input.dataset.feature] = null;
     else values[input.dataset.feature] =
-      input.tagName === "SELECT" ? text.slice(1) : Number(text);
+      { SELECT: text.slice(1), TEXTAREA: text }[input.tagName] ?? Number(text);
   }
   return values;
 }
