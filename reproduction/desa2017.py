@@ -25,7 +25,7 @@ TREES = {
 }
 FORESTS = {
     "LRF": ForestLabelRanker(),
-    "LRF-RT": ForestLabelRanker(gamma=0.98, min_samples_leaf=2, shrinkage=0.0),
+    "LRF-RT": ForestLabelRanker(criterion="kendall", gamma=0.98, min_samples_leaf=2, shrinkage=0.0),
     "LRF-ERT": ForestLabelRanker(criterion="entropy", mdlpc=True, shrinkage=0.0),
     "LRF-LRT": ForestLabelRanker(criterion="mallows", shrinkage=0.0),
 }

@@ -49,6 +49,9 @@ folds and the same missing labels for all. The best figures of others are taken 
 whatever method had them.
 """
 
+# Options that name folders and files, which differ from reader to reader.
+_FOLDERS = ("--data", "--folder", "--output", "--store")
+
 Published = dict[tuple[str, float], float]
 
 
@@ -190,7 +193,7 @@ def publish(
     what the tables say and how they came about, kept in the script, so that no page needs to
     be edited by hand. It must be true of the run at hand, whatever its options.
     """
-    text = f"# {title}\n\n    {_command()}\n\nPrefero {prefero.__version__}, {date.today()}.\n"
+    text = f"# {title}\n\n    {command()}\n\nPrefero {prefero.__version__}, {date.today()}.\n"
     text += "".join(f"\n## {head}\n\n{table.to_text()}\n" for head, table in tables.items())
     ending = f"\n{cleandoc(reading)}\n" if reading else ""
     print(text + ending)
@@ -216,12 +219,12 @@ def file_name(heading: str) -> str:
     return re.sub("[^a-z0-9]+", "-", plain.decode().lower()).strip("-")
 
 
-def _command() -> str:
+def command() -> str:
     """Return the command as typed, without the folders, which differ from reader to reader."""
     words = ["python", f"reproduction/{Path(sys.argv[0]).name}"]
     follows_folder = False
     for word in sys.argv[1:]:
-        names_folder = word.partition("=")[0] in ("--data", "--folder", "--output")
+        names_folder = word.partition("=")[0] in _FOLDERS
         if not names_folder and not follows_folder:
             words.append(word)
         follows_folder = names_folder and "=" not in word

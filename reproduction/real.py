@@ -10,14 +10,16 @@ official folds. None is part of Prefero; the folder's own README says where each
 which licence, and what to cite. Every ranker has its default parameters.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from kebi import arguments, default_rankers, parse, publish
+from kebi import arguments, command, default_rankers, parse, publish
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
@@ -25,12 +27,14 @@ from sklearn.model_selection import KFold, PredefinedSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from prefero import ConsensusLabelRanker, metrics
+import prefero
+from prefero import ConsensusLabelRanker
+from prefero._files import write_beside
 from prefero._pipelines import at_final_step
 from prefero._typing import Indices, Values
 from prefero.datasets import benchmark_path
-from prefero.metrics import regret
-from prefero.rankings import ranks_from_orders
+from prefero.metrics import pairwise_calibration_error, regret
+from prefero.rankings import have_ties, ranks_from_orders
 from prefero.study import Table, run_experiment, summarize
 from prefero.tables import Rankings, read_rankings
 
@@ -42,11 +46,13 @@ READING = """
 The constant order is the same order for everyone; a ranker that is not above it has learnt
 nothing from the features. Five folds (`KFold(5, shuffle=True, random_state=0)`); solver scenarios
 have their official folds. Empty features are filled by the training rows' median, linear rankers
-and neighbours behind standardised features; words are one column a category. tau-x is that of
+and neighbours behind standardised features; words are one column a category. The constant order is
+that of Borda's count, or Kemeny's. tau-x is that of
 `predict_buckets`, and stands where rankings hold ties. Regret is in the unit of the scores, of
 solvers in seconds of PAR10. The gap closed is the share of what the single best solver (of the
 training rows) loses to the best solver of each instance that a ranker wins back. Calibration
-error: 15 bins of the probabilities of all pairs.
+error: 15 bins of the probabilities of all pairs; raw shares are the trees of a forest that put one
+label before another.
 """
 
 
@@ -66,6 +72,15 @@ class Real:
             return list(KFold(FOLDS, shuffle=True, random_state=0).split(self.X))
         return list(PredefinedSplit(self.folds).split())
 
+    def first(self, most: int | None) -> "Real":
+        """Return at most so many rows, evenly spaced."""
+        n = len(self.ranks)
+        if most is None or n <= most:
+            return self
+        rows = np.linspace(0, n - 1, most).astype(np.int64)
+        parts = (self.X, self.ranks, self.scores, self.folds)
+        return Real(*(None if part is None else part[rows] for part in parts), self.par10)
+
     def source(self) -> tuple[Values, ...]:
         """What an experiment takes."""
         parts = (self.X, self.ranks)
@@ -74,13 +89,22 @@ class Real:
 
 def main() -> None:
     """Run every set that is there and print a table a measure."""
-    options = parse(arguments("Compare all rankers on rankings that were really given."))
-    results, gaps = Table([]), []
-    for name, read in sorted(find_sets().items()):
-        data = read()
+    parser = arguments("Compare all rankers on rankings that were really given.")
+    parser.add_argument("--rows", type=int, help="at most so many rows of a set, evenly spaced")
+    parser.add_argument("--sets", help="names of sets, with commas; all by default")
+    parser.add_argument("--store", type=Path, help="the figures as get_results reads them")
+    options = parse(parser)
+    found = find_sets()
+    wanted = sorted(found) if options.sets is None else options.sets.split(",")
+    results, sets, gaps = Table([]), [], []
+    for name in wanted:
+        data = found[name]().first(options.rows)
         if options.quick and len(data.ranks) > QUICK_ROWS:
             continue
-        found = run_experiment(
+        about = describe(name, data)
+        # Each set is named before it is run: a run that stops says where.
+        print("{dataset}: {rows} rows, {licence}; {source}".format(**about), file=sys.stderr)
+        own = run_experiment(
             rankers(),
             {name: data.source()},
             cv=data.splits(),
@@ -88,20 +112,69 @@ def main() -> None:
             folder=options.folder,
             measures=MEASURES,
         )
-        results += found
-        if data.par10:
-            gaps.append({"dataset": name} | gaps_closed(found, data))
+        results, sets = results + own, [*sets, about]
+        gaps += [{"dataset": name} | gaps_closed(own, data)] if data.par10 else []
     if not len(results):
         raise FileNotFoundError("No set was found: set PREFERO_DATA to the folder of the data.")
     tables = {head: by_set(results, column) for head, column in HEADS.items()}
     tables |= {"Share of the gap to the best solver closed (PAR10)": Table(gaps)} if gaps else {}
-    tables["All figures"] = summarize(results, by=("dataset", "ranker"))
-    publish(
-        "Real preferences",
-        {k: v for k, v in tables.items() if len(v)},
-        options.output,
-        reading=READING,
-    )
+    figures = all_figures(results, gaps)
+    tables |= {"The sets": Table(sets), "All figures": figures}
+    known = {head: table for head, table in tables.items() if len(table)}
+    publish("Real preferences", known, options.output, reading=READING)
+    if options.store is not None:
+        store(figures, options.store)
+
+
+def all_figures(results: Table, gaps: list[dict[str, Any]]) -> Table:
+    """Return the means of all measures, a row a set and ranker, with their deviations of tau."""
+    closed = {gap["dataset"]: gap for gap in gaps}
+    nothing = float("nan")
+    rows = []
+    for row in summarize(results, by=("dataset", "ranker")):
+        kept = {name: row[name] for name in ("dataset", "ranker", "cells", "tau", "tau_sd")}
+        kept |= {name: row[name] for name in ("tau_x", "rho", "top1", "regret", *MEASURES)}
+        kept["gap_closed"] = closed.get(row["dataset"], {}).get(row["ranker"], nothing)
+        rows.append(kept | {name: row[name] for name in ("fit_seconds", "predict_seconds")})
+    return Table(rows)
+
+
+def store(figures: Table, path: Path) -> None:
+    """Write figures with a line on what made them."""
+    made = f"# Prefero {prefero.__version__}, {date.today()}: {command()}"
+    content = figures.to_frame().round(6).to_csv(index=False, lineterminator="\n")
+    write_beside(path, f"{made}\n{content}".encode())
+
+
+def describe(name: str, data: Real) -> dict[str, Any]:
+    """Say what a set is, under which licence, and whom to cite."""
+    folder = next((kind for kind in ("(ties)",) if name.endswith(kind)), name)
+    kind = "ASlib" if data.folds is not None else folder
+    source, licence = SOURCES.get(kind, ("see the README of the data", "not stated"))
+    shape = {"rows": len(data.ranks), "features": data.X.shape[1], "labels": data.ranks.shape[1]}
+    ties = "yes" if have_ties(data.ranks) else "no"
+    return {"dataset": name, **shape, "ties": ties, "licence": licence, "source": source}
+
+
+_ASLIB = "Bischl et al. (2016), ASlib: a benchmark library for algorithm selection"
+_MORE_PLR = "Thies, Alfaro & Bengs (2024), MORE-PLR"
+# By set: where it comes from, or whom to cite; under which licence.
+SOURCES = {
+    "ASlib": (_ASLIB, "GPL-3"),
+    "(ties)": (f"{_MORE_PLR}; Alfaro, Aledo & Gámez (2021)", "not stated"),
+    "cassava": ("AgrDataSci/gosset; van Etten et al. (2019), tricot", "MIT"),
+    "beans": ("hturner/PlackettLuce; van Etten et al. (2019)", "GPL-3"),
+    "CEMSChoice": ("R package psychotree; Dittrich, Hatzinger & Katzenbeisser (1998)", "GPL"),
+    "GermanParties2009": ("R package psychotools", "GPL"),
+    "music": ("R package prefmod; General Social Survey", "GPL"),
+    "carconf": ("R package prefmod; Dabic & Hatzinger (2009)", "GPL"),
+    "Game": ("R package mlogit; Fok, Paap & van Dijk (2012)", "GPL"),
+    "political": (_MORE_PLR, "not stated"),
+    "movies": ("Advueu963/Calibrated_Preference_Learning", "not stated"),
+    "alpaca_eval": ("tatsu-lab/alpaca_eval; Li et al. (2023)", "Apache-2.0"),
+    "sushi3a": ("Kamishima (2003), Nantonac collaborative filtering", "research use only"),
+    "german2005": ("Bundeswahlleiter, election of 2005 by district", "not stated"),
+}
 
 
 HEADS = {
@@ -110,24 +183,35 @@ HEADS = {
     "Right first choice": "top1",
     "Regret": "regret",
     "Calibration error": "calibration_error",
+    "Calibration error of raw shares of votes": "raw_error",
 }
 
 
 def calibration_error(model: Any, X: Any, ranks: Any) -> float:
     """Return how far the predicted probabilities of pairs are from the shares that come true."""
     ranker, inner = at_final_step(model, X)
-    measure = getattr(metrics, "pairwise_calibration_error", None)
-    if measure is None or not hasattr(ranker, "predict_pairwise"):
+    if not hasattr(ranker, "predict_pairwise"):
         return float("nan")
-    return float(measure(ranks, ranker.predict_pairwise(inner)))
+    return float(pairwise_calibration_error(ranks, ranker.predict_pairwise(inner)))
 
 
-MEASURES = {"calibration_error": calibration_error}
+def raw_error(model: Any, X: Any, ranks: Any) -> float:
+    """Return the same of the shares of trees, before they are calibrated."""
+    ranker, inner = at_final_step(model, X)
+    if not hasattr(ranker, "predict_votes"):
+        return float("nan")
+    return float(pairwise_calibration_error(ranks, ranker.predict_votes(inner)))
+
+
+MEASURES = {"calibration_error": calibration_error, "raw_error": raw_error}
 
 
 def rankers() -> dict[str, Any]:
     """Every ranker with its defaults behind what it needs; the constant order first."""
-    found: dict[str, Any] = {CONSTANT: ConsensusLabelRanker()}
+    found: dict[str, Any] = {
+        CONSTANT: ConsensusLabelRanker("borda"),
+        f"{CONSTANT} (Kemeny)": ConsensusLabelRanker("kemeny"),
+    }
     for name, ranker in default_rankers().items():
         if isinstance(ranker, ConsensusLabelRanker):
             continue

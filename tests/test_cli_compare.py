@@ -2,13 +2,17 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import PredefinedSplit
 
 from cli_program import prefero_inside as prefero
 from prefero import ConsensusLabelRanker
+from prefero.cli.rankers import ranker_choice
+from prefero.cli.trials import Plan, Sample, run_trials
 from prefero.study import run_experiment
 
 N = 30
@@ -199,3 +203,29 @@ def test_page(files, tmp_path):
     assert "prefero compare" in text
     assert "set1" in text
     assert len(text) < 1_000_000
+
+
+def test_folds_that_come_with_a_table_are_kept(capsys):
+    table = make_table(0)
+    ranks = table[["a", "b", "c"]].rank(axis=1, ascending=False)
+    table, ranks = table[ranks.notna().any(axis=1)], ranks[ranks.notna().any(axis=1)]
+    fold = np.arange(len(ranks)) % 4
+    rankings = SimpleNamespace(
+        ranks=ranks.to_numpy(),
+        labels=list("abc"),
+        rows=np.arange(len(ranks)),
+        scores=None,
+        folds=np.column_stack([fold, fold[::-1]]),
+    )
+    sample = Sample.of("own", rankings, table[["x"]], None, Plan())
+    assert "own: divided into the folds that come with it." in capsys.readouterr().err
+    results = run_trials([ranker_choice("consensus")], [sample], Plan()).results
+    assert results["test_rows"].tolist() == np.bincount(fold).tolist()
+    expected = run_experiment(
+        {"consensus": ConsensusLabelRanker()},
+        {"own": (table[["x"]], ranks)},
+        cv=PredefinedSplit(fold),
+    )
+    np.testing.assert_allclose(results["tau"], expected["tau"])
+    for groups, plan in ((None, Plan(folds=3)), (None, Plan(repeats=2)), (fold, Plan())):
+        assert Sample.of("own", rankings, table[["x"]], groups, plan).folds is None

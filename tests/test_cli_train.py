@@ -1,6 +1,5 @@
-"""train, predict and info, run as a user runs them, on every format and on bad files."""
+"""train, run as a user runs it, on every format and on bad files."""
 
-import io
 import json
 import os
 import signal
@@ -10,58 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import prefero as library
 from cli_program import PROGRAM
 from cli_program import prefero_inside as prefero
-from prefero.cli import predict
-from prefero.rankings import parse_order
-
-N = 24
-LABELS = ["y_a", "y_b", "y_c"]
-
-
-@pytest.fixture(scope="module")
-def table():
-    """Rankings that one number and one word decide, with ids and without missing cells."""
-    rng = np.random.default_rng(0)
-    size, colour = np.linspace(-3, 3, N).round(2), rng.choice(["red", "blue"], N)
-    scores = np.column_stack([size, -size, 9 * (colour == "red") - 4]) + rng.normal(0, 0.1, (N, 3))
-    columns = {"id": [f"i{i}" for i in range(N)], "size": size, "colour": colour}
-    return pd.DataFrame(columns).join(pd.DataFrame(scores.round(2), columns=LABELS))
-
-
-@pytest.fixture(scope="module")
-def folder(table, tmp_path_factory):
-    """A folder with the table, its features alone, and a model of it."""
-    folder = tmp_path_factory.mktemp("files")
-    table.to_csv(folder / "data.csv", index=False)
-    table[["colour", "size", "id"]].to_csv(folder / "new.csv", index=False)
-    arguments = ("--labels", "y_*", "--format", "scores", "--higher-is-better", "--ignore", "id")
-    done = prefero(
-        *("train", folder / "data.csv", "-o", folder / "model.prefero", "--model", "neighbors"),
-        *arguments,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == ""
-    return folder
-
-
-def predictions(done):
-    assert done.returncode == 0, done.stderr
-    return pd.read_csv(io.StringIO(done.stdout))
-
-
-def refused(done, code, *sentences):
-    assert (done.returncode, done.stdout) == (code, ""), done.stderr
-    assert "Traceback" not in done.stderr
-    for sentence in sentences:
-        assert sentence in done.stderr
-    if code != 2:
-        assert done.stderr.startswith("prefero: ")
-        assert done.stderr.count("\n") == 1
-
-
-# Formats
+from cli_tables import LABELS, N, predictions, refused
 
 FORMATS = {
     "ranks": (["--labels", "a,b,c"], "x,a,b,c\n0,1,2,3\n5,3,2,1\n10,2,1,2\n15,1,,2\n"),
@@ -119,92 +69,6 @@ def test_other_files_than_csv(table, folder, tmp_path, suffix):
 
 
 # The forms of predictions
-
-
-def test_ranks_are_those_of_the_library(table, folder):
-    ranks = predictions(prefero("predict", folder / "model.prefero", folder / "new.csv"))
-    model = library.load(folder / "model.prefero")
-    np.testing.assert_array_equal(ranks, model.predict(table[["size", "colour"]]))
-    assert list(ranks) == LABELS
-
-
-def test_forms_agree(folder):
-    def run(*options):
-        return predictions(
-            prefero("predict", folder / "model.prefero", folder / "new.csv", *options)
-        )
-
-    ranks = run().to_numpy()
-    scores = run("--output", "scores").to_numpy()
-    np.testing.assert_array_equal(np.argsort(-scores, kind="stable"), np.argsort(ranks))
-    orders = run("--output", "order", "--keep", "id,size", "--reliability")
-    assert list(orders) == ["id", "size", "order", "reliability"]
-    expected = [[LABELS[j] for j in row] for row in np.argsort(ranks)]
-    assert [parse_order(order) for order in orders["order"]] == expected
-    best = run("--output", "order", "--top", "1")
-    assert best["order"].tolist() == [order[0] for order in expected]
-    np.testing.assert_array_equal(run("--top", "2"), np.where(ranks <= 2, ranks, np.nan))
-    pairs = run("--output", "pairs", "--keep", "id")
-    assert len(pairs) == 3 * N
-    assert pairs.loc[pairs["row"] == 0, "preferred"].tolist() == [
-        *(expected[0][0], expected[0][0], expected[0][1])
-    ]
-    assert (pairs["probability"] >= 0.5).all()
-    assert pairs["id"].iloc[3] == "i1"
-
-
-def test_json_and_stdin(folder):
-    new = (folder / "new.csv").read_text()
-    done = prefero("predict", folder / "model.prefero", "-", "--json", stdin=new)
-    records = json.loads(done.stdout)
-    assert len(records) == N
-    assert sorted(records[0].values()) == [1, 2, 3]
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".parquet"])
-@pytest.mark.parametrize("form", ["ranks", "order", "scores", "pairs"])
-def test_the_number_of_rows_at_a_time_changes_nothing(folder, tmp_path, monkeypatch, form, suffix):
-    def predicted(*options):
-        out = tmp_path / f"out{suffix}"
-        done = prefero(
-            *("predict", folder / "model.prefero", folder / "new.csv", "--output", form),
-            *("--reliability", "--keep", "id", "--out", out, *options),
-        )
-        assert done.returncode == 0, done.stderr
-        assert f"of {N} predictions" in done.stderr
-        return pd.read_parquet(out).to_csv() if suffix == ".parquet" else out.read_text()
-
-    whole, best = predicted(), predicted("--top", "1")
-    monkeypatch.setattr(predict, "CHUNK_ROWS", 7)
-    monkeypatch.setattr(predict, "CHUNK_PAIRS", 9)  # three labels: one row at a time
-    assert predicted() == whole
-    assert predicted("--top", "1") == best
-
-
-def test_a_bad_row_far_down_leaves_the_old_file(folder, write, tmp_path, monkeypatch):
-    monkeypatch.setattr(predict, "CHUNK_ROWS", 2)
-    lines = (folder / "new.csv").read_text().splitlines()
-    at = lines[0].split(",").index("size")
-    cells = lines[8].split(",")
-    lines[8] = ",".join([*cells[:at], "much", *cells[at + 1 :]])
-    out = tmp_path / "out.csv"
-    out.write_text("old")
-    new = write("\n".join(lines), "bad.csv")
-    done = prefero("predict", folder / "model.prefero", new, "--out", out)
-    assert done.returncode == 3
-    assert "bad.csv:9: column 'size' holds 'much'" in done.stderr
-    assert out.read_text() == "old"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csv", "out.csv"]
-
-
-def test_columns_are_found_by_name(table, folder, write):
-    usual = prefero("predict", folder / "model.prefero", folder / "new.csv").stdout
-    shuffled = table.assign(more=1)[["more", "size", "y_a", "colour"]]
-    path = write(shuffled.to_csv(index=False))
-    assert prefero("predict", folder / "model.prefero", path).stdout == usual
-    path = write("more,shape\n1,2\n")
-    done = prefero("predict", folder / "model.prefero", path)
-    refused(done, 3, f"{path}: these columns are missing", "'size', 'colour'")
 
 
 def test_words_that_look_like_numbers_stay_words(write, tmp_path):
@@ -330,6 +194,7 @@ def test_no_convergence_exits_5_with_the_model_written(table, folder, tmp_path):
 
 # Bad input
 
+
 TRAIN_REFUSES = {
     "empty": ("", ["--labels", "a,b"], "data.csv:1: the file is empty"),
     "ragged": ("x,a,b\n1,1,2\n2,1\n", ["--labels", "a,b"], "data.csv:3: 3 cells were expected"),
@@ -421,92 +286,6 @@ def test_nowhere_to_write(write, tmp_path):
     data = write("x,a,b\n1,1,2\n")
     for out in (tmp_path, tmp_path / "none" / "m.prefero"):
         refused(prefero("train", data, "-o", out, "--labels", "a,b"), 2, "no file can be written")
-
-
-PREDICT_REFUSES = {
-    "empty": ("", "data.csv:1: the file is empty"),
-    "text for a number": (
-        "size,colour\n1,red\nbig,red\n",
-        "data.csv:3: column 'size' holds 'big', which is no finite number",
-    ),
-    "infinite": ("size,colour\n-inf,red\n", "data.csv:2: column 'size' holds '-inf'"),
-    "missing number": (
-        "size,colour\n1,red\nNA,red\n",
-        "data.csv:3: column 'size' is empty, and NeighborsLabelRanker needs every number",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", PREDICT_REFUSES)
-def test_predict_refuses_bad_data_in_one_sentence(folder, write, case):
-    content, sentence = PREDICT_REFUSES[case]
-    out = write("old", "out.csv")
-    done = prefero("predict", folder / "model.prefero", write(content), "-o", out)
-    refused(done, 3, sentence)
-    assert out.read_text() == "old"
-
-
-def test_unknown_and_missing_words_are_no_error(folder):
-    done = prefero("predict", folder / "model.prefero", "-", stdin="size,colour\n1,pink\n1,\n")
-    assert len(predictions(done)) == 2
-
-
-@pytest.mark.parametrize("command", ["predict", "info"])
-@pytest.mark.parametrize("damage", ["foreign", "cut", "flipped", "newer"])
-def test_bad_model_files_exit_4(folder, write, command, damage):
-    content = bytearray((folder / "model.prefero").read_bytes())
-    if damage == "foreign":
-        content = b"PK\x03\x04 a zip"
-    elif damage == "cut":
-        content = content[: len(content) // 2]
-    elif damage == "flipped":
-        content[-100] ^= 1
-    else:
-        content[8] += 1
-    path = write(bytes(content), "bad.prefero")
-    data = [folder / "new.csv"] if command == "predict" else []
-    refused(prefero(command, path, *data), 4, str(path))
-
-
-def test_a_model_of_another_task_is_told_apart(folder, tmp_path):
-    orderer = library.ExpectedRankOrderer().fit([[0.0], [1.0], [2.0]], [1, 2, 3])
-    library.save(orderer, tmp_path / "m.prefero")
-    done = prefero("predict", tmp_path / "m.prefero", folder / "new.csv")
-    refused(done, 4, "holds a ExpectedRankOrderer, which is no label ranker")
-
-
-def test_reliability_needs_a_calibrated_model(write, tmp_path):
-    data, model = write("x,a,b\n0,1,2\n1,2,1\n"), tmp_path / "m"
-    prefero("train", data, "-o", model, "--labels", "a,b", "--model", "constraint")
-    done = prefero("predict", model, data, "--reliability")
-    assert done.stdout.splitlines()[0] == "a,b,reliability"
-    ranker = library.load(model)
-    del ranker[-1].calibration_
-    library.save(ranker, model)
-    refused(prefero("predict", model, data, "--reliability"), 2, "not calibrated: train it again")
-
-
-def test_a_model_without_names_takes_columns_as_they_come(tmp_path):
-    model = library.NeighborsLabelRanker(1).fit([[0.0, 0.0], [1.0, 1.0]], [[1, 2], [2, 1]])
-    library.save(model, tmp_path / "m.prefero")
-    done = prefero("predict", tmp_path / "m.prefero", "-", stdin="u,v\n0,0\n1,1\n")
-    assert done.stdout == "0,1\n1,2\n2,1\n"
-    done = prefero("predict", tmp_path / "m.prefero", "-", stdin="u\n0\n")
-    refused(done, 3, "2 features without names, but there are 1 columns")
-
-
-# info
-
-
-def test_info(folder):
-    header = json.loads(prefero("info", folder / "model.prefero", "--json").stdout)
-    assert header["model"] == "NeighborsLabelRanker"
-    assert header["labels"] == LABELS
-    assert header["features"] == ["size", "colour"]
-    assert header["bytes"] == (folder / "model.prefero").stat().st_size
-    shown = prefero("info", folder / "model.prefero").stdout
-    assert "3: y_a, y_b, y_c" in shown
-    assert header["sha256"] in shown
 
 
 def test_interrupted_training_exits_130_and_leaves_the_old_file(table, tmp_path):

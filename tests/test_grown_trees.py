@@ -1,5 +1,8 @@
 """What grown trees tell: bins, means of nodes, effects, importances, against plain loops."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -92,3 +95,14 @@ def test_neighbouring_floats_lie_in_different_bins():
     values = np.array([[1 + step], [1 + 2 * step]])  # their middle is rounded to the larger
     assert values[0] / 2 + values[1] / 2 == values[1]
     np.testing.assert_array_equal(find_bins(values).apply(values), [[0], [1]])
+
+
+def test_what_the_walker_holds_goes_with_the_model():
+    X, Y = np.arange(8.0)[:, None], np.tile([[1, 2], [2, 1]], (4, 1))
+    model = ForestLabelRanker(2, random_state=0).fit(X, Y)
+    model.predict(X)
+    held = [weakref.ref(array) for array in model._trees.arrays.values()]
+    assert all(array() is not None for array in held)
+    del model
+    gc.collect()
+    assert all(array() is None for array in held)

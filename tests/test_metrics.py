@@ -150,7 +150,7 @@ def test_an_unknown_variant_is_refused():
 @pytest.mark.parametrize("name", [n for n in metrics.__all__ if n.endswith("_scorer")])
 def test_scorers_serve_cross_validation_and_search(name):
     rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(30, 2)), rng.permuted(np.tile([1, 2, 3], (30, 1)), axis=1)
+    X, Y = rng.normal(size=(60, 2)), rng.permuted(np.tile([1, 2, 3], (60, 1)), axis=1)
     scorer = getattr(metrics, name)
     scored = scorer.truth == "scores"
     given = {"scores": -Y.astype(float)} if scored else {}

@@ -17,7 +17,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from prefero import BinaryRelevanceRanker, NeighborsMultilabelRanker, PairwiseMultilabelRanker
+from prefero import (
+    BinaryRelevanceRanker,
+    ConsensusMultilabelRanker,
+    NeighborsMultilabelRanker,
+    PairwiseMultilabelRanker,
+)
 from prefero.checks import (
     MULTILABEL_RANKER_AXIOMS,
     assert_valid_rankings,
@@ -39,6 +44,7 @@ RANKERS = [
     NeighborsMultilabelRanker("auto", gap="auto", weights="distance", loss="hamming"),
     PairwiseMultilabelRanker(),
     BinaryRelevanceRanker(),
+    ConsensusMultilabelRanker(),
 ]
 every_ranker = pytest.mark.parametrize("ranker", RANKERS, ids=lambda r: str(r).split("(")[0])
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -89,8 +89,20 @@ def test_a_wide_zero_point_lets_the_majority_decide():
     leaves = ForestLabelRanker(1, leaf="scores", shrinkage=0, bootstrap=False, min_samples_leaf=10)
     assert CalibratedMultilabelRanker(leaves).fit(X, relevance).predict(X[:1])[0, 0] == 1
     narrow = CalibratedMultilabelRanker(leaves, gap=0).fit(X, relevance)
-    places = np.mean([0.5] * 6 + [-5.0] * 4)  # one label before the zero point; ten behind it
-    assert_allclose(np.sign(narrow.decision_function(X[:1])[0, 0]), np.sign(places))
+    # One label before the zero point half a place; ten behind it five.
+    assert np.mean([0.5] * 6 + [-5.0] * 4) < 0
+    assert narrow.predict(X[:1])[0, 0] == 0
+    wide = CalibratedMultilabelRanker(leaves, gap=100).fit(X, relevance)
+    assert wide.predict(X[:1])[0, 0] == 1
+
+
+def test_places_count_where_a_row_orders_labels_of_one_side():
+    ranker = CalibratedMultilabelRanker()
+    sides = calibrated_from_relevance([[1, 0, 0, np.nan]])
+    assert_array_equal(ranker._places(sides), [[1, -1, -1, np.nan, 0]])
+    inside = calibrated_from_relevance([[1, 1, 0, 0]], [[1, 2, 3, 3]])
+    assert_array_equal(ranker._places(inside), [[1.5 + 2, 0.5 + 2, -1 - 2, -1 - 2, 0]])
+    assert_array_equal(CalibratedMultilabelRanker(gap=1)._places(inside), [[2, 1, -1.5, -1.5, 0]])
 
 
 def test_labels_never_judged_come_last():

@@ -124,6 +124,7 @@ def test_a_missing_file_is_reported_as_such(path):
         load(path)
 
 
+YOUNGER_FILES = OLD_FILES.parent / "format-2"
 RECORDED = json.loads((OLD_FILES / "answers.json").read_text())
 
 
@@ -138,6 +139,14 @@ def test_the_files_of_the_first_release_answer_as_they_did(name, path):
     save(model, path)
     assert read_header(path)["format"] == FORMAT
     assert_same_answers(model, load(path), X)
+
+
+@pytest.mark.parametrize("file", sorted(YOUNGER_FILES.iterdir()), ids=lambda file: file.stem)
+def test_files_from_before_a_parameter_came_answer_as_they_did(file):
+    recorded = RECORDED["models"][file.stem]
+    assert read_header(file)["format"] == 2
+    answer = getattr(load(file), recorded["method"])(asked(file.stem, RECORDED))
+    np.testing.assert_allclose(answer, recorded["answer"], rtol=1e-12, atol=1e-12)
 
 
 def test_a_file_from_before_the_first_release_can_be_read():

@@ -44,3 +44,32 @@ def test_every_set_is_read(benchmarks):
     election = found["german2005"]()
     assert not np.isnan(election.X).any()
     assert election.ranks.shape[1] == 5
+
+
+def test_a_part_of_a_set_keeps_its_folds_and_scores_together():
+    whole = real.Real(np.arange(10.0)[:, None], np.ones((10, 2)), np.eye(10)[:, :2], np.arange(10))
+    part = whole.first(4)
+    np.testing.assert_array_equal(part.X[:, 0], part.folds)
+    np.testing.assert_array_equal(part.folds, [0, 3, 6, 9])
+    np.testing.assert_array_equal(part.scores, whole.scores[part.folds])
+    assert whole.first(None) is whole
+    assert whole.first(10) is whole
+
+
+def test_every_set_is_named_with_its_licence():
+    scenario = real.Real(np.ones((3, 1)), np.ones((3, 2)), np.ones((3, 2)), np.arange(3))
+    assert real.describe("SAT", scenario)["licence"] == "GPL-3"
+    tied = real.describe("iris (ties)", real.Real(np.ones((3, 1)), np.ones((3, 2))))
+    assert (tied["ties"], tied["rows"], tied["labels"]) == ("yes", 3, 2)
+    assert "MORE-PLR" in tied["source"]
+    strict = real.describe("beans", real.Real(np.ones((1, 1)), np.array([[1.0, 2.0]])))
+    assert (strict["ties"], strict["licence"]) == ("no", "GPL-3")
+
+
+def test_figures_are_stored_with_what_made_them(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["real.py", "--rows", "9", "--store", str(tmp_path / "x.csv")])
+    row = {"dataset": "one", "ranker": real.CONSTANT, "cells": 5, "tau": 1 / 3}
+    real.store(Table([row]), tmp_path / "x.csv")
+    made, head, figures = (tmp_path / "x.csv").read_text().splitlines()
+    assert made.endswith(": python reproduction/real.py --rows 9")
+    assert (head, figures) == ("dataset,ranker,cells,tau", "one,constant order,5,0.333333")

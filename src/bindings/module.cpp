@@ -16,6 +16,8 @@ void keep_exception(const std::exception_ptr& thrown, void*) {
 
 NB_MODULE(_core, module) {
     nb::register_exception_translator(keep_exception);
+    // Models that someone else still holds when Python ends, such as a figure, are no leak of ours.
+    nb::set_leak_warnings(false);
     module.doc() = "Compiled kernels of Prefero on plain arrays.";
     prefero::bindings::bind_boosting(module);
     prefero::bindings::bind_calibrated(module);

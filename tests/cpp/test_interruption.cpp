@@ -38,7 +38,8 @@ TEST(growing_ends_when_the_caller_wants) {
     const TrainingData data =
         TrainingData::numbers({bins.data(), rows, features}, numbers.data(), weights.data());
     const std::vector<std::uint64_t> seeds(1000, 1);
-    const GrowOptions options{true, {features, features, false, false}, {100, 2, 1, 0, 0, 0, false}};
+    const GrowOptions options{
+        true, {features, features, false, false}, {100, 2, 1, 0, 0, 0, false}};
     After interruption(3);
     bool ended = false;
     try {

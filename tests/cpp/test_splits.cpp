@@ -30,7 +30,7 @@ struct Rows {
                                    {ranks.data(), bins.size(), 3}, nullptr);
         const std::uint64_t seed = 1;
         const Stopping stopping{100, 2, min_leaf, 0, 0, 0, false};
-        return grow_trees(data, {false, {1, false, sets}, stopping}, &seed, 1, to_the_end)[0];
+        return grow_trees(data, {false, {1, 1, false, sets}, stopping}, &seed, 1, to_the_end)[0];
     }
 };
 

@@ -76,7 +76,7 @@ class Evidence:
         by_memory = _MOST_ENTRIES // max(1, len(self.pairs.first))
         return min(_MOST_ASKED, max(_FEWEST_ASKED, by_memory))
 
-    def constant(self) -> tuple[HeldOut, Values]:
+    def constant(self) -> tuple[HeldOut, Indices]:
         """Return the margins of pairs over all rows but the fold's, and the constant orders."""
         rule = self.rule()
         margins = np.empty(self.outcomes.shape)
@@ -112,7 +112,7 @@ class Evidence:
 
     def values(self, ranks: Indices) -> Values:
         """Return the measure of each row asked about, larger is better; NaN where undefined."""
-        if self.measure == "regret":
+        if self.measure == "regret" and self.scores is not None:
             return -np.asarray(regret(self.scores, ranks, average=False))
         return np.asarray(MEASURES[self.measure](self.truth, ranks, average=False))
 

@@ -209,9 +209,9 @@ class AutoLabelRanker(BaseStack):
         return fitted_member(member.ranker, thinned(rows, size))
 
     def _say_what_is_left_out(self) -> None:
-        for name in ("_screening", "_most_rows", "_waiting"):
-            vars(self).pop(name, None)
-        notes = vars(self).pop("_notes")
+        notes = self._notes
+        for name in ("_screening", "_most_rows", "_waiting", "_notes"):
+            self.__dict__.pop(name, None)
         self.left_out_ = [note._asdict() for note in notes]
         late = [note for note in notes if "time" in note.why]
         if late:

@@ -7,6 +7,10 @@ import typer
 
 from prefero.cli.console import count, print_json, say
 from prefero.cli.options import (
+    BudgetOption,
+    CostOption,
+    CostWeightOption,
+    CutoffOption,
     DataFile,
     DirectionOption,
     Format,
@@ -46,6 +50,10 @@ def aggregate(
     higher_is_better: DirectionOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
+    cutoff: CutoffOption = None,
+    cost: CostOption = None,
+    cost_weight: CostWeightOption = None,
+    budget: BudgetOption = None,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="How often each ranking counts.")
     ] = None,
@@ -61,20 +69,31 @@ def aggregate(
 
     table = read(data)
     weight_column = None if weights is None else table.column(weights)
-    reading = Reading(format, labels, higher_is_better, unranked, instance)
+    reading = Reading(
+        *(format, labels, higher_is_better, unranked, instance),
+        *(cutoff, cost, cost_weight, budget),
+    )
     rankings = rankings_of(table.without(weight_column), reading)
     weight = None if weight_column is None else table.weights(weight_column)[rankings.rows]
     rule = consensus.borda if method is Method.BORDA else consensus.kemeny
-    ranks = rule(rankings.ranks, sample_weight=weight)
-    order = orders_from_ranks(ranks[None, :], rankings.labels, top=top)[0]
-    n = len(rankings.ranks)
-    tau = float(kendall_tau(rankings.ranks, np.tile(ranks, (n, 1)), sample_weight=weight))
+    zero = rankings.calibrated is not None
+    given = rankings.ranks if rankings.calibrated is None else rankings.calibrated
+    ranks = rule(given, sample_weight=weight)
+    relevant = int(np.sum(ranks[:-1] < ranks[-1])) if zero else None
+    labels = ranks[:-1] - (ranks[:-1] > ranks[-1]) if zero else ranks
+    order = orders_from_ranks(labels[None, :], rankings.labels, top=top)[0]
+    n = len(given)
+    tau = float(kendall_tau(given, np.tile(ranks, (n, 1)), sample_weight=weight))
     if as_json:
         known = None if np.isnan(tau) else tau
-        print_json({"method": method, "rankings": n, "order": order, "kendall_tau": known})
+        found = {"method": method, "rankings": n, "order": order, "kendall_tau": known}
+        print_json(found | ({"relevant": order[:relevant]} if zero else {}))
         return
-    print(format_order(order))
+    text = format_order(order)
+    if zero:
+        text = f"[{format_order(order[:relevant])}][{format_order(order[relevant:])}]"
+    print(text)
     say(
-        f"{method} of {count(n, 'ranking')} of {count(len(ranks), 'label')}; mean Kendall tau to "
+        f"{method} of {count(n, 'ranking')} of {count(len(labels), 'label')}; mean Kendall tau to "
         f"it {tau:.3f}."
     )

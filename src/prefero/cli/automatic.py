@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero._inference import text_columns
 from prefero.cli.console import say
-from prefero.cli.features import text_columns
-from prefero.cli.options import Measure
+from prefero.cli.options import OF_SCORES, Measure
 from prefero.cli.rankers import AUTO, BASELINE, rankers_for
 from prefero.cli.trials import Plan, Sample, refuse_measure, run_trials
 from prefero.exceptions import DataError
@@ -38,6 +38,13 @@ TimeLimitOption = Annotated[
     float | None,
     typer.Option("--time-limit", min=1, metavar="SECONDS", help="How long auto may take."),
 ]
+
+
+def measure_of_automatic(measure: Measure) -> Measure:
+    """Return what the automatic ranker chooses by; what it does not know has a near relative."""
+    if measure in OF_SCORES:
+        return Measure.REGRET
+    return Measure.TAU if measure is Measure.RHO else measure
 
 
 @dataclass(frozen=True)

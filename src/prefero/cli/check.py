@@ -7,6 +7,10 @@ import typer
 
 from prefero.cli.console import count, page, plain_table, print_json, say
 from prefero.cli.options import (
+    BudgetOption,
+    CostOption,
+    CostWeightOption,
+    CutoffOption,
     DataFile,
     DirectionOption,
     Format,
@@ -74,6 +78,10 @@ def check(
     higher_is_better: DirectionOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
+    cutoff: CutoffOption = None,
+    cost: CostOption = None,
+    cost_weight: CostWeightOption = None,
+    budget: BudgetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say what is in a table: rows, labels, missing, ties, bad cells. Trains nothing."""
@@ -81,7 +89,13 @@ def check(
     if labels is None and table.declared.labels is None:
         _show_columns(table, as_json)
         return
-    report = examine(table, Reading(format, labels, higher_is_better, unranked, instance))
+    report = examine(
+        table,
+        Reading(
+            *(format, labels, higher_is_better, unranked, instance),
+            *(cutoff, cost, cost_weight, budget),
+        ),
+    )
     if as_json:
         print_json(asdict(report))
     else:

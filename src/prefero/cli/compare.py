@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero.cli.console import page, plain_table, print_json, say
+from prefero.cli.console import number, page, plain_table, print_json, say
 from prefero.cli.features import training_features
 from prefero.cli.models import build
 from prefero.cli.options import (
     CALIBRATED,
+    BudgetOption,
+    CostOption,
+    CostWeightOption,
+    CutoffOption,
     DataFiles,
     DirectionOption,
     Format,
@@ -71,14 +75,27 @@ _MEASURES = {
     "rho": "rho",
     "top1": "first right",
     "regret": "regret",
+    "gap_closed": "gap closed",
+    "utility": "utility",
+    "score": "score",
+    "cost": "cost",
+    "PAR10": "PAR10",
     "average_precision": "precision",
     "ranking_loss": "ranking loss",
     "one_error": "one error",
     "hamming_loss": "Hamming loss",
     "subset_loss": "subset loss",
 }
+_WORDS = {
+    "regret": "regret: how much less the first choice is worth than the best label of its row, in "
+    "the unit of the scores; 0 is best.",
+    "gap_closed": "gap closed: how far it goes from the single best label for all (0) to the right "
+    "label every time (1).",
+    "utility": "utility, score, cost: of the first choice, in the mean.",
+    "PAR10": "PAR10: the mean run time of the first choice, a time-out as ten times the cut-off.",
+}
 # More measures than this stand beside each other without their deviations.
-_MOST_DEVIATIONS = 4
+_MOST_DEVIATIONS, _MOST_MEASURES = 4, 6
 
 
 def compare(
@@ -116,6 +133,10 @@ def compare(
     text_features: TextFeaturesOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
+    cutoff: CutoffOption = None,
+    cost: CostOption = None,
+    cost_weight: CostWeightOption = None,
+    budget: BudgetOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
     out: Annotated[
@@ -140,9 +161,13 @@ def compare(
     from prefero.study._cells import CellStore
 
     CellStore(resume)  # warns of lines that cannot be read, where nobody mutes it
-    reading = Reading(format, labels, higher_is_better, unranked, instance)
+    reading = Reading(
+        *(format, labels, higher_is_better, unranked, instance),
+        *(cutoff, cost, cost_weight, budget),
+    )
     size = (_QUICK_FOLDS, 1, _QUICK_ROWS) if quick else (folds, repeats, rows)
-    plan = Plan(measure_for(measure, format in CALIBRATED), *size, seed)
+    asked = measure_for(measure, format in CALIBRATED, costs=cost is not None)
+    plan = Plan(asked, *size, seed)
     choices = _chosen(rankers, format in CALIBRATED)
     samples = [
         _sample(path, name, reading, (ignore, groups, text, text_features), plan)
@@ -271,12 +296,17 @@ def _show(results: "Table", found: "Comparison", plan: Plan) -> None:
             board.add_row(
                 row["ranker"],
                 f"{row['average rank']:.2f}",
-                f"{row[mean]:.3f}",
+                number(row[mean]),
                 str(row["wins"]),
             )
         console.print(board)
     if found.left_out:
         say(f"Without a result for every ranker, not ranked: {', '.join(found.left_out)}.")
+    for name, words in _WORDS.items():
+        if name == "utility" and "cost" not in results.columns:
+            continue
+        if name in results.columns and not all(value != value for value in results[name]):
+            say(words)
     say(found.verdict())
 
 
@@ -294,6 +324,7 @@ def _one_set(results: "Table", found: "Comparison") -> Any:
     if "tau_x" in measures and found.measure != "tau_x":
         if all(row["tau_x"] == row["tau"] for row in rows):
             measures.remove("tau_x")
+    measures = _telling(measures, found.measure)
     roomy = len(measures) <= _MOST_DEVIATIONS
     headings = [_MEASURES[name] for name in measures]
     last = ["seconds"] if roomy else []
@@ -302,11 +333,19 @@ def _one_set(results: "Table", found: "Comparison") -> Any:
         column.no_wrap = heading in ("ranker", found.measure, "average_precision")
     for row in rows:
         cells = [
-            _cell(row, name) if roomy or name == found.measure else f"{row[name]:.3f}"
+            _cell(row, name) if roomy or name == found.measure else number(row[name])
             for name in measures
         ]
         table.add_row(row["ranker"], *cells, *([f"{row['fit_seconds']:.2f}"] if roomy else []))
     return table
+
+
+def _telling(measures: list[str], judged_by: str) -> list[str]:
+    """Leave out what others say too, lest a line be longer than a terminal is wide."""
+    left_out = set() if "cost" in measures else {"utility"}
+    if len(measures) > _MOST_MEASURES:
+        left_out |= {"rho", "tau_x"} if "regret" in measures else set()
+    return [name for name in measures if name == judged_by or name not in left_out]
 
 
 def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> Any:
@@ -317,7 +356,7 @@ def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> An
     roomy = len(rankers) <= _MOST_ROOMY
     by = found.measure
     cells = {
-        (row["dataset"], row["ranker"]): _cell(row, by) if roomy else f"{row[by]:.3f}"
+        (row["dataset"], row["ranker"]): _cell(row, by) if roomy else number(row[by])
         for row in summarize(results, by=("dataset", "ranker"))
     }
     table = plain_table(_MEASURES[by], *rankers, tight=not roomy)
@@ -328,4 +367,4 @@ def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> An
 
 
 def _cell(row: dict[str, Any], measure: str) -> str:
-    return f"{row[measure]:.3f} ±{row[f'{measure}_sd']:.2f}"
+    return f"{number(row[measure])} ±{number(row[f'{measure}_sd'], 2)}"

@@ -39,6 +39,13 @@ def count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def number(value: float, digits: int = 3) -> str:
+    """Return a number for a person: few digits behind the point, fewer of a large one."""
+    if value != value:
+        return ""
+    return f"{value:.{digits}f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
 def section(title: str, body: "RenderableType") -> "RenderableType":
     """Return a part of the page under a title."""
     from rich.console import Group

@@ -8,6 +8,10 @@ import typer
 
 from prefero.cli.console import count, say
 from prefero.cli.options import (
+    BudgetOption,
+    CostOption,
+    CostWeightOption,
+    CutoffOption,
     DataFile,
     DirectionOption,
     Format,
@@ -63,12 +67,19 @@ def convert(
     higher_is_better: DirectionOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
+    cutoff: CutoffOption = None,
+    cost: CostOption = None,
+    cost_weight: CostWeightOption = None,
+    budget: BudgetOption = None,
 ) -> None:
     """Turn rankings from one form into another.
 
     All other columns are kept.
     """
-    reading = Reading(format, labels, higher_is_better, unranked, instance)
+    reading = Reading(
+        *(format, labels, higher_is_better, unranked, instance),
+        *(cutoff, cost, cost_weight, budget),
+    )
     rankings = rankings_of(read(data), reading)
     write_rankings(rankings, output, to)
     n, c = rankings.ranks.shape

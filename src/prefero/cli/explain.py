@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from prefero._inference import load_ranker, new_features
 from prefero._pipelines import final_step
 from prefero.cli.console import print_json, say
-from prefero.cli.models import load_ranker
 from prefero.cli.options import (
     JsonOption,
     KeyFileOption,
@@ -16,7 +16,6 @@ from prefero.cli.options import (
     read_key,
     writable,
 )
-from prefero.cli.predict import new_features
 from prefero.cli.tables import read
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
-"""Features out of a table: for training by what the cells are, later by what a model knows."""
+"""Features out of a table to train on, by what its cells are."""
 
 import warnings
-from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from prefero._names import did_you_mean
+from prefero._inference import text_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,81 +63,3 @@ def _judge_texts(table: "Table", name: str, different: int, instances: int) -> N
             f"--text-features {name!r}.",
             stacklevel=2,
         )
-
-
-def known_features(
-    table: "Table",
-    names: list[str] | None,
-    n_features: int,
-    text: set[str],
-    prose: Collection[str] = (),
-) -> "pd.DataFrame | Any":
-    """Return the features that a model was trained on, found by their names, in its order.
-
-    A model that was trained without names takes all columns as they come.
-    """
-    import pandas
-
-    if names is None:
-        found = [str(name) for name in table.frame.columns]
-        if len(found) != n_features:
-            raise table.error(
-                f"the model was trained on {n_features} features without names, but there are "
-                f"{len(found)} columns."
-            )
-        return table.numbers(found)
-    there = [str(name) for name in table.frame.columns]
-    missing = [name for name in names if name not in there]
-    if missing and not table.declared.sparse:
-        listed = ", ".join(map(repr, missing))
-        near = did_you_mean(missing[0], there)
-        raise table.error(
-            f"these columns are missing that the model was trained on: {listed}{near}."
-        )
-    columns = {
-        name: _known(table, name, name in text or name in prose)
-        for name in names
-        if name not in missing
-    }
-    frame = pandas.DataFrame(columns, index=table.frame.index)
-    return frame.reindex(columns=names, fill_value=0.0).astype(dict.fromkeys(prose, "string"))
-
-
-def _known(table: "Table", name: str, as_text: bool) -> Any:
-    return table.features([name], [name])[name] if as_text else table.numbers([name])[:, 0]
-
-
-def refuse_missing(
-    table: "Table", features: Any, rows: Any, model: str, able: str = "a tree or a forest"
-) -> None:
-    """Refuse the first number that is missing, in the name of a model that needs them all."""
-    import numpy as np
-    import pandas
-
-    frame = pandas.DataFrame(features)
-    numeric = frame.select_dtypes("number")
-    at = np.argwhere(numeric.isna().to_numpy())
-    if len(at):
-        row, column = at[0]
-        raise table.error(
-            f"column {str(numeric.columns[column])!r} is empty, and {model} needs every number: "
-            f"fill the cell, drop the line, or train {able}, which need not.",
-            int(rows[row]),
-        )
-
-
-def text_columns(features: "pd.DataFrame") -> list[str]:
-    """Return the names of the columns that name things."""
-    from pandas.api.types import is_numeric_dtype
-
-    written = prose_columns(features)
-    names = [str(name) for name in features.columns if not is_numeric_dtype(features[name])]
-    return [name for name in names if name not in written]
-
-
-def prose_columns(features: "pd.DataFrame") -> list[str]:
-    """Return the names of the columns whose words are learned from."""
-    from pandas import StringDtype
-
-    types = features.dtypes.items()
-    return [str(name) for name, dtype in types if isinstance(dtype, StringDtype)]

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from prefero._names import did_you_mean
 from prefero.cli.rankers import AUTO, RANKER_NAMES
 
 
@@ -41,6 +42,8 @@ class Measure(StrEnum):
     TAU_X = "tau-x"
     TOP1 = "top1"
     REGRET = "regret"
+    UTILITY = "utility"
+    GAP_CLOSED = "gap-closed"
     RHO = "rho"
     AVERAGE_PRECISION = "average-precision"
     RANKING_LOSS = "ranking-loss"
@@ -54,18 +57,23 @@ class Measure(StrEnum):
         return self.value.replace("-", "_")
 
 
-OF_RANKINGS = (Measure.TAU, Measure.TAU_X, Measure.RHO, Measure.TOP1, Measure.REGRET)
+OF_RANKINGS = (Measure.TAU, Measure.TAU_X, Measure.RHO, Measure.TOP1)
+# Those that ask what labels are worth; rankers that can are then trained on it too.
+OF_SCORES = (Measure.REGRET, Measure.UTILITY, Measure.GAP_CLOSED)
 OF_SETS = (
     *(Measure.RHO, Measure.AVERAGE_PRECISION, Measure.RANKING_LOSS, Measure.ONE_ERROR),
     *(Measure.HAMMING_LOSS, Measure.SUBSET_LOSS),
 )
 
 
-def measure_for(asked: Measure | None, multilabel: bool) -> Measure:
-    """Return the measure to compare by, which is the first of the task if none was asked for."""
-    offered = OF_SETS if multilabel else OF_RANKINGS
+def measure_for(asked: Measure | None, multilabel: bool, costs: bool = False) -> Measure:
+    """Return the measure to compare by, which is the first of the task if none was asked for.
+
+    Where labels cost something, it is what the first choice is worth.
+    """
+    offered = OF_SETS if multilabel else (*OF_RANKINGS, *OF_SCORES)
     if asked is None:
-        return offered[0]
+        return Measure.UTILITY if costs else offered[0]
     if asked not in offered:
         what = "rankings with a zero point" if multilabel else "rankings without a zero point"
         raise typer.BadParameter(f"--measure {asked}: of {what} it is {', '.join(offered)}.")
@@ -81,6 +89,20 @@ class Reading:
     higher_is_better: bool | None = None
     unranked: Unranked = Unranked.UNKNOWN
     instance: str | None = None
+    cutoff: float | None = None
+    cost: str | None = None
+    cost_weight: float | None = None
+    budget: float | None = None
+
+    def __post_init__(self) -> None:
+        weighed = self.cost_weight is not None or self.budget is not None
+        if self.cost is None and weighed:
+            raise typer.BadParameter("which columns hold the costs? Add --cost 'cost *'.")
+        if self.cost is not None and (self.cost_weight is None) == (self.budget is None):
+            raise typer.BadParameter(
+                "--cost needs --cost-weight, how much score one unit of cost is worth, or "
+                "--budget, what a row may cost at most."
+            )
 
 
 def _existing(path: Path) -> Path:
@@ -115,7 +137,9 @@ def read_key(path: Path | None) -> bytes | None:
 
 def _known_ranker(name: str) -> str:
     if name != AUTO and name not in RANKER_NAMES:
-        raise typer.BadParameter(f"{name!r} is none of {', '.join((AUTO, *RANKER_NAMES))}.")
+        known = (AUTO, *RANKER_NAMES)
+        near = did_you_mean(name, known)
+        raise typer.BadParameter(f"{name!r} is none of {', '.join(known)}{near}.")
     return name
 
 
@@ -168,6 +192,39 @@ InstanceOption = Annotated[
     str | None,
     typer.Option(
         "--instance", metavar="COLUMN", help="For pairs and long: whose ranking a line is part of."
+    ),
+]
+CutoffOption = Annotated[
+    float | None,
+    typer.Option(
+        "--cutoff",
+        metavar="TIME",
+        help="When runs were ended, of run times: those that reach it took at least so long, are "
+        "tied behind all others and count ten times as much (PAR10).",
+    ),
+]
+CostOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cost",
+        metavar="COLUMNS",
+        help="What labels cost, beside their scores: columns named as those of --labels, 'cost *'.",
+    ),
+]
+CostWeightOption = Annotated[
+    float | None,
+    typer.Option(
+        "--cost-weight",
+        metavar="W",
+        help="How much score one unit of cost is worth: labels are ranked by score - W * cost.",
+    ),
+]
+BudgetOption = Annotated[
+    float | None,
+    typer.Option(
+        "--budget",
+        metavar="B",
+        help="Or what a row may cost at most: dearer labels count as little as the worst score.",
     ),
 ]
 ModelFile = Annotated[
@@ -242,9 +299,11 @@ MeasureOption = Annotated[
         "--measure",
         metavar="NAME",
         help="What the best ranker is best by. Of rankings: tau (default), Kendall's; tau-x, which "
-        "asks for ties too; rho; top1, how often the first choice is right; regret, how much less "
-        "it is worth than the best (of scores). With a zero point: rho (default), "
-        "average-precision, ranking-loss, one-error, hamming-loss or subset-loss.",
+        "asks for ties too; rho; top1, how often the first choice is right; and of scores regret, "
+        "how much less the first choice is worth than the best; utility, what it is worth (default "
+        "with --cost); gap-closed, its way from the single best to the right label. With a "
+        "zero point: rho (default), average-precision, ranking-loss, one-error, "
+        "hamming-loss or subset-loss.",
         show_default=False,
     ),
 ]

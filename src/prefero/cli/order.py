@@ -5,10 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
+from prefero._inference import kind_of, new_features, unseen_names
 from prefero._names import did_you_mean
 from prefero._pipelines import at_final_step, final_step, fit_final
 from prefero.cli.console import count, print_json, say
-from prefero.cli.models import kind_of, parse_settings, say_unseen, unseen_names
+from prefero.cli.models import parse_settings, say_unseen
 from prefero.cli.options import (
     DataFile,
     IgnoreOption,
@@ -43,7 +44,6 @@ from prefero.cli.orderers import (
     refuse_gaps,
     try_orderers,
 )
-from prefero.cli.predict import new_features
 from prefero.cli.rankers import AUTO
 from prefero.cli.tables import read, write
 from prefero.exceptions import ModelFileError
@@ -151,7 +151,7 @@ def _cross_validated(objects: Objects, name: str, reduce: int | None, seed: int)
     if folds < 2 or (objects.groups is None and folds < _FOLDS):
         return None
     trials = try_orderers([name], [objects], folds=folds, reduce=reduce, seed=seed)
-    values = trials.results["rho"] if len(trials.results) else []
+    values: Any = trials.results["rho"] if len(trials.results) else []
     known = [float(value) for value in values if value == value]
     return sum(known) / len(known) if known else None
 

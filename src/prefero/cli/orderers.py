@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero._inference import refuse_missing, takes_missing
 from prefero._names import did_you_mean
 from prefero._progress import reporting
-from prefero.cli.features import features_of, refuse_missing
-from prefero.cli.models import behind_columns, refuse_unknown, takes_missing
+from prefero.cli.features import features_of
+from prefero.cli.models import behind_columns, refuse_unknown
 from prefero.cli.tables import read
 
 if TYPE_CHECKING:

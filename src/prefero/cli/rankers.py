@@ -5,6 +5,8 @@ from typing import Any
 
 from typer import BadParameter
 
+from prefero._names import did_you_mean
+
 
 @dataclass(frozen=True)
 class RankerChoice:
@@ -58,5 +60,6 @@ def ranker_choice(name: str, multilabel: bool = False) -> RankerChoice:
         if choice.name == name:
             return choice
     task = "which say what is relevant" if multilabel else "which rank labels"
-    offered = ", ".join(choice.name for choice in choices)
-    raise BadParameter(f"{name!r} is none of the models {task}: {offered}.")
+    offered = [choice.name for choice in choices]
+    near = did_you_mean(name, offered)
+    raise BadParameter(f"{name!r} is none of the models {task}: {', '.join(offered)}{near}.")

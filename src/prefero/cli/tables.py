@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,14 +48,19 @@ def rankings_of(table: "Table", reading: Reading) -> "Rankings":
     """Return the rankings of a table, or say where it does not hold them."""
     from typer import BadParameter
 
-    from prefero.tables import read_rankings
+    from prefero.tables import read_rankings, with_costs
 
     known = (reading.higher_is_better, table.declared.format, table.declared.higher_is_better)
     if reading.format in _DIRECTED and known == (None, None, None):
         raise BadParameter(
             f"--format {reading.format} needs --higher-is-better or --lower-is-better."
         )
-    return read_rankings(table, **asdict(reading))
+    asked = asdict(reading)
+    cost, weight, budget = (asked.pop(name) for name in ("cost", "cost_weight", "budget"))
+    rankings = read_rankings(table, **asked)
+    if cost is None:
+        return rankings
+    return with_costs(rankings, cost, weight=weight, budget=budget)
 
 
 def write(frame: "pd.DataFrame", path: Path) -> None:
@@ -70,7 +75,20 @@ def writing(
     """Return a context whose function writes the next rows of a table in the same way."""
     from prefero.tables import writing as opened
 
-    return opened(**_target(path, as_json))
+    for_a_person = str(path) == "-" and not as_json and sys.stdout.isatty()
+    return _rounding(path) if for_a_person else opened(**_target(path, as_json))
+
+
+@contextmanager
+def _rounding(path: Path) -> "Iterator[Callable[[pd.DataFrame], None]]":
+    """Write numbers to a terminal with as many digits as a person reads."""
+    from prefero.tables import writing as opened
+
+    def rounded(value: Any) -> Any:
+        return float(f"{value:.6g}") if isinstance(value, float) else value
+
+    with opened(**_target(path)) as write_rows:
+        yield lambda frame: write_rows(frame.map(rounded))
 
 
 def write_rankings(rankings: "Rankings", path: Path, form: str) -> None:

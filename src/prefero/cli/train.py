@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero._inference import refuse_missing, takes_missing
 from prefero.cli.automatic import (
     Effort,
     EffortOption,
@@ -13,11 +14,17 @@ from prefero.cli.automatic import (
     TimeLimitOption,
     choose,
     fit_automatic,
+    measure_of_automatic,
 )
 from prefero.cli.console import count, print_json, say
-from prefero.cli.features import refuse_missing, training_features
-from prefero.cli.models import build, fit, parse_settings, takes_missing
+from prefero.cli.features import training_features
+from prefero.cli.models import build, fit, parse_settings
 from prefero.cli.options import (
+    OF_SCORES,
+    BudgetOption,
+    CostOption,
+    CostWeightOption,
+    CutoffOption,
     DataFile,
     DirectionOption,
     Format,
@@ -95,6 +102,10 @@ def train(
     time_limit: TimeLimitOption = None,
     unranked: UnrankedOption = Unranked.UNKNOWN,
     instance: InstanceOption = None,
+    cutoff: CutoffOption = None,
+    cost: CostOption = None,
+    cost_weight: CostWeightOption = None,
+    budget: BudgetOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
     key_file: KeyFileOption = None,
@@ -106,17 +117,22 @@ def train(
     parameters = parse_settings(settings)
     if parameters and model == AUTO:
         raise typer.BadParameter("--set needs the name of one ranker: add --model.")
-    reading = Reading(format, labels, higher_is_better, unranked, instance)
+    reading = Reading(
+        *(format, labels, higher_is_better, unranked, instance),
+        *(cutoff, cost, cost_weight, budget),
+    )
     training = read_training(data, reading, ignore, weights, groups)
     rankings = training.rankings
     features = training_features(rankings, text, text_features)
     wonder_about_leaks(rankings, features)
-    plan = Plan(measure_for(measure, rankings.calibrated is not None), seed=seed)
+    multilabel = rankings.calibrated is not None
+    plan = Plan(measure_for(measure, multilabel, costs=cost is not None), seed=seed)
     ways = {"effort": effort.value, "time_limit": time_limit, "n_jobs": jobs}
-    if model == AUTO and rankings.calibrated is None:
-        everyone = Sample.of(
-            data.stem, rankings, features, training.groups, replace(plan, most_rows=0)
-        )
+    if model == AUTO and not multilabel:
+        plan = replace(plan, measure=measure_of_automatic(plan.measure))
+        # It divides the rows by itself.
+        whole = replace(plan, most_rows=0, folds=0)
+        everyone = Sample.of(data.stem, rankings, features, training.groups, whole)
         found = fit_automatic(everyone, training.weights, plan, ways)
     else:
         found = _fit_one(model, parameters, data.stem, training, features, plan, jobs)
@@ -182,7 +198,8 @@ def _fit_one(
     ranker = build(choice, features, seeded(choice, plan.seed, jobs) | parameters)
     if not takes_missing(ranker):
         refuse_missing(rankings.table, features, rankings.rows, choice.name)
-    return replace(found, ranker=fit(ranker, features, rankings, training.weights))
+    by_worth = plan.measure in OF_SCORES
+    return replace(found, ranker=fit(ranker, features, rankings, training.weights, by_worth))
 
 
 def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:

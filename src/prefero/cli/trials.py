@@ -1,15 +1,16 @@
 """Rankers cross-validated on tables, for train to choose by and for compare to show."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prefero._inference import as_input, takes_missing
 from prefero._progress import reporting
 from prefero.cli.console import say
-from prefero.cli.models import as_input, build, takes_missing
-from prefero.cli.options import Measure
+from prefero.cli.models import build
+from prefero.cli.options import OF_SCORES, Measure
 from prefero.cli.rankers import RankerChoice
 from prefero.exceptions import DataError
 
@@ -35,13 +36,19 @@ class Plan:
     most_rows: int = 5000
     seed: int = 0
 
+    @property
+    def divides_as_usual(self) -> bool:
+        """Whether nobody has asked for other folds than a table may come with."""
+        return (self.folds, self.repeats) == (Plan.folds, Plan.repeats)
+
 
 @dataclass
 class Sample:
-    """Rows of a table as an experiment takes them; scores and groups are there if it has some.
+    """Rows of a table as an experiment takes them.
 
     Ranks are those of the labels; with a zero point between relevant and irrelevant ones, it
-    is the last column.
+    is the last column. Scores and groups are there if the table has some, folds if it comes with
+    its own and is not to be divided otherwise.
     """
 
     name: str
@@ -50,6 +57,8 @@ class Sample:
     scores: "NDArray[np.float64] | None" = None
     groups: "NDArray[Any] | None" = None
     multilabel: bool = False
+    values: "Mapping[str, NDArray[np.float64]]" = field(default_factory=dict)
+    folds: "NDArray[np.int64] | None" = None
 
     @classmethod
     def of(
@@ -67,6 +76,9 @@ class Sample:
         target, names = rankings.ranks, rankings.labels
         if calibrated is not None:
             target, names = calibrated, [*rankings.labels, _ZERO_POINT]
+        official = rankings.folds if groups is None and plan.divides_as_usual else None
+        if official is not None:
+            say(f"{name}: divided into the folds that come with it.")
         return cls(
             name,
             features.iloc[rows].set_axis(rankings.rows[rows] + 1),
@@ -74,7 +86,15 @@ class Sample:
             None if rankings.scores is None else rankings.scores[rows],
             None if groups is None else groups[rows],
             calibrated is not None,
+            {name: worth[rows] for name, worth in rankings.values.items()},
+            None if official is None else official[rows, 0],
         )
+
+    def cv(self) -> Any:
+        """Return the splitter of the folds that the table comes with, if it has some."""
+        from sklearn.model_selection import PredefinedSplit
+
+        return None if self.folds is None else PredefinedSplit(self.folds)
 
     @property
     def witnesses(self) -> int:
@@ -82,8 +102,8 @@ class Sample:
         return len(self.ranks) if self.groups is None else len(set(self.groups.tolist()))
 
     def source(self, model: Any) -> tuple[Any, ...]:
-        """Return X, Y and perhaps scores for one model."""
-        parts = (as_input(model, self.features), self.ranks, self.scores)
+        """Return X, Y and perhaps scores and other values for one model."""
+        parts = (as_input(model, self.features), self.ranks, self.scores, self.values)
         return parts if self.scores is not None else parts[:2]
 
     def wonder(self) -> None:
@@ -112,9 +132,10 @@ def wonder_about_leaks(rankings: "Rankings", features: "pd.DataFrame") -> None:
 
 
 def refuse_measure(sample: Sample, plan: Plan) -> None:
-    """Refuse to measure regret where nothing says what a label is worth."""
-    if plan.measure is Measure.REGRET and sample.scores is None:
-        raise DataError("--measure regret needs scores: add --format scores.", sample.name)
+    """Refuse to measure what labels are worth where nothing says it."""
+    if plan.measure in OF_SCORES and sample.scores is None:
+        problem = f"--measure {plan.measure} needs scores: add --format scores."
+        raise DataError(problem, sample.name)
 
 
 @dataclass
@@ -169,9 +190,11 @@ def run_trials(
                         n_splits=plan.folds,
                         n_repeats=plan.repeats,
                         groups=None if sample.groups is None else {sample.name: sample.groups},
+                        cv=sample.cv(),
                         random_state=plan.seed,
                         n_jobs=jobs,
                         folder=folder,
+                        use_scores=plan.measure in OF_SCORES,
                         progress=lambda *_: advance(),
                     )
             except RefusedDataError as error:

@@ -50,7 +50,7 @@ class Cases(NamedTuple):
         keys = np.ascontiguousarray(np.hstack([bins, twice.view(np.uint8)]))
         rows = keys.view(np.dtype((np.void, keys.shape[1])))[:, 0]
         _, first, case = np.unique(rows, return_index=True, return_inverse=True)
-        total = np.bincount(case, weight, minlength=len(first))
+        total = np.bincount(case, weight, minlength=len(first)).astype(np.float64)
         return cls(bins[first], ranks[first], total), case
 
     def part(self, weight: Values) -> Self:
@@ -209,5 +209,5 @@ def constant_scores(cases: Cases, penalty: float = 1.0) -> Values:
 
 def _constant_loss(cases: Cases, weight: Values, start: Values) -> float:
     used = weight > 0
-    scores = np.tile(start, (np.count_nonzero(used), 1))
+    scores = np.tile(start, (int(np.count_nonzero(used)), 1))
     return float(weight[used] @ _core.pair_logistic_losses(cases.ranks[used], scores))

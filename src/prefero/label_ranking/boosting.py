@@ -53,7 +53,8 @@ class BoostingLabelRanker(BaseTreeRanker):
     n_iter_no_change : int, default=30
         The search for the number of rounds ends when so many have not lowered the loss.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Nominal features: columns of pandas' category dtype; or their indices, names or mask.
+        Nominal features: columns of pandas' category dtype and columns that hold words; or
+        their indices, names or mask.
     category_splits : {"sets", "one"}, default="sets"
         Tests on sets of categories, or on one against the rest.
     n_jobs : int, optional

@@ -16,7 +16,7 @@ from prefero._state import FittedState, Model
 from prefero._typing import Mask, Values
 from prefero.base import BaseMultilabelRanker
 from prefero.label_ranking import ForestLabelRanker
-from prefero.rankings import bucket_positions, zero_offsets
+from prefero.rankings import bucket_index, bucket_positions, zero_offsets
 
 
 def _has_probabilities(ranker: Any) -> bool:
@@ -41,8 +41,8 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
         The width of the zero point, in labels. A ranker that learns from scores is given the
         places of labels, half the width farther from the zero point: the wider it is, the more
         counts on which side a label stands, against its place there. ``"auto"`` is the number
-        of labels, more than any place counts. Other rankers learn from the order alone, which
-        knows no width.
+        of labels, which no place exceeds; where no row orders labels of one side, nothing but
+        the side counts. Other rankers learn from the order alone, which knows no width.
     random_state : int, RandomState or None, default=None
         The seed of a ranker that has none of its own.
 
@@ -121,9 +121,13 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
 
     def _places(self, calibrated: Values) -> Values:
         """How far labels stand before the zero point, which is last."""
-        n_labels = calibrated.shape[1] - 1
-        gap = n_labels if self.gap == "auto" else float(self.gap)
         offsets, _ = zero_offsets(calibrated)
+        if self.gap != "auto":
+            gap = float(self.gap)
+        elif _orders_inside(calibrated):
+            gap = float(calibrated.shape[1] - 1)
+        else:
+            offsets, gap = np.sign(offsets), 0.0
         places = -(offsets + np.sign(offsets) * gap / 2)
         return np.column_stack([places, np.zeros(len(places))])
 
@@ -154,6 +158,13 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
         seen = np.append(~self.unseen_labels_, True)
         whole[np.ix_(np.ones(len(inner), dtype=bool), seen, seen)] = inner
         return whole
+
+
+def _orders_inside(calibrated: Values) -> bool:
+    """Whether a row puts one label before another on the same side of the zero point."""
+    levels = bucket_index(calibrated)
+    before, behind = levels[:, -1], levels.max(axis=1) - levels[:, -1]
+    return bool((np.maximum(before, behind) > 1).any())
 
 
 def _ranks(calibrated: Values, seen: Mask) -> Values:

@@ -14,6 +14,9 @@ from prefero.persistence.trusted import trusted_type
 
 # Parameters that say how to run, not what was learned: a file does not decide on them.
 _NOT_RESTORED = ("n_jobs", "verbose")
+# Parameters of our estimators that came after the first files of this format. They say how to
+# learn: a file without them predicts as it always did.
+_CAME_LATER = ("leaf", "pair_weight")
 
 
 def restored(module: str, name: str, state: dict[str, Any], *, old: bool = False) -> Any:
@@ -106,7 +109,9 @@ def _parameters(owner: type, state: Mapping[str, Any], old: bool) -> dict[str, A
     for name, default in _defaults(owner).items():
         if name in state and name not in _NOT_RESTORED:
             parameters[name] = state[name]
-        elif default is inspect.Parameter.empty or (whole and name not in state):
+        elif default is inspect.Parameter.empty or (
+            whole and name not in state and name not in _CAME_LATER
+        ):
             raise StateError(f"{owner.__name__} lacks its parameter {name}")
         else:
             parameters[name] = default

@@ -2,6 +2,7 @@
 
 from prefero.study._peers import ConstantOrderer, LightGBMOrderer
 from prefero.study.comparison import Comparison, compare, relative_sizes
+from prefero.study.costs import cost_curve, single_choices
 from prefero.study.experiment import run_experiment, summarize
 from prefero.study.explanation import ZERO_POINT, Explanation, explain
 from prefero.study.folds import compare_folds
@@ -18,10 +19,12 @@ __all__ = [
     "Table",
     "compare",
     "compare_folds",
+    "cost_curve",
     "explain",
     "explain_objects",
     "relative_sizes",
     "run_experiment",
+    "single_choices",
     "summarize",
     "write_report",
 ]

@@ -225,7 +225,7 @@ def _neighbors(view: View, a: int, b: int) -> tuple[str, Table]:
     says = {1: f"{first} > {second}", -1: f"{second} > {first}", 0: "tied"}
     rows = [
         {
-            "case": int(case),
+            "case": int(case) + 1,
             "distance": float(distance),
             "weight": float(weight),
             "says": "unknown" if np.isnan(d) else says[int(np.sign(d))],
@@ -236,7 +236,7 @@ def _neighbors(view: View, a: int, b: int) -> tuple[str, Table]:
     ]
     votes = [float(weights[sign * difference > 0].sum()) for sign in (1, -1)]
     title = (
-        f"The nearest {len(rows)} cases (row numbers of the training data) vote "
+        f"The nearest {len(rows)} cases (numbers of the training rows, from 1) vote "
         f"{votes[0]:.3g} for {first} and {votes[1]:.3g} for {second}:"
     )
     return title, Table(rows[:_MOST_NEIGHBORS])

@@ -55,4 +55,6 @@ def of_rate(results: Table, missing: float | None) -> Table:
 
 
 def smaller_is_better(measure: str) -> bool:
-    return measure in ("regret", "cost", "one_error") or measure.endswith(("_seconds", "_loss"))
+    return measure in ("regret", "cost", "one_error", "PAR10") or measure.endswith(
+        ("_seconds", "_loss")
+    )

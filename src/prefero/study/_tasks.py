@@ -7,10 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from prefero._pipelines import at_final_step, final_step, fit_final
 from prefero._typing import Values
-from prefero.metrics import kendall_tau, regret, spearman_rho, top_accuracy
+from prefero.metrics import (
+    gap_closed,
+    kendall_tau,
+    regret,
+    spearman_rho,
+    top_accuracy,
+    utility,
+)
 from prefero.metrics import multilabel as sets
 from prefero.metrics import ordering as groups
 from prefero.rankings import check_calibrated, label_names, split_calibrated
@@ -36,7 +44,8 @@ class Task:
     fit : callable
         Trains a model on instances, and on their rows of a data set.
     measure : callable
-        Returns the measures of a trained model for instances, and their rows of a data set.
+        Returns the measures of a trained model for instances, their rows of a data set, and
+        the rows that it was trained on.
     """
 
     kind: str
@@ -44,7 +53,7 @@ class Task:
     check: Callable[[Any, str], tuple[Values, NDArray[Any] | None]]
     fit: Callable[[Any, Any, Any, DataSet, Rows], Any]
     predict: Callable[[Any, Any, DataSet, Rows], Any]
-    measure: Callable[[Any, Any, Any, DataSet, Rows], dict[str, float]]
+    measure: Callable[[Any, Any, Any, DataSet, Rows, Rows], dict[str, float]]
 
 
 def task_of(rankers: Mapping[str, Any]) -> Task:
@@ -66,7 +75,10 @@ def _kind(ranker: Any) -> str:
 
 
 def _fit_labels(model: Any, X: Any, ranks: Values, data: DataSet, rows: Rows) -> Any:
-    return model.fit(X, ranks)
+    if data.scores is None or not has_fit_parameter(final_step(model), "scores"):
+        return model.fit(X, ranks)
+    known = np.where(np.isnan(ranks), np.nan, data.scores[rows])
+    return fit_final(model, X, ranks, scores=known)
 
 
 def _predict_labels(model: Any, X: Any, data: DataSet, rows: Rows) -> Any:
@@ -74,18 +86,34 @@ def _predict_labels(model: Any, X: Any, data: DataSet, rows: Rows) -> Any:
 
 
 def _measure_labels(
-    model: Any, X: Any, predicted: Any, data: DataSet, rows: Rows
+    model: Any, X: Any, predicted: Any, data: DataSet, rows: Rows, train: Rows
 ) -> dict[str, float]:
     truth = data.ranks[rows]
     scores = None if data.scores is None else data.scores[rows]
     tied = _buckets(model, X, predicted) if data.tied else predicted
-    return {
+    measures = {
         "tau": float(kendall_tau(truth, predicted)),
         "tau_x": float(kendall_tau(truth, tied, variant="x")),
         "rho": float(spearman_rho(truth, predicted)),
         "top1": float(top_accuracy(truth, predicted)),
-        "regret": float("nan") if scores is None else float(regret(scores, predicted)),
     }
+    if scores is None or data.scores is None:
+        return measures | dict.fromkeys(("regret", "utility", "gap_closed"), float("nan"))
+    best = _single_best(data.scores[train])
+    return measures | {
+        "regret": float(regret(scores, predicted)),
+        "utility": float(utility(scores, predicted)),
+        "gap_closed": float(gap_closed(scores, predicted, single_best=best)),
+    }
+
+
+def _single_best(scores: Values) -> int:
+    """The label with the largest mean, of those that have one."""
+    known = ~np.isnan(scores)
+    counts = known.sum(axis=0)
+    sums = np.where(known, scores, 0).sum(axis=0)
+    means = np.divide(sums, counts, out=np.full(len(sums), -np.inf), where=counts > 0)
+    return int(np.argmax(means))
 
 
 def _buckets(model: Any, X: Any, predicted: ArrayLike) -> ArrayLike:
@@ -127,7 +155,7 @@ def _predict_sets(model: Any, X: Any, data: DataSet, rows: Rows) -> Any:
 
 
 def _measure_sets(
-    model: Any, X: Any, predicted: Any, data: DataSet, rows: Rows
+    model: Any, X: Any, predicted: Any, data: DataSet, rows: Rows, train: Rows
 ) -> dict[str, float]:
     scores, calibrated = predicted
     truth = data.ranks[rows]
@@ -164,7 +192,7 @@ def _predict_objects(model: Any, X: Any, data: DataSet, rows: Rows) -> Any:
 
 
 def _measure_objects(
-    model: Any, X: Any, predicted: Any, data: DataSet, rows: Rows
+    model: Any, X: Any, predicted: Any, data: DataSet, rows: Rows, train: Rows
 ) -> dict[str, float]:
     truth, scores = data.ranks[rows], -np.asarray(predicted, dtype=np.float64)
     members = None if data.groups is None else data.groups[rows]
@@ -207,7 +235,7 @@ TASKS = {
     for task in (
         Task(
             "label_ranker",
-            ("tau", "tau_x", "rho", "top1", "regret"),
+            ("tau", "tau_x", "rho", "top1", "regret", "utility", "gap_closed"),
             *(check_label_ranks, _fit_labels, _predict_labels, _measure_labels),
         ),
         Task(

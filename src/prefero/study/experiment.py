@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -50,10 +50,11 @@ _COSTS = ("train_rows", "test_rows", "fit_seconds", "predict_seconds")
 
 @dataclass(frozen=True)
 class _Extra:
-    """The columns that the caller adds."""
+    """The columns that the caller adds, and whether rankers learn from scores."""
 
     details: Details
     measures: Measures
+    use_scores: bool = False
 
     def values(self, model: Any, X: Any, ranks: ArrayLike) -> Values:
         """Return them for a fitted ranker and the rows that it has not seen."""
@@ -88,6 +89,7 @@ def run_experiment(
     folder: str | os.PathLike[str] | None = None,
     details: Details | None = None,
     measures: Measures | None = None,
+    use_scores: bool = False,
     progress: Progress = "auto",
 ) -> Table:
     """Cross-validate rankers on data sets, with labels missing from the training rankings.
@@ -138,6 +140,8 @@ def run_experiment(
     measures : mapping of str to callable, optional
         Further measures: what each function returns for the fitted ranker, the instances that
         it has not seen and their ranks. A function is known by its column's name.
+    use_scores : bool, default=False
+        Whether label rankers whose ``fit`` takes scores are trained on them too.
     progress : {"auto"}, callable or None, default="auto"
         ``"auto"`` draws a bar with the time left when standard error is a terminal; a
         function is called with the numbers of finished and of all cells.
@@ -150,8 +154,10 @@ def run_experiment(
         ``fit_seconds``, ``predict_seconds`` and the details. The measures of label rankers are
         ``tau`` (Kendall), ``tau_x`` (Emond and Mason's, which expects ties where there are
         some: of ``predict_buckets``), ``rho`` (Spearman), ``top1`` (how often the first choice
-        is right) and ``regret`` (NaN without scores); those of multilabel rankers ``rho``
-        (over labels and zero point), ``average_precision``, ``ranking_loss``, ``one_error``,
+        is right) and, NaN without scores, ``regret``, ``utility`` (what the first choice is
+        worth) and ``gap_closed`` (from the label best on the training rows); those of
+        multilabel rankers ``rho`` (over labels and zero point), ``average_precision``,
+        ``ranking_loss``, ``one_error``,
         ``hamming_loss`` and ``subset_loss``; those of orderers, as means over groups, ``rho``,
         ``tau``, ``ndcg`` (of the first ten), ``map`` and ``mrr``.
 
@@ -165,7 +171,7 @@ def run_experiment(
     array([1., 1.])
     """
     folds = Folds(n_splits, n_repeats, cv if cv is None else check_cv(cv), random_state)
-    extra = _Extra(dict(details or {}), dict(measures or {}))
+    extra = _Extra(dict(details or {}), dict(measures or {}), use_scores)
     rates = [_checked_rate(rate) for rate in missing]
     if not (rankers and data and rates):
         raise ValueError("There is nothing to run: give a ranker, a data set and a rate.")
@@ -223,6 +229,7 @@ def _keys(
         sorted(extra.measures),
         prefero.__version__,
         sklearn.__version__,
+        *(["scores"] if extra.use_scores else []),
     ]
     return {
         cell: digest(
@@ -280,14 +287,15 @@ def _measure(
     train, ranks = _training(data.ranks, train, cell.missing, cell.seed("labels", random_state))
     model = seeded(ranker, cell.seed("ranker", random_state))
     task = task_of({cell.ranker: ranker})
+    data_seen = data if extra.use_scores else replace(data, scores=None)
     start = time.perf_counter()
-    task.fit(model, safe_indexing(data.X, train), ranks, data, train)
+    task.fit(model, safe_indexing(data.X, train), ranks, data_seen, train)
     fitted = time.perf_counter()
     unseen = safe_indexing(data.X, test)
     predicted = task.predict(model, unseen, data, test)
     done = time.perf_counter()
     return {
-        **task.measure(model, unseen, predicted, data, test),
+        **task.measure(model, unseen, predicted, data, test, train),
         **{name: first_worth(worth[test], predicted) for name, worth in data.values.items()},
         "train_rows": float(len(train)),
         "test_rows": float(len(test)),

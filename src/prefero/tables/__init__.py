@@ -5,6 +5,7 @@ takes instances and their rankings out of it. One set of words is missing in all
 """
 
 from prefero.tables._cells import MISSING
+from prefero.tables._costs import with_costs
 from prefero.tables._formats import FORMATS
 from prefero.tables._forms import FORMS, in_form
 from prefero.tables._meanings import MEANINGS
@@ -30,6 +31,7 @@ __all__ = [
     "read_parts",
     "read_rankings",
     "read_table",
+    "with_costs",
     "write_rankings",
     "write_table",
     "writing",

@@ -44,14 +44,15 @@ def in_form(rankings: Rankings, form: str) -> "pd.DataFrame":
     >>> rankings = read_rankings(pd.DataFrame({"x": [7], "a": [1], "b": [2]}), "a,b")
     >>> in_form(rankings, "pairs")
        instance preferred other  x
-    0         0         a     b  7
+    0         1         a     b  7
     """
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}.")
     others = rankings.table.frame[rankings.others].iloc[rankings.rows].reset_index(drop=True)
     table = FORMS[form](rankings)
     if form == "pairs":
-        return table.join(others, on="instance")
+        joined = table.join(others, on="instance")
+        return joined.assign(instance=joined["instance"] + 1)  # people count from 1
     clash = [name for name in others.columns if name in table.columns]
     if clash:
         raise rankings.table.error(f"{clash[0]!r} is both a label and another column: rename one.")

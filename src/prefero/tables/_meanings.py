@@ -8,6 +8,7 @@ import numpy as np
 
 from prefero._typing import Indices, Values
 from prefero.exceptions import RowError
+from prefero.metrics import penalized_run_times
 from prefero.rankings import (
     calibrated_from_relevance,
     calibrated_from_scores,
@@ -33,6 +34,7 @@ class Asked:
     instance: str | None = None
     letters: bool = False
     missing_score: float | None = None
+    cutoff: float | None = None
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ def _from_scores(table: Table, columns: list[str], asked: Asked) -> Found:
     values = table.numbers(columns)
     if asked.missing_score is not None:
         values[values == asked.missing_score] = np.nan
+    if asked.cutoff is not None:
+        values = penalized_run_times(values, asked.cutoff)
     higher = asked.higher_is_better
     ranks = ranks_from_scores(values, higher_is_better=higher)
     return Found(ranks, columns, scores=values if higher else -values)

@@ -1,6 +1,7 @@
 """Rankings out of a table, whatever its cells mean."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -38,6 +39,11 @@ class Rankings:
     calibrated : ndarray of shape (n_samples, n_labels + 1), optional
         Ranks of the labels and, last, of the zero point between relevant and irrelevant ones;
         only if the table says which labels are relevant.
+    values : mapping of str to ndarray of shape (n_samples, n_labels)
+        What else is known of the labels, in the unit of the table: costs (`with_costs`), or
+        ``"PAR10"``, run times with time-outs penalised.
+    lower_is_better : bool
+        Whether the scores were turned around, so that larger is better.
     """
 
     table: Table
@@ -47,6 +53,8 @@ class Rankings:
     others: list[str]
     scores: Values | None = None
     calibrated: Values | None = None
+    values: Mapping[str, Values] = field(default_factory=dict)
+    lower_is_better: bool = False
 
     @property
     def features(self) -> list[str]:
@@ -93,6 +101,7 @@ class Rankings:
             rows=self.rows[some],
             scores=scores,
             calibrated=calibrated,
+            values={name: worth[some] for name, worth in self.values.items()},
         )
 
 
@@ -106,6 +115,7 @@ def read_rankings(
     instance: str | None = None,
     letters: bool = False,
     missing_score: float | None = None,
+    cutoff: float | None = None,
 ) -> Rankings:
     r"""Read rankings, and the features beside them, from a table.
 
@@ -134,6 +144,9 @@ def read_rankings(
         Whether every label of an order is one letter, and those together are tied: ``b>a>cd``.
     missing_score : float, optional
         The score that stands for a missing one.
+    cutoff : float, optional
+        The run time at which runs were ended. One that reaches it took at least so long: such
+        runs are tied behind all others, and count ten times the cut-off (PAR10).
 
     Returns
     -------
@@ -171,7 +184,9 @@ def read_rankings(
     columns = label_columns(table, labels, instance)
     if format in DIRECTED and higher_is_better is None:
         raise ValueError(f"format={format!r} needs higher_is_better, which is never guessed.")
-    asked = Asked(bool(higher_is_better), unranked, instance, letters, missing_score)
+    if cutoff is not None and (format != "scores" or higher_is_better):
+        raise ValueError("cutoff is for run times: format='scores' where lower is better.")
+    asked = Asked(bool(higher_is_better), unranked, instance, letters, missing_score, cutoff)
     try:
         found = MEANINGS[format](table, columns, asked)
     except RowError as error:
@@ -194,7 +209,17 @@ def read_rankings(
         *(table, found.ranks, [str(c) for c in found.labels], rows, others),
         scores=found.scores,
         calibrated=found.calibrated,
+        values=_penalized(found.scores, cutoff or table.declared.cutoff, bool(higher_is_better)),
+        lower_is_better=format in DIRECTED and not higher_is_better,
     )
+
+
+def _penalized(
+    scores: Values | None, cutoff: float | None, higher_is_better: bool
+) -> dict[str, Values]:
+    """The run times behind scores that a cut-off ended."""
+    timed = scores is not None and cutoff is not None and not higher_is_better
+    return {"PAR10": -scores} if timed and scores is not None else {}
 
 
 def label_columns(table: Table, labels: Columns | None, instance: str | None) -> list[str]:

@@ -3,12 +3,13 @@
 import fnmatch
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from prefero._names import did_you_mean
 from prefero._typing import Indices, Values
 from prefero.exceptions import DataError
 from prefero.tables._cells import need, numbers_of, texts_of
@@ -100,7 +101,7 @@ class Table:
     >>> table.numbers("y_*")
     Traceback (most recent call last):
         ...
-    prefero.exceptions.DataError: table: row 1: column 'y_b' holds 'x', which is no finite number.
+    prefero.exceptions.DataError: table: row 2: column 'y_b' holds 'x', which is no finite number.
     """
 
     frame: "pd.DataFrame"
@@ -123,7 +124,9 @@ class Table:
         problem = readable(problem)
         if row is None:
             return DataError(problem, self.source)
-        numbers = self.lines if self.lines is not None else self.first_row + np.arange(len(self))
+        # People count from 1.
+        rows = self.first_row + 1 + np.arange(len(self))
+        numbers = rows if self.lines is None else self.lines
         if also := [int(numbers[other]) for other in others]:
             problem = more_of(problem, also, "row" if self.lines is None else "line")
         if self.lines is None:
@@ -140,7 +143,8 @@ class Table:
         for pattern in wanted:
             found = [pattern] if pattern in names else fnmatch.filter(names, pattern)
             if not found:
-                raise self.error(f"no column is named {pattern!r}; {there_are}")
+                near = did_you_mean(pattern, names)
+                raise self.error(f"no column is named {pattern!r}{near}; {there_are}")
             chosen.update(dict.fromkeys(found))
         if not chosen:
             raise self.error(f"the name of a column is missing; {there_are}")
@@ -164,13 +168,26 @@ class Table:
     def numbers(self, columns: Columns) -> Values:
         """Return columns as numbers, NaN for missing, refusing cells that are none."""
         names = self.columns(columns)
-        values = np.empty((len(self), len(names)))
+        values, wrong = np.empty((len(self), len(names))), {}
         for j, name in enumerate(names):
             values[:, j], bad = numbers_of(self.frame[name])
             if len(bad):
-                cell = BadCell(int(bad[0]), name, str(self.frame[name].iloc[bad[0]]))
-                raise self.error(str(cell), cell.row, bad[1:].tolist())
+                wrong[name] = bad
+        if wrong:
+            raise self._no_numbers(wrong)
         return values
+
+    def _no_numbers(self, wrong: Mapping[str, Indices]) -> DataError:
+        """An error about all cells that are no numbers, the first of a few columns told."""
+        (name, bad), *others = wrong.items()
+        cell = BadCell(int(bad[0]), name, str(self.frame[name].iloc[bad[0]]))
+        problem = str(cell)
+        if others:
+            told = listed(
+                (f"{other!r} ({self.frame[other].iloc[rows[0]]!r})" for other, rows in others), 5
+            )
+            problem = f"{problem.removesuffix('.')}, and neither do {told}."
+        return self.error(problem, cell.row, bad[1:].tolist())
 
     def weights(self, column: str) -> Values:
         """Return a column as weights, of which none may be missing or negative."""

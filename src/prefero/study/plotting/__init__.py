@@ -6,6 +6,7 @@ imported when the first one is drawn. Lines and bars differ by shape as well as 
 """
 
 from prefero.study.plotting.calibration import CalibrationDisplay
+from prefero.study.plotting.cost_curve import CostCurveDisplay
 from prefero.study.plotting.critical_difference import CriticalDifferenceDisplay
 from prefero.study.plotting.dimensions import DimensionsDisplay
 from prefero.study.plotting.explanation import ExplanationDisplay
@@ -18,6 +19,7 @@ from prefero.study.plotting.tree import TreeDisplay
 
 __all__ = [
     "CalibrationDisplay",
+    "CostCurveDisplay",
     "CriticalDifferenceDisplay",
     "DimensionsDisplay",
     "ExplanationDisplay",

@@ -36,7 +36,7 @@ class CloseLook:
     X : array-like of shape (n_samples, n_features)
         The rows.
     rows : ndarray of shape (n_samples,)
-        Their names: what the index of the data set says, or their numbers.
+        Their names: what the index of the data set says, or their numbers from 1 on.
     labels : ndarray of shape (n_labels,)
         The names of the labels.
     truth, predicted, scores : ndarray of shape (n_samples, n_labels)
@@ -121,7 +121,7 @@ def look_closely(data: DataSet, ranker: Any, random_state: int) -> CloseLook:
         models.append(model)
     return CloseLook(
         X=X,
-        rows=np.asarray(getattr(X, "index", rows)),
+        rows=np.asarray(getattr(X, "index", rows + 1)),
         labels=data.labels,
         truth=truth,
         predicted=predicted,

@@ -190,7 +190,7 @@ def shuffled_importance(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             predicted = task.predict(model, X, look.data, rows)
-            return task.measure(model, X, predicted, look.data, rows)[measure]
+            return task.measure(model, X, predicted, look.data, rows, rows)[measure]
 
     whole = value(X)
     falls = [whole - value(shuffled) for shuffled in _each_shuffled(X, random)]

@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
 from prefero._files import write_beside
 from prefero._optional import require
+from prefero._sklearn import safe_indexing
 from prefero.study._data import DataSet, Source, load_all
 from prefero.study._tasks import task_of
 from prefero.study.comparison import Comparison, Posthoc, compare
+from prefero.study.costs import COST, SCORE, cost_curve, single_choices
 from prefero.study.plotting import (
+    CostCurveDisplay,
     CriticalDifferenceDisplay,
     MissingLabelsDisplay,
     PairMatrixDisplay,
@@ -25,6 +29,7 @@ from prefero.study.plotting.pair_matrix import pair_shares
 from prefero.study.plotting.reliability import first_telling, rejection_curve
 from prefero.study.report import findings
 from prefero.study.report.close_look import (
+    MOST_ROWS,
     CloseLook,
     explain_row,
     feature_importance,
@@ -128,7 +133,9 @@ def write_report(
     if task.kind in SECTIONS:
         foreseen = foresee(task, sets[chosen], rankers[best], random_state)
         words, sections = SECTIONS[task.kind](foreseen)
-        summary = [("What each data set holds", findings.data_summary(sets), None)]
+        summary: list[tuple[str, Table, int | None]] = [
+            ("What each data set holds", findings.data_summary(sets), None)
+        ]
         constant = findings.constant_order(rankers)
         other = TaskPage(
             title=title,
@@ -149,6 +156,14 @@ def write_report(
         return
     look = look_closely(sets[chosen], rankers[best], random_state)
     figures = Figures()
+    curve = _cost_curve(sets[chosen], rankers[best], random_state)
+    drawn = _figures(figures, found, look, results if len(rates) > 1 else None)
+    if curve is not None:
+        points, singles = curve
+        drawn["costs"] = figures.draw(
+            lambda: CostCurveDisplay.from_curve(points, singles),
+            "Mean score of the first choices against their mean cost",
+        )
     page = _Page(
         title=title,
         verdict=found.verdict(),
@@ -162,7 +177,8 @@ def write_report(
         best=best,
         focus=chosen,
         look=look,
-        figures=_figures(figures, found, look, results if len(rates) > 1 else None),
+        figures=drawn,
+        costs=None if curve is None else curve[0],
         pairs=_pair_numbers(look),
         abstaining=_abstaining(look),
         rows=[_row(look, kind, i) for kind, i in typical_and_worst(look)],
@@ -191,6 +207,7 @@ class _Page:
     focus: str
     look: CloseLook
     figures: dict[str, str]
+    costs: Table | None
     pairs: list[PairMatrixDisplay]
     abstaining: list[tuple[str, str]]
     rows: list[dict[str, Any]]
@@ -212,6 +229,20 @@ def _known(best: str, rankers: Mapping[str, Any]) -> str:
     if best not in rankers:
         raise ValueError(f"The results hold a ranker {best!r} that is not among the rankers given.")
     return best
+
+
+def _cost_curve(data: DataSet, ranker: Any, random_state: int) -> tuple[Table, Table] | None:
+    """Quality against cost on some rows of a data set; None if nothing costs anything."""
+    if not {SCORE, COST} <= data.values.keys() or data.scores is None:
+        return None
+    rows = np.arange(len(data.ranks))
+    if len(rows) > MOST_ROWS:
+        rows = np.sort(check_random_state(random_state).choice(rows, MOST_ROWS, replace=False))
+    scores, costs = data.values[SCORE][rows], data.values[COST][rows]
+    members = None if data.groups is None else data.groups[rows]
+    X = safe_indexing(data.X, rows)
+    curve = cost_curve(ranker, X, scores, costs, groups=members, random_state=random_state)
+    return curve, single_choices(data.labels, scores, costs)
 
 
 def _in_words(look: CloseLook, dataset: str) -> str:

@@ -1,0 +1,50 @@
+"""Models that were trained on tables: what they take of a new one, and what they answer.
+
+The command line and the service read and answer through this room.
+"""
+
+from prefero._inference._columns import prose_columns, text_columns
+from prefero._inference._features import new_features, refuse_missing
+from prefero._inference._models import (
+    as_input,
+    feature_names,
+    kind_of,
+    known_names,
+    load_ranker,
+    prose_features,
+    takes_missing,
+    takes_text,
+    text_features,
+    unseen_names,
+)
+from prefero._inference._predictions import (
+    CHUNK_ROWS,
+    OF_SETS,
+    Form,
+    Sureness,
+    predictions,
+    rows_at_a_time,
+)
+
+__all__ = [
+    "CHUNK_ROWS",
+    "OF_SETS",
+    "Form",
+    "Sureness",
+    "as_input",
+    "feature_names",
+    "kind_of",
+    "known_names",
+    "load_ranker",
+    "new_features",
+    "predictions",
+    "prose_columns",
+    "prose_features",
+    "refuse_missing",
+    "rows_at_a_time",
+    "takes_missing",
+    "takes_text",
+    "text_columns",
+    "text_features",
+    "unseen_names",
+]
