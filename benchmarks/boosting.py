@@ -48,7 +48,7 @@ class OneModelALabel(BaseEstimator):
         models = [
             lightgbm.LGBMRegressor(
                 n_estimators=self.rounds,
-                num_leaves=16,
+                num_leaves=10,
                 n_jobs=1,
                 random_state=0,
                 verbose=-1,

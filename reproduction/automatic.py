@@ -21,6 +21,7 @@ from real import CONSTANT, Real, find_sets, rankers
 from sklearn.model_selection import RepeatedKFold
 
 from prefero import AutoLabelRanker, ConsensusLabelRanker
+from prefero.rankings import bucket_positions
 from prefero.study import Table, run_experiment, summarize
 
 ERROR = 0.1
@@ -48,7 +49,8 @@ def intervals(ranker: Any, X: Any, ranks: Any, **options: Any) -> tuple[float, f
     if not hasattr(ranker, "predict_rank_intervals") or not complete.any():
         return float("nan"), float("nan")
     start, end = np.moveaxis(ranker.predict_rank_intervals(X[complete], ERROR, **options), 2, 0)
-    inside = (start <= ranks[complete]) & (ranks[complete] <= end)
+    truth = np.floor(bucket_positions(ranks[complete]))
+    inside = (start <= truth) & (truth <= end)
     return float(inside.mean()), float((end - start + 1).mean())
 
 

@@ -92,10 +92,12 @@ def main() -> None:
     parser = arguments("Compare all rankers on rankings that were really given.")
     parser.add_argument("--rows", type=int, help="at most so many rows of a set, evenly spaced")
     parser.add_argument("--sets", help="names of sets, with commas; all by default")
+    parser.add_argument("--rankers", help="names of rankers, with commas; all by default")
     parser.add_argument("--store", type=Path, help="the figures as get_results reads them")
     options = parse(parser)
     found = find_sets()
     wanted = sorted(found) if options.sets is None else options.sets.split(",")
+    chosen = rankers() if options.rankers is None else some_rankers(options.rankers.split(","))
     results, sets, gaps = Table([]), [], []
     for name in wanted:
         data = found[name]().first(options.rows)
@@ -105,7 +107,7 @@ def main() -> None:
         # Each set is named before it is run: a run that stops says where.
         print("{dataset}: {rows} rows, {licence}; {source}".format(**about), file=sys.stderr)
         own = run_experiment(
-            rankers(),
+            chosen,
             {name: data.source()},
             cv=data.splits(),
             n_jobs=options.jobs,
@@ -173,7 +175,7 @@ SOURCES = {
     "movies": ("Advueu963/Calibrated_Preference_Learning", "not stated"),
     "alpaca_eval": ("tatsu-lab/alpaca_eval; Li et al. (2023)", "Apache-2.0"),
     "sushi3a": ("Kamishima (2003), Nantonac collaborative filtering", "research use only"),
-    "german2005": ("Bundeswahlleiter, election of 2005 by district", "not stated"),
+    "german2005": ("German federal election of 2005, by district", "not stated"),
 }
 
 
@@ -220,6 +222,15 @@ def rankers() -> dict[str, Any]:
             steps.append(StandardScaler())
         found[name] = make_pipeline(*steps, ranker)
     return found
+
+
+def some_rankers(names: list[str]) -> dict[str, Any]:
+    """Some rankers, and always the constant order."""
+    return {
+        name: ranker
+        for name, ranker in rankers().items()
+        if name in names or name.startswith(CONSTANT)
+    }
 
 
 def find_sets() -> dict[str, Callable[[], Real]]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from prefero import LogLinearLabelRanker, StackingLabelRanker
 from prefero.automatic._conformal import learn_conformal, quantile, rank_oddities
-from prefero.rankings import drop_labels, ranks_from_scores
+from prefero.rankings import bucket_positions, drop_labels, ranks_from_scores
 
 
 def data(n, seed, c=5, noise=1.0):
@@ -87,6 +87,16 @@ def test_coverage_after_learning_from_incomplete_rankings():
     assert abs(covered.mean() - 0.9) < 0.03
     start, end = np.moveaxis(stack.predict_rank_intervals(X), 2, 0)
     assert abs(((start <= Y) & (Y <= end)).mean() - 0.9) < 0.04
+
+
+def test_tied_labels_have_the_mean_rank_of_their_bucket():
+    X, Y = data(1500, 0)
+    ranker = StackingLabelRanker([("linear", LogLinearLabelRanker(alpha=1e-3))])
+    ranker.fit(X, np.ceil(Y / 2))
+    X, Y = data(4000, 1)
+    truth = np.floor(bucket_positions(np.ceil(Y / 2)))
+    start, end = np.moveaxis(ranker.predict_rank_intervals(X), 2, 0)
+    assert abs(((start <= truth) & (truth <= end)).mean() - 0.9) < 0.03
 
 
 def test_missing_labels_and_ties():

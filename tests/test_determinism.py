@@ -79,7 +79,7 @@ def test_the_rows_of_a_query_do_not_know_each_other(room, estimator):
 
 
 # Their answers come from estimators of scikit-learn.
-ASK_SCIKIT_LEARN = ("BinaryRelevanceRanker", "ExpectedRankOrderer")
+ASK_SCIKIT_LEARN = ("BinaryRelevanceRanker", "ExpectedRankOrderer", "RegressionLabelRanker")
 
 
 def alike(found, whole):

@@ -73,3 +73,11 @@ def test_figures_are_stored_with_what_made_them(tmp_path, monkeypatch):
     made, head, figures = (tmp_path / "x.csv").read_text().splitlines()
     assert made.endswith(": python reproduction/real.py --rows 9")
     assert (head, figures) == ("dataset,ranker,cells,tau", "one,constant order,5,0.333333")
+
+
+def test_the_constant_order_is_among_any_rankers():
+    assert list(real.some_rankers(["Forest"])) == [
+        real.CONSTANT,
+        f"{real.CONSTANT} (Kemeny)",
+        "Forest",
+    ]

@@ -61,7 +61,8 @@ struct TrainingSetup {
 const Stopping kFull{100, 2, 1, 0, 0, 0, false};
 
 Tree grow(const TrainingData& data, bool bootstrap, std::uint64_t seed) {
-    return grow_trees(data, {bootstrap, {1, false, false}, kFull}, &seed, 1, to_the_end)[0];
+    const Search search{1, data.features(), false, false};
+    return grow_trees(data, {bootstrap, search, kFull}, &seed, 1, to_the_end)[0];
 }
 
 const CriterionKind kAll[] = {CriterionKind::kKendall, CriterionKind::kSpearman,

@@ -200,8 +200,8 @@ def _by_strength(values: float | Values) -> Values:
     return np.asarray(values).reshape(len(STRENGTHS), -1).T
 
 
-def strongest_alike(losses: Sequence[Values], weight: Values) -> int:
-    """Return the last choice that is as good as the best one, within a standard error.
+def strongest_alike(losses: Sequence[Values], weight: Values, errors: float = 1.0) -> int:
+    """Return the last choice that is as good as the best one, within some standard errors.
 
     Parameters
     ----------
@@ -211,6 +211,8 @@ def strongest_alike(losses: Sequence[Values], weight: Values) -> int:
         it by more than the standard error of their paired difference.
     weight : ndarray of shape (n_samples,)
         Weights of the rows.
+    errors : float, default=1.0
+        How many standard errors.
 
     Returns
     -------
@@ -226,5 +228,5 @@ def strongest_alike(losses: Sequence[Values], weight: Values) -> int:
         best = int(np.argmin(share @ loss[used])) if best is None else best
         worse = loss[used] - loss[used][:, [best]]
         mean = share @ worse
-        alike &= mean <= np.sqrt(share**2 @ (worse - mean) ** 2)
+        alike &= mean <= errors * np.sqrt(share**2 @ (worse - mean) ** 2)
     return 0 if best is None else int(np.flatnonzero(alike)[-1])

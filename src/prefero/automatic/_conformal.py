@@ -11,6 +11,7 @@ from prefero._docs import documented
 from prefero._state import Array, FittedState, Word
 from prefero._typing import Indices, Mask, Values
 from prefero.automatic._decoding import BLOCK_ENTRIES, first_shares, log_worths, pair_sums
+from prefero.rankings import bucket_positions
 
 # The error at which the kinds of scores are compared, by the size of what they leave.
 _COMPARED_AT = 0.1
@@ -51,6 +52,8 @@ def learn_conformal(margins: Values, truth: Values) -> Conformal:
     n_labels = truth.shape[1]
     used = ~np.isnan(margins).any(axis=1) & ~np.isnan(truth).all(axis=1)
     margins, truth = margins[used], truth[used]
+    if not len(truth):
+        return Conformal(FIRST_SCORES[0], np.empty(0), RANK_SCORES[0], np.empty(0))
     complete = ~np.isnan(truth).any(axis=1)
     if complete.sum() >= _ENOUGH_COMPLETE:
         margins, truth = margins[complete], truth[complete]
@@ -195,13 +198,9 @@ def _is_first(truth: Values) -> Mask:
 
 
 def _has_rank(truth: Values) -> Mask:
-    """Which rank each label has; tied labels have every rank of their bucket's middle."""
-    n_labels = truth.shape[1]
-    above = (truth[:, None, :] < truth[:, :, None]).sum(axis=2)
-    level = (truth[:, None, :] == truth[:, :, None]).sum(axis=2)
-    middle = above + (level - 1) // 2
-    known = ~np.isnan(truth)
-    return (np.arange(n_labels) == middle[:, :, None]) & known[:, :, None]
+    """Which rank each label has."""
+    ranks = np.floor(bucket_positions(truth))
+    return np.arange(1, truth.shape[1] + 1) == ranks[:, :, None]
 
 
 @documented()
@@ -281,7 +280,8 @@ class ConformalMixin:
         Returns
         -------
         ndarray of shape (n_samples, n_labels, 2), dtype int64
-            The first and the last rank of each label.
+            The first and the last rank of each label. The rank of tied labels is the mean
+            position of their bucket, rounded down.
         """
         limit = self._limit(self.rank_oddities_, error)
 

@@ -80,8 +80,8 @@ def aggregate(
     given = rankings.ranks if rankings.calibrated is None else rankings.calibrated
     ranks = rule(given, sample_weight=weight)
     relevant = int(np.sum(ranks[:-1] < ranks[-1])) if zero else None
-    of_labels = ranks[:-1] - (ranks[:-1] > ranks[-1]) if zero else ranks
-    order = orders_from_ranks(of_labels[None, :], rankings.labels, top=top)[0]
+    places = ranks[:-1] - (ranks[:-1] > ranks[-1]) if zero else ranks
+    order = orders_from_ranks(places[None, :], rankings.labels, top=top)[0]
     n = len(given)
     tau = float(kendall_tau(given, np.tile(ranks, (n, 1)), sample_weight=weight))
     if as_json:
@@ -94,6 +94,6 @@ def aggregate(
         text = f"[{format_order(order[:relevant])}][{format_order(order[relevant:])}]"
     print(text)
     say(
-        f"{method} of {count(n, 'ranking')} of {count(len(of_labels), 'label')}; mean Kendall tau "
-        f"to it {tau:.3f}."
+        f"{method} of {count(n, 'ranking')} of {count(len(places), 'label')}; mean Kendall tau to "
+        f"it {tau:.3f}."
     )

@@ -9,13 +9,18 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from prefero import _core
-from prefero._trees import Trees
+from prefero._trees import Trees, strongest_alike
 from prefero._typing import Indices, Mask, Values
 from prefero.consensus import pair_sums
+from prefero.metrics import kendall_tau
+from prefero.rankings import strict_ranks
 
 N_FOLDS = 5
 # So many examples tell rounds apart, and with so many different ones copies share a fold.
-_FEWEST_EXAMPLES, _ENOUGH_CASES = 10, 50
+_FEWEST_EXAMPLES, _ENOUGH_CASES, _MOST_COPIES = 10, 50, 1000
+# The smallest of many losses is too good by chance: the constant order must be worse by so many
+# standard errors.
+_ERRORS = 2.0
 _UNKNOWN = 2**16 - 1
 
 Bins = NDArray[np.uint8]
@@ -58,17 +63,22 @@ class Cases(NamedTuple):
         used = weight > 0
         return type(self)(self.bins[used], self.ranks[used], weight[used])
 
+    @property
+    def few(self) -> bool:
+        """Whether the examples that cases stand for are told apart, for want of cases."""
+        whole = bool((self.weight == np.floor(self.weight)).all())
+        return whole and len(self.weight) < _ENOUGH_CASES
+
     def folds(self, count: int) -> list[Values]:
         """Return what each fold holds of the weights.
 
         Cases are dealt out in turn; if there are few, the examples that they stand for. No folds
         if there are too few of these.
         """
-        whole = bool((self.weight == np.floor(self.weight)).all())
-        examples = self.weight if whole else np.ones(len(self.weight))
+        examples = self.weight if self.few else np.ones(len(self.weight))
         if examples.sum() < _FEWEST_EXAMPLES:
             return []
-        if len(self.weight) >= _ENOUGH_CASES or not whole:
+        if not self.few:
             fold = np.arange(len(self.weight)) % N_FOLDS
             return [np.where(fold == k, self.weight, 0) for k in range(count)]
         ends = np.cumsum(examples)
@@ -117,13 +127,19 @@ class Boosting:
             path = np.concatenate([path, np.sum(losses, axis=0)])
         rounds = int(np.argmin(path))
         shape = cases.bins.shape[1], cases.ranks.shape[1]
-        scores = np.full(cases.ranks.shape, np.nan)
+        scores, constant = np.full((2, *cases.ranks.shape), np.nan)
         for fold, start, booster in zip(folds, starts, boosters, strict=True):
             trees = Trees(booster.trees(), *shape).first(rounds)
+            constant[fold > 0] = start
             scores[fold > 0] = start + trees.sums(cases.bins[fold > 0])
-        return HeldOutRounds(rounds, path / np.sum(folds), scores)
+        weight = np.sum(folds, axis=0)
+        if _alike(cases, scores, constant, weight):
+            rounds, scores = 0, constant
+        return HeldOutRounds(rounds, path / weight.sum(), scores)
 
     def _booster(self, training: Cases, watched: Cases, start: Values) -> _core.LabelBooster:
+        # Of a few cases none can be done without.
+        whole = {"row_share": 1.0} if len(training.weight) < _ENOUGH_CASES else {}
         return _core.LabelBooster(
             training.bins,
             self.nominal,
@@ -131,7 +147,7 @@ class Boosting:
             training.weight,
             *watched,
             start,
-            **self.options,
+            **{**self.options, **whole},
         )
 
     def _add(self, boosters: list[_core.LabelBooster], seeds: Seeds) -> list[Values]:
@@ -155,7 +171,7 @@ class HeldOutRounds(NamedTuple):
     Attributes
     ----------
     rounds : int
-        How many have the smallest loss.
+        How many have the smallest loss; none if the constant order is as good.
     path : ndarray of shape (n_rounds + 1,)
         The mean loss after 0, 1, ... rounds.
     scores : ndarray of shape (n_cases, n_labels)
@@ -207,7 +223,21 @@ def constant_scores(cases: Cases, penalty: float = 1.0) -> Values:
     return scores - scores.mean()
 
 
+def _alike(cases: Cases, scores: Values, constant: Values, weight: Values) -> bool:
+    """Tell whether constant scores are as good, within the error, by loss and by tau."""
+    used = np.flatnonzero(weight > 0)
+    ranks, both = cases.ranks[used], [part[used] for part in (scores, constant)]
+    losses = [_core.pair_logistic_losses(ranks, part) for part in both]
+    taus = [kendall_tau(ranks, strict_ranks(part), average=False) for part in both]
+    measures = [np.column_stack(losses), 1 - np.column_stack(taus)]
+    # Every example is a witness where there are few cases.
+    copies = np.minimum(weight[used], _MOST_COPIES).astype(int) if cases.few else 1
+    measures = [np.repeat(measure, copies, axis=0) for measure in measures]
+    return strongest_alike(measures, np.repeat(weight[used] / copies, copies), _ERRORS) == 1
+
+
 def _constant_loss(cases: Cases, weight: Values, start: Values) -> float:
     used = weight > 0
-    scores = np.tile(start, (int(np.count_nonzero(used)), 1))
-    return float(weight[used] @ _core.pair_logistic_losses(cases.ranks[used], scores))
+    ranks = cases.ranks[used]
+    losses = _core.pair_logistic_losses(ranks, np.tile(start, (len(ranks), 1)))
+    return float(weight[used] @ losses)

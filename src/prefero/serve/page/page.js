@@ -236,9 +236,12 @@ function pairs(labels, result) {
     return;
   }
   const place = Object.fromEntries(labels.map((label, index) => [label, index]));
-  const head = make("tr", {}, make("td"), ...result.order.map(
-    (label) => make("th", { scope: "col", text: label })));
-  const rows = result.order.map((row) => make("tr", {}, make("th", { scope: "row", text: row }),
+  const head = make("tr", {}, make("th", { scope: "col", text: "before" }),
+    ...result.order.map((label, index) => make("th", {
+      scope: "col", text: `${index + 1}.`, title: label, "aria-label": label,
+    })));
+  const rows = result.order.map((row, index) => make("tr", {},
+    make("th", { scope: "row", text: `${index + 1}. ${row}` }),
     ...result.order.map((column) => {
       if (row === column) return make("td");
       const p = result.probabilities[place[row]][place[column]];

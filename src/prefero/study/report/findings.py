@@ -23,6 +23,7 @@ _COLUMNS = {
     "top1": "right first choice",
     "regret": "regret",
     "gap_closed": "gap closed",
+    "utility": "utility",
     "score": "score",
     "cost": "cost",
     "PAR10": "PAR10",
@@ -61,6 +62,8 @@ def leaderboard(found: Comparison, results: Table) -> Table:
     # Without ties it is tau.
     if "tau_x" in known and all(row["tau_x"] == row["tau"] for row in means.values()):
         known.remove("tau_x")
+    if "utility" in known and "cost" not in known and found.measure != "utility":
+        known.remove("utility")
     behind = {row["ranker"]: row for row in found.over_folds}
     rows = []
     for i in found.order:

@@ -178,7 +178,7 @@ def write_report(
         focus=chosen,
         look=look,
         figures=drawn,
-        costs=None if curve is None else curve[0],
+        costs=None if curve is None else _weights_in_words(curve[0]),
         pairs=_pair_numbers(look),
         abstaining=_abstaining(look),
         rows=[_row(look, kind, i) for kind, i in typical_and_worst(look)],
@@ -243,6 +243,11 @@ def _cost_curve(data: DataSet, ranker: Any, random_state: int) -> tuple[Table, T
     X = safe_indexing(data.X, rows)
     curve = cost_curve(ranker, X, scores, costs, groups=members, random_state=random_state)
     return curve, single_choices(data.labels, scores, costs)
+
+
+def _weights_in_words(curve: Table) -> Table:
+    """The curve with its weights, which may be tiny, in digits that matter."""
+    return Table({**row, "weight": f"{row['weight']:.3g}"} for row in curve)
 
 
 def _in_words(look: CloseLook, dataset: str) -> str:
