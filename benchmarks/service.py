@@ -3,8 +3,8 @@
 python benchmarks/service.py [--requests 20000] [--workers 2] [--clients 8]
 
 Both answer the same body to the same request: a hundred trees of eleven labels and ten features,
-asked for one instance. Clients are threads of this process with one connection each; what counts is the
-ratio of the two, in one run, alternating.
+asked for one instance. Clients are threads of this process with one connection each; what counts
+is the ratio of the two, in one run, alternating.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def serve(path: Path, port: int, workers: int) -> None:
 
 
 def empty() -> object:
-    """An application that reads the same request and sends the same answer, kept in the environment."""
+    """An application that reads the same request and sends the answer of the environment."""
     from fastapi import FastAPI, Response
 
     from prefero.serve._bodies import RankRequest
