@@ -52,7 +52,8 @@ that of Borda's count, or Kemeny's. tau-x is that of
 solvers in seconds of PAR10. The gap closed is the share of what the single best solver (of the
 training rows) loses to the best solver of each instance that a ranker wins back. Calibration
 error: 15 bins of the probabilities of all pairs; raw shares are the trees of a forest that put one
-label before another.
+label before another. It is the mean over folds, and too large where a fold has few rows. The
+command above says which sets, how many of their rows and which rankers were run, if not all.
 """
 
 
