@@ -32,7 +32,8 @@ def test_check_counts(write):
         "ranked": 3,
         "missing": 1,
         "first": 2,
-        "mean_rank": 1.5, "relevant": None
+        "mean_rank": 1.5,
+        "relevant": None,
     }
     assert report["features"] == {"x": "numbers, 1 missing", "color": "text, 3 values"}
 
