@@ -33,6 +33,7 @@ def test_check_counts(write):
         "missing": 1,
         "first": 2,
         "mean_rank": 1.5,
+        "relevant": None,
     }
     assert report["features"] == {"x": "numbers, 1 missing", "color": "text, 3 values"}
 
@@ -94,7 +95,7 @@ def test_convert_to_scores_and_pairs(write):
     scores = pd.read_csv(io.StringIO(prefero("convert", path, "-", "--to", "scores").stdout))
     np.testing.assert_array_equal(scores, [[2, 0.5, 0.5], [0, np.nan, 1]])
     pairs = prefero("convert", path, "-", "--to", "pairs").stdout
-    assert pairs == "instance,preferred,other\n0,a,b\n0,a,c\n1,c,a\n"
+    assert pairs == "instance,preferred,other\n1,a,b\n1,a,c\n2,c,a\n"
 
 
 def test_a_failed_convert_leaves_the_old_file(write, tmp_path):

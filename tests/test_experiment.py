@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
 
-from prefero import ConsensusLabelRanker
+from prefero import ConsensusLabelRanker, RankSVMOrderer
 from prefero.metrics import kendall_tau, regret
 from prefero.rankings import strict_ranks
 from prefero.study import Table, run_experiment, summarize
@@ -393,3 +393,12 @@ def test_tables_add_select_and_print():
     assert len(table.where(a="z")) == 1
     with pytest.raises(KeyError, match="no column 'd'"):
         table["d"]
+
+
+def test_orderers_are_tried_on_objects_of_other_groups():
+    X = np.arange(24.0).reshape(12, 2)
+    objects = (X, np.tile([3.0, 2.0, 1.0], 4))
+    groups = {"toy": np.repeat(np.arange(4), 3)}
+    table = run_experiment({"svm": RankSVMOrderer()}, {"toy": objects}, n_splits=2, groups=groups)
+    assert table["rho"].tolist() == [1.0, 1.0]
+    assert table["test_rows"].tolist() == [6.0, 6.0]

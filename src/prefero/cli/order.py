@@ -151,6 +151,8 @@ def _cross_validated(objects: Objects, name: str, reduce: int | None, seed: int)
     if folds < 2 or (objects.groups is None and folds < _FOLDS):
         return None
     trials = try_orderers([name], [objects], folds=folds, reduce=reduce, seed=seed)
+    for reason in trials.failed.values():
+        say(f"It could not be cross-validated: {reason}")
     values: Any = trials.results["rho"] if len(trials.results) else []
     known = [float(value) for value in values if value == value]
     return sum(known) / len(known) if known else None

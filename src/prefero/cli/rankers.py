@@ -41,6 +41,7 @@ MULTILABEL_RANKERS = (
     RankerChoice("neighbors", "NeighborsMultilabelRanker", "nearest neighbours"),
     RankerChoice("pairwise", "PairwiseMultilabelRanker", "calibrated pairwise comparison"),
     RankerChoice("binary-relevance", "BinaryRelevanceRanker", "one classifier a label"),
+    RankerChoice("calibrated", "CalibratedMultilabelRanker", "label ranker with a zero point"),
 )
 
 AUTO = "auto"

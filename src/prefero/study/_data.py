@@ -75,7 +75,7 @@ def load_data(
         raise ValueError(f"{name} has {count} {what}, too few for {n_splits} folds.")
     names = found if names is None else names
     labels = np.arange(ranks.shape[-1]) if names is None else np.asarray(names, dtype=object)
-    tied = have_ties(ranks)
+    tied = ranks.ndim > 1 and have_ties(ranks)
     content = (X, ranks, scores, values) if values else (X, ranks, scores)
     return DataSet(X, ranks, scores, labels, joblib.hash(content), members, tied, values)
 
