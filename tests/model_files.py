@@ -90,6 +90,9 @@ def fitted_models():
     counts, asked = np.abs(X).round(), np.abs(new).round()
     models["LogCountTransformer"] = prefero.LogCountTransformer().fit(counts), asked
     models["BoostingFeatureSelector"] = prefero.BoostingFeatureSelector(2).fit(counts, Y), asked
+    texts = [f"{'wet' if x > 0 else 'dry'} soil {'and' if y > 0 else 'or'} rain" for x, y, *_ in X]
+    prose = pd.DataFrame({"note": pd.Series(texts, dtype="string")})
+    models["TextEncoder"] = prefero.TextEncoder(2).fit(prose), prose.iloc[:5]
     models["mallows"] = prefero.ConsensusLabelRanker("mallows").fit(X, Yn), new
     models["bayes"] = prefero.PairwiseLabelRanker(GaussianNB()).fit(X, Yn), new
     models["kernel"] = (

@@ -43,7 +43,7 @@ def test_one_table_gets_every_measure(files):
     done = prefero("compare", files[0], *READING, *TWO)
     assert done.returncode == 0, done.stderr
     head, rows = done.stdout.splitlines()[2], done.stdout.splitlines()[4:]
-    assert head.split() == ["ranker", "tau", "rho", "first", "right", "regret", "seconds"]
+    assert head.split() == "ranker tau rho first right regret gap closed".split()
     assert [row.split()[0] for row in rows] == ["neighbors", "consensus"]
     assert "neighbors is best on set0" in done.stderr
     assert "It cannot be told apart from consensus (corrected resampled t-test" in done.stderr
@@ -216,6 +216,8 @@ def test_folds_that_come_with_a_table_are_kept(capsys):
         rows=np.arange(len(ranks)),
         scores=None,
         folds=np.column_stack([fold, fold[::-1]]),
+        calibrated=None,
+        values={},
     )
     sample = Sample.of("own", rankings, table[["x"]], None, Plan())
     assert "own: divided into the folds that come with it." in capsys.readouterr().err

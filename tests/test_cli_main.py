@@ -141,4 +141,6 @@ def _exit_code(app, monkeypatch):
 
 def test_every_label_ranker_is_offered():
     offered = {choice.estimator for choice in rankers.RANKERS}
-    assert offered == {name for name in label_ranking.__all__ if name.endswith("LabelRanker")}
+    known = {name for name in label_ranking.__all__ if name.endswith("LabelRanker")}
+    # It wraps an estimator that no word on the command line names.
+    assert offered == known - {"RegressionLabelRanker"}

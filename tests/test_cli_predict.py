@@ -38,7 +38,7 @@ def test_forms_agree(folder):
     np.testing.assert_array_equal(run("--top", "2"), np.where(ranks <= 2, ranks, np.nan))
     pairs = run("--output", "pairs", "--keep", "id")
     assert len(pairs) == 3 * N
-    assert pairs.loc[pairs["row"] == 0, "preferred"].tolist() == [
+    assert pairs.loc[pairs["row"] == 1, "preferred"].tolist() == [
         *(expected[0][0], expected[0][0], expected[0][1])
     ]
     assert (pairs["probability"] >= 0.5).all()

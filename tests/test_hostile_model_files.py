@@ -99,9 +99,11 @@ def test_the_list_of_trusted_types_changes_by_decision_only():
     ]
     ours = {name for name in prefero._PUBLIC if trusted.trusted_type("prefero", name) is not None}
     assert ours == {
-        *("BinaryRelevanceRanker", "BoostingFeatureSelector", "BoostingOrderer"),
-        *("CalibratedMultilabelRanker", "CohenOrderer"),
-        *("ConsensusLabelRanker", "ConstraintLabelRanker", "ExpectedRankOrderer"),
+        *("AutoLabelRanker", "BinaryRelevanceRanker", "BoostingFeatureSelector"),
+        *("BoostingLabelRanker", "BoostingOrderer", "CalibratedMultilabelRanker", "CohenOrderer"),
+        *("ConsensusLabelRanker", "ConsensusMultilabelRanker", "ConstraintLabelRanker"),
+        *("ExpectedRankOrderer", "RegressionLabelRanker", "StackingLabelRanker"),
+        *("TableTransformer", "TextEncoder"),
         *("ForestLabelRanker", "LabelFeatureRanker"),
         *("LogCountTransformer", "LogLinearLabelRanker"),
         *("NeighborsLabelRanker", "NeighborsMultilabelRanker", "OrderSVMOrderer"),

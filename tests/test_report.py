@@ -186,10 +186,10 @@ def test_rows_bear_the_names_of_the_table(tmp_path):
         return [re.match(r"Row (\w+):", head).group(1) for head in heads], page
 
     numbers, page = rows(X.to_numpy())
-    assert "Rows are numbered from 0." in page
+    assert "Rows are numbered from 1." in page
     names, page = rows(X.set_axis([f"plot{i}" for i in range(len(X))]))
-    assert "Rows are numbered from 0." not in page
-    assert names == [f"plot{number}" for number in numbers]
+    assert "Rows are numbered" not in page
+    assert names == [f"plot{int(number) - 1}" for number in numbers]
 
 
 def test_the_table_of_abstaining_begins_where_its_curve_does(tmp_path):

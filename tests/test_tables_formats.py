@@ -241,7 +241,7 @@ def test_a_frame_is_a_table():
     frame = pd.DataFrame({"x": [1, 2], "y_a": [1, 2], "y_b": [2, 1]}, index=[7, 9])
     data = read_rankings(frame, ["y_a", "y_b"])
     assert data.y.to_dict("list") == {"y_a": [1, 2], "y_b": [2, 1]}
-    with pytest.raises(DataError, match="table: row 0: label 'x' has rank"):
+    with pytest.raises(DataError, match="table: row 1: label 'x' has rank"):
         read_rankings(frame.assign(x=9))
 
 

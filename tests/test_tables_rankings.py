@@ -168,7 +168,7 @@ def test_parts_of_a_parquet_file_know_their_rows(tmp_path):
     write_table(pd.DataFrame({"a": range(5)}), tmp_path / "t.parquet")
     parts = list(read_parts(tmp_path / "t.parquet", 2))
     assert [part.frame["a"].tolist() for part in parts] == [[0, 1], [2, 3], [4]]
-    assert str(parts[2].error("no.", 0)).endswith("row 4: no.")
+    assert str(parts[2].error("no.", 0)).endswith("row 5: no.")
 
 
 def test_a_foreign_file_named_parquet_is_refused(write):
@@ -235,5 +235,5 @@ def test_tables_that_hold_no_rankings_are_refused_with_the_line(read, content, r
 
 def test_rows_stand_for_lines_in_parquet(tmp_path):
     pd.DataFrame({"a": [1.0, 0.2], "b": [2.0, 1.0]}).to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(DataError, match=r"t.parquet: row 1: label 'a' has rank 0.2"):
+    with pytest.raises(DataError, match=r"t.parquet: row 2: label 'a' has rank 0.2"):
         read_rankings(tmp_path / "t.parquet")

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from sklearn.utils.validation import has_fit_parameter
-
 
 def final_step(model: Any) -> Any:
     """Return the estimator at the end of a pipeline, or the estimator that the model is."""
@@ -25,6 +23,8 @@ def fit_final(model: Any, X: Any, y: Any, **extra: Any) -> Any:
     given = {name: value for name, value in extra.items() if value is not None}
     if not hasattr(model, "steps"):
         return model.fit(X, y, **given)
+    from sklearn.utils.validation import has_fit_parameter
+
     reaching = {
         f"{step}__{name}": value
         for step, estimator in model.steps

@@ -36,7 +36,7 @@ def decoded(margins: Values, n_labels: int, how: str = "kemeny") -> Values:
 
     Examples
     --------
-    >>> decoded(np.array([[2.0, -2.0, 0.5]]), 3).argsort()[:, ::-1]
+    >>> (-decoded(np.array([[2.0, 2.0, 0.5]]), 3)).argsort()
     array([[0, 1, 2]])
     """
     size = max(1, BLOCK_ENTRIES // max(1, margins.shape[1]))

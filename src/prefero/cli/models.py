@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sklearn.utils.validation import has_fit_parameter
-
 from prefero._inference import as_input, prose_columns, takes_text, text_columns
 from prefero._names import did_you_mean
 from prefero._pipelines import final_step, fit_final
@@ -85,6 +83,8 @@ def fit(
     """
     X, relevance = as_input(model, features), rankings.relevance
     if relevance is None:
+        from sklearn.utils.validation import has_fit_parameter
+
         taken = by_worth and has_fit_parameter(final_step(model), "scores")
         scores = rankings.scores if taken else None
         return fit_final(model, X, rankings.y, sample_weight=weight, scores=scores)

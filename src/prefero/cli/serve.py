@@ -62,7 +62,7 @@ def serve(
     ] = False,
     key_file: KeyFileOption = None,
 ) -> None:
-    """Answer requests for rankings by HTTP, with a page to try the models."""
+    """Answer requests for rankings by HTTP, with a page to try."""
     from prefero._optional import require
 
     for package in ("fastapi", "uvicorn"):

@@ -35,7 +35,7 @@ def read_instances(served: ServedModel, instances: Sequence[Instance]) -> tuple[
         for feature in served.features:
             value = _value(served, index, feature, instance, notes)
             columns[feature.name].append(value)
-    if served.plain:
+    if served.plain or not hasattr(served.model, "feature_names_in_"):
         return np.array(list(columns.values()), dtype=np.float64).T, notes
     import pandas
 

@@ -225,7 +225,7 @@ def _neighbors(view: View, a: int, b: int) -> tuple[str, Table]:
     says = {1: f"{first} > {second}", -1: f"{second} > {first}", 0: "tied"}
     rows = [
         {
-            "case": int(case) + 1,
+            "case": int(case),
             "distance": float(distance),
             "weight": float(weight),
             "says": "unknown" if np.isnan(d) else says[int(np.sign(d))],

@@ -59,7 +59,9 @@ class Task:
 def task_of(rankers: Mapping[str, Any]) -> Task:
     """Return the task of rankers, which all must share; what says nothing ranks labels."""
     kinds = {name: _kind(ranker) for name, ranker in rankers.items()}
-    first = next(iter(kinds))
+    first = next(iter(kinds), None)
+    if first is None:
+        return TASKS["label_ranker"]
     for name, kind in kinds.items():
         if kind != kinds[first]:
             raise ValueError(f"{name!r} and {first!r} do not do the same task.")
