@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from prefero import (
+    AutoLabelRanker,
     ConsensusLabelRanker,
     ForestLabelRanker,
     NeighborsLabelRanker,
@@ -206,6 +207,18 @@ def test_models_say_what_they_take(client):
     assert (colour["kind"], colour["categories"]) == ("category", ["blue", "red"])
     for model in (forest, words):
         ask(client, model=model["name"], instances=[model["example"]])
+
+
+def test_the_automatic_ranker_is_asked_by_its_categories_and_says_who_may_be_first():
+    X, Y = numbers(40)
+    mixed = X.assign(colour=pd.Series(["red", "blue"] * 20, dtype="category"))
+    model = AutoLabelRanker(effort="quick", random_state=0).fit(mixed, Y)
+    client = TestClient(create_app({"auto": model}))
+    assert client.get("/models").json()[0]["features"][2]["categories"] == ["blue", "red"]
+    told = ask(client, instances=[{**ONE, "colour": "red"}, {**ONE, "colour": "pink"}])
+    assert told["notes"] == ["instance 2: 'colour' was never 'pink' in training."]
+    for result in told["results"]:
+        assert set() < set(result["first_set"]) <= set(LABELS)
 
 
 def test_a_model_without_a_calibration_answers():

@@ -82,6 +82,7 @@ def unseen_names(model: Any, X: Any) -> dict[str, Counter[str]]:
 
 
 def known_names(model: Any) -> dict[str, list[str]]:
+    """Return the names of things that a model was trained on, by the features that hold them."""
     if final_step(model) is model:
         known = getattr(model, "categories_", None) or {}
         names = feature_names(model) or []

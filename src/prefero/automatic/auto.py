@@ -152,6 +152,12 @@ class AutoLabelRanker(BaseStack):
         """Which features are words: categories or texts."""
         return np.isin(self.preparation_.kinds_, ("nominal", "text"))
 
+    @property
+    def categories_(self) -> dict[int, list[Any]]:
+        """The categories of each nominal feature, by the number of the feature."""
+        numbers = np.flatnonzero(self.preparation_.kinds_ == "nominal").tolist()
+        return dict(zip(numbers, map(list, self.preparation_.categories_), strict=True))
+
     def _fit_stack(self, rows: Rows, groups: Indices | None, scores: Values | None) -> None:
         if self.measure == "regret" and scores is None:
             raise ValueError('measure="regret" needs to know what labels are worth: give scores.')

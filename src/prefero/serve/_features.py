@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from prefero._inference import feature_names, prose_features, text_features
+from prefero._inference import feature_names, known_names, prose_features, text_features
 from prefero._pipelines import final_step
 
 # Standard deviations from the mean that a number is offered in where the model keeps only these.
@@ -60,9 +60,13 @@ def features_of(model: Any) -> list[Feature]:
         known = {feature.name: feature for feature in _of_bins(model, names)}
     else:
         known = {}
-    words, prose = text_features(model), prose_features(model)
+    words, prose, categories = text_features(model), prose_features(model), known_names(model)
     unknown = {
-        name: Feature(name, categories=() if name in words else None, prose=name in prose)
+        name: Feature(
+            name,
+            categories=tuple(categories.get(name, ())) if name in words else None,
+            prose=name in prose,
+        )
         for name in names
     }
     return [known.get(name, unknown[name]) for name in names]
