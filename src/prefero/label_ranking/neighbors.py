@@ -11,12 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._cases import (
     INDEX_DOCS,
     CaseRankerMixin,
-    Neighbors,
     Space,
     WeightFunction,
     candidate_spaces,
     in_chunks,
-    largest_good_size,
     selected_cases,
 )
 from prefero._docs import documented
@@ -24,16 +22,11 @@ from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Mask, Values
 from prefero.base import BaseLabelRanker, PairWeightMixin, fitting, unseen_labels
-from prefero.label_ranking._aggregation import AGGREGATIONS, LEFT_OUT, SCORES
+from prefero.label_ranking._aggregation import AGGREGATIONS, SCORES
+from prefero.label_ranking._neighborhood_choice import NeighborhoodChoiceMixin
 from prefero.label_ranking._ranked_cases import NeighborExplanation, RankedCases
 from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
 
-# What "auto" chooses from: each size is about a quarter larger than the one before.
-NEIGHBORHOOD_SIZES = (1, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 25, 32, 40, 50, 65, 85, 110, 150, 200)
-# How much of the constant order joins the votes of the neighbours; 1 is the constant order.
-SHRINKAGES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# Fewer cases than these cannot tell neighbours from the constant order.
-FEWEST_CASES = 10
 # Fewer neighbours than these say nothing of how much rankings spread, and of how often they tie.
 SPREAD_NEIGHBORS = 10
 # Neighbours that must agree with a case before it is redundant.
@@ -54,7 +47,9 @@ _WORTH = (
 
 
 @documented(index=INDEX_DOCS)
-class NeighborsLabelRanker(PairWeightMixin, CaseRankerMixin, BaseLabelRanker):
+class NeighborsLabelRanker(
+    NeighborhoodChoiceMixin, PairWeightMixin, CaseRankerMixin, BaseLabelRanker
+):
     """Instance-based label ranking (IBLR): aggregate the rankings of the nearest cases.
 
     Parameters
@@ -303,68 +298,6 @@ default="auto"
     def _store(self, points: Values, ranks: Values, weight: Values) -> None:
         self.points_, self.rankings_, self.case_weight_ = points, ranks, weight
         self.__dict__.pop("_cases", None)
-
-    def _choose(
-        self, spaces: list[Space], X: Values, target: Values | ScoredRanks, weight: Values
-    ) -> Space:
-        """Settle on what predicts the cases left out best, up to chance.
-
-        Of choices that they cannot tell apart that one is taken which averages most: the
-        constant order, then the largest neighbourhood, the strongest shrinkage, the plainest
-        space.
-        """
-        self.aggregation_ = "pairs" if self.aggregation == "auto" else self.aggregation
-        if isinstance(target, ScoredRanks):
-            self.aggregation_ = SCORES
-        tau: dict[tuple[int, float, int], Values] = {}
-        others: list[Neighbors] = []
-        for number, space in enumerate(spaces):
-            self._enter(space, X, target, weight)
-            sizes = self._cases.sizes(self.n_neighbors, NEIGHBORHOOD_SIZES)
-            shrinkages = self._shrinkages()
-            if self.aggregation != "auto" and len(spaces) == len(sizes) == len(shrinkages) == 1:
-                self.n_neighbors_, self.shrinkage_ = sizes[0], shrinkages[0]
-                self.leave_one_out_: dict[int, float] = {}
-                return space
-            farthest = 1 if shrinkages == (1.0,) else sizes[-1]
-            others.append(self._cases.others(self._cases.trials()[0], farthest))
-            of_space = self._cases.left_out_tau(others[-1], sizes, shrinkages, self.aggregation_)
-            tau.update(((*choice, number), rows) for choice, rows in of_space.items())
-        choices = sorted(tau, key=lambda choice: (choice[1] == 1, choice))
-        best = self._best([tau[choice] for choice in choices])
-        self.n_neighbors_, self.shrinkage_, number = choices[best]
-        if number < len(spaces) - 1:
-            self._enter(spaces[number], X, target, weight)
-        self.leave_one_out_ = {k: self._mean(tau[k, shrinkages[0], number]) for k in sizes}
-        if self.aggregation == "auto" and self.aggregation_ != SCORES:
-            self._choose_aggregation(others[number])
-        self._held_out = others[number]
-        return spaces[number]
-
-    def _shrinkages(self) -> tuple[float, ...]:
-        if self.n_neighbors == "all":
-            return (1.0,)
-        if self.shrinkage != "auto":
-            return (float(self.shrinkage),)
-        enough = self._cases.n_places >= FEWEST_CASES
-        return SHRINKAGES if enough and self.aggregation_ in (*LEFT_OUT, SCORES) else (0.0,)
-
-    def _choose_aggregation(self, near: Neighbors) -> None:
-        """Take Kemeny's order where it predicts the cases left out better than the votes."""
-        names, choice = ("kemeny", "pairs"), (self.n_neighbors_, self.shrinkage_)
-        tau = [
-            self._cases.left_out_tau(near, [choice[0]], (choice[1],), name)[choice]
-            for name in names
-        ]
-        self.aggregation_ = names[self._best(tau)]
-
-    def _best(self, tau: list[Values]) -> int:
-        """The last of some choices that is the best up to chance."""
-        return largest_good_size(np.array(tau), self._cases.trials()[1])
-
-    def _mean(self, tau: Values) -> float:
-        weight = np.where(np.isnan(tau), 0, self._cases.trials()[1])
-        return float(np.nan_to_num(tau) @ weight / (weight.sum() or 1.0))
 
     def _held_out_scores(self, X: Values, target: Any, weight: Values, rows: Indices) -> Any:
         """Votes for training rows by all others; none where some cases were dropped."""
