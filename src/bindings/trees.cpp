@@ -47,8 +47,8 @@ class TreeGrower {
     TreeGrower(Bins bins, In<bool, 1> categorical, In<double, 2> ranks,
                std::optional<In<double, 1>> weights, const std::string& criterion,
                std::optional<In<float, 2>> votes)
-        : data_(training_data(bins, categorical, ranks, weights, criterion_kind(criterion),
-                              votes)) {}
+        : data_(
+              training_data(bins, categorical, ranks, weights, criterion_kind(criterion), votes)) {}
 
     nb::dict grow(In<std::uint64_t, 1> seeds, bool bootstrap, bool random_cuts, bool category_sets,
                   std::size_t max_features, std::size_t max_depth, std::size_t min_split,
