@@ -10,9 +10,10 @@ is the ratio of the two, in one run, alternating.
 import argparse
 import http.client
 import json
-import multiprocessing
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -37,13 +38,16 @@ def trained(path: Path) -> dict[str, float]:
     return X.iloc[0].to_dict()
 
 
-def serve(path: Path, port: int, workers: int) -> None:
-    """Run the service."""
-    from prefero.serve import Settings
-    from prefero.serve._running import run
+def serve(path: Path, port: int, workers: int) -> "subprocess.Popen[bytes]":
+    """Start the service."""
+    command = ["-c", "from prefero.cli.main import main; main()", "serve", str(path)]
+    return start([*command, "--port", str(port), "--workers", str(workers)])
 
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    run([path], Settings(), port=port, workers=workers)
+
+def start(arguments: list[str]) -> "subprocess.Popen[bytes]":
+    """Start Python without its words."""
+    quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen([sys.executable, *arguments], **quiet)
 
 
 def empty() -> object:
@@ -61,19 +65,11 @@ def empty() -> object:
     return app
 
 
-def serve_empty(port: int, workers: int) -> None:
-    """Run the empty application on the same server."""
-    import uvicorn
-
-    uvicorn.run(
-        "service:empty",
-        factory=True,
-        port=port,
-        workers=workers,
-        app_dir=str(Path(__file__).parent),
-        log_level="error",
-        access_log=False,
-    )
+def serve_empty(port: int, workers: int) -> "subprocess.Popen[bytes]":
+    """Start the empty application on the same server."""
+    command = ["-m", "uvicorn", "service:empty", "--factory", "--no-access-log"]
+    folder = ["--app-dir", str(Path(__file__).parent)]
+    return start([*command, *folder, "--port", str(port), "--workers", str(workers)])
 
 
 def ask(port: int, body: bytes, count: int, seconds: list[float], failed: list[int]) -> None:
@@ -124,15 +120,12 @@ def main() -> None:
     options.add_argument("--clients", type=int, default=8)
     options.add_argument("--rounds", type=int, default=3)
     chosen = options.parse_args()
-    context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "forest.prefero"
         body = json.dumps({"instances": [trained(path)]}).encode()
-        ours = context.Process(target=serve, args=(path, 8123, chosen.workers))
-        ours.start()
+        ours = serve(path, 8123, chosen.workers)
         os.environ["EMPTY_ANSWER"] = wait_for(8123, body).decode()
-        other = context.Process(target=serve_empty, args=(8124, chosen.workers))
-        other.start()
+        other = serve_empty(8124, chosen.workers)
         wait_for(8124, body)
         print("| server | requests a second | p99, ms | failed |\n|---|---|---|---|")
         ratios = []
@@ -146,7 +139,7 @@ def main() -> None:
         print(f"\nprefero / empty handler: {statistics.median(ratios):.2f}")
         for process in (ours, other):
             process.terminate()
-            process.join()
+            process.wait()
 
 
 if __name__ == "__main__":

@@ -41,7 +41,8 @@ def run(
         log_level="warning",
         server_header=False,
         timeout_graceful_shutdown=30,
-        limit_concurrency=None,
+        # A worker that still imports is not dead.
+        timeout_worker_healthcheck=60,
     )
 
 
