@@ -11,10 +11,8 @@
 
 #if defined(__GNUC__)
 #define PREFERO_INLINE inline __attribute__((always_inline))
-#if !defined(__clang__)
 // Vectors pass between inlined functions only, so their calling convention does not matter.
 #pragma GCC diagnostic ignored "-Wpsabi"
-#endif
 #else
 #define PREFERO_INLINE inline
 #endif
