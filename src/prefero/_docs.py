@@ -16,6 +16,15 @@ _SHARED = {
         X : array-like of shape (n_samples, n_features)
             Instances.
         """,
+    "X_to_learn": """
+        X : array-like of shape (n_samples, n_features)
+            Instances. Tags tell whether a sparse matrix or NaN is legal.
+        """,
+    "ranks_to_learn": """
+        y : array-like of shape (n_samples, n_labels)
+            Ranks, 1 is best; NaN where a label is not ranked, equal where labels are tied. Some
+            rankers take ``PreferenceGraphs`` too.
+        """,
     "of_X": """
         Parameters
         ----------

@@ -112,11 +112,8 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances. Tags tell whether a sparse matrix or NaN is legal.
-        y : array-like of shape (n_samples, n_labels)
-            Ranks, 1 is best; NaN where a label is not ranked, equal where labels are tied. Some
-            rankers take ``PreferenceGraphs`` too.
+        %(X_to_learn)s
+        %(ranks_to_learn)s
         %(weights_of_rows)s
 
         Returns
