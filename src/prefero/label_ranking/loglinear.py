@@ -16,6 +16,7 @@ from prefero.base import BaseLabelRanker, GraphRankerMixin, PairWeightMixin, twi
 from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
 from prefero.label_ranking._loglinear_solvers import (
     Objective,
+    Penalty,
     Solution,
     l2,
     smooth_l1,
@@ -234,6 +235,9 @@ default="domination"
         return values
 
     def _solve(self, functions: LinearFunctions | GivenFunctions, weight: Values) -> Solution:
+        return self._minimize(Objective(functions, self.decomposition, weight, self._penalty()))
+
+    def _penalty(self) -> Penalty:
         boosting = self.solver == "boosting"
         if boosting and self.penalty == "l2":
             raise ValueError(
@@ -241,10 +245,11 @@ default="domination"
                 "solver='lbfgs'."
             )
         smooth = self.penalty == "smooth_l1" or boosting
-        penalty = smooth_l1(self._strength) if smooth else l2(self._strength)
-        objective = Objective(functions, self.decomposition, weight, penalty)
-        start = self._start(functions)
-        if boosting and np.isfinite(self.alpha_):
+        return smooth_l1(self._strength) if smooth else l2(self._strength)
+
+    def _minimize(self, objective: Objective) -> Solution:
+        start = self._start(objective.functions)
+        if self.solver == "boosting" and np.isfinite(self.alpha_):
             return solve_boosting(objective, self.alpha_, start, self.tol, self.max_iter)
         return solve_lbfgs(objective, start, self.tol, self.max_iter)
 

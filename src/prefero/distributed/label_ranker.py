@@ -1,0 +1,174 @@
+"""Label rankers that learn from rows in partitions, and are plain local rankers afterwards."""
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from prefero._docs import documented
+from prefero._sklearn import StrOptions
+from prefero.base import fitting, twin_of
+from prefero.distributed._blockwise import by_blocks
+from prefero.distributed._engine import find_engine
+from prefero.distributed._forest import fit_histogram_forest, fit_partition_forest
+from prefero.distributed._partitions import Blocks, Partitions
+from prefero.label_ranking import ForestLabelRanker
+
+_LEARNERS = {
+    ForestLabelRanker: fit_histogram_forest,
+}
+
+
+@documented()
+class DistributedLabelRanker(BaseEstimator):
+    """Fit a label ranker to rows that lie in the partitions of Dask collections.
+
+    Partitions add up what the ranker needs of their rows; rows stay where they are. The result is
+    the plain ranker, as if one machine had fitted it.
+
+    Parameters
+    ----------
+    ranker : label ranker
+        What to fit; its parameters mean what they mean there.
+    forest : {"histograms", "partitions"}, default="histograms"
+        Of a forest: trees of all rows, whose histograms are added up level by level; or the
+        cheaper one, whose trees have each seen the rows of one partition alone.
+    client : distributed.Client, optional
+        The client of a Dask cluster; by default the one that is there. If there is none, the
+        threads of this machine read one partition after the other.
+    n_jobs : int, optional
+        Threads, without a cluster.
+    folder : path, optional
+        Without a cluster: where what is kept of partitions is written, to be mapped into memory.
+
+    Attributes
+    ----------
+    ranker_ : label ranker
+        The fitted ranker.
+
+    Notes
+    -----
+    Parameters that are ``"auto"``, shrinkage and pair probabilities are learned from at most 20,000
+    rows, evenly spaced, which come to the driver. Errors in the data say which partition is wrong.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from prefero import ForestLabelRanker
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> Y = np.where(X < 0.5, [[1, 2, 3]], [[3, 1, 2]])
+    >>> forest = DistributedLabelRanker(ForestLabelRanker(20, random_state=0))
+    >>> forest = forest.fit(da.from_array(X, chunks=(20, 1)), da.from_array(Y, chunks=(20, 3)))
+    >>> forest.to_local().predict([[0.1], [0.9]])
+    array([[1, 2, 3],
+           [3, 1, 2]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "forest": [StrOptions({"histograms", "partitions"})],
+    }
+
+    ranker_: Any
+
+    def __init__(
+        self,
+        ranker: Any,
+        *,
+        forest: Literal["histograms", "partitions"] = "histograms",
+        client: Any = None,
+        n_jobs: int | None = None,
+        folder: Any = None,
+    ) -> None:
+        self.ranker = ranker
+        self.forest = forest
+        self.client = client
+        self.n_jobs = n_jobs
+        self.folder = folder
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from collections of instances and their rankings.
+
+        Parameters
+        ----------
+        X : Dask array or DataFrame of shape (n_samples, n_features)
+            Instances.
+        y : Dask array or DataFrame of shape (n_samples, n_labels)
+            Ranks, in as many partitions; the columns of a DataFrame name the labels.
+        sample_weight : Dask array or Series of shape (n_samples,), optional
+            Weights of the rows, in as many partitions.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        self._validate_params()
+        learner = self._learner()
+        blocks = Blocks(X=X, y=y, sample_weight=sample_weight)
+        engine = find_engine(self.client, self.n_jobs, self.folder)
+        try:
+            ranker = clone(self.ranker)
+            ranker._validate_params()
+            with fitting(ranker) as twin:
+                partitions = Partitions(engine, blocks, twin_of(twin))
+                partitions.name_features_and_labels(twin)
+                learner(twin, partitions)
+        finally:
+            engine.close()
+        self.ranker_ = ranker
+        return self
+
+    def _learner(self) -> Any:
+        kind = type(self.ranker)
+        if kind is ForestLabelRanker and self.forest == "partitions":
+            return fit_partition_forest
+        if kind not in _LEARNERS:
+            known = ", ".join(sorted(one.__name__ for one in _LEARNERS))
+            raise TypeError(
+                f"{kind.__name__} cannot be fitted to partitions: use one of {known}; or fit it "
+                "to a sample."
+            )
+        return _LEARNERS[kind]
+
+    def to_local(self) -> Any:
+        """Return the fitted ranker: a plain one, without a client inside.
+
+        Returns
+        -------
+        label ranker
+            It predicts, is saved and explained as if one machine had fitted it.
+        """
+        check_is_fitted(self)
+        return self.ranker_
+
+    def decision_function(self, X: Any) -> Any:
+        """Return scores whose descending order is the predicted order.
+
+        Parameters
+        ----------
+        X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples, n_labels)
+            Scores, larger is better; of a collection as lazy as it is.
+        """
+        return by_blocks(self.to_local(), "decision_function", X, np.float64)
+
+    def predict(self, X: Any) -> Any:
+        """Predict the rank of every label, block by block.
+
+        Parameters
+        ----------
+        X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples, n_labels), dtype int64
+            Ranks, 1 is best; of a collection as lazy as it is.
+        """
+        return by_blocks(self.to_local(), "predict", X, np.int64)
