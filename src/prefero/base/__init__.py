@@ -9,7 +9,7 @@ from prefero.base._multilabel import BaseMultilabelRanker, MultilabelRankerMixin
 from prefero.base._ordering import BaseOrderer, OrdererMixin, SampleOrders, check_sample_orders
 from prefero.base._pair_probabilities import PairBeliefs, beliefs_of, buckets_of
 from prefero.base._scored import PairWeightMixin, ScoredRankerMixin
-from prefero.base._targets import unseen_labels
+from prefero.base._targets import put_last, unseen_labels
 
 __all__ = [
     "BaseLabelRanker",
@@ -30,6 +30,7 @@ __all__ = [
     "check_sample_orders",
     "fitting",
     "goes_on",
+    "put_last",
     "twin_of",
     "unseen_labels",
 ]

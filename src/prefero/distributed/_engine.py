@@ -22,11 +22,11 @@ def need(module: str) -> Any:
     return require(module, extra="distributed", purpose="prefero.distributed")
 
 
-def add(one: Any, other: Any) -> Any:
-    """Add numbers, arrays, or tuples and lists of them; arrays of the first are reused."""
+def add(one: Any, other: Any, *, reuse: bool = False) -> Any:
+    """Add numbers, arrays, or tuples and lists of them; arrays of the first may be reused."""
     if isinstance(one, tuple | list):
-        return type(one)(add(a, b) for a, b in zip(one, other, strict=True))
-    if isinstance(one, np.ndarray) and one.flags.writeable and one.ndim:
+        return type(one)(add(a, b, reuse=reuse) for a, b in zip(one, other, strict=True))
+    if reuse and isinstance(one, np.ndarray) and one.flags.writeable:
         one += other
         return one
     return one + other
@@ -48,6 +48,9 @@ class Engine(Protocol):
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Return the results behind handles."""
+
+    def settle(self, handles: Sequence[Any]) -> list[Any]:
+        """Wait for results that stay where they are, and return handles for Dask's graphs."""
 
     def sum(self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None) -> Any:
         """Return the sum over partitions of what the function returns, in a fixed order."""
@@ -99,7 +102,7 @@ class LocalEngine:
     def _added(self, total: Any, following: "Future[Any]") -> Any:
         value = following.result()
         self.passed()
-        return value if total is None else add(total, value)
+        return value if total is None else add(total, value, reuse=True)
 
     def _kept(self, function: Callable[..., Any], entries: tuple[Any, ...], shared: Any) -> Any:
         result = self._call(function, entries, shared)
@@ -120,6 +123,10 @@ class LocalEngine:
         if hasattr(result, "_fields"):
             return type(result)(*(self._in_files(part) for part in result))
         return result
+
+    def settle(self, handles: Sequence[Any]) -> list[Any]:
+        """Return what outlives the engine."""
+        return self.gather(handles)
 
     def close(self) -> None:
         """End the threads."""
@@ -181,7 +188,7 @@ class DaskEngine:
         n_partitions = len(level)
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2], strict=False)
-            added = [self._client.submit(_fresh_sum, *pair, pure=False) for pair in pairs]
+            added = [self._client.submit(add, *pair, pure=False) for pair in pairs]
             level = added + level[2 * len(added) :]
         (total,) = self.gather(level)
         for _ in range(n_partitions):
@@ -214,15 +221,13 @@ class DaskEngine:
                     "start some and fit again."
                 )
 
+    def settle(self, handles: Sequence[Any]) -> list[Any]:
+        """Return what outlives the engine: the workers keep it as long as someone asks for it."""
+        self._wait(need("distributed"), handles)
+        return list(handles)
+
     def close(self) -> None:
         """Leave the cluster to its owner."""
-
-
-def _fresh_sum(one: Any, other: Any) -> Any:
-    """A sum that leaves both as they are: a task may be run again."""
-    if isinstance(one, tuple | list):
-        return type(one)(_fresh_sum(a, b) for a, b in zip(one, other, strict=True))
-    return one + other
 
 
 def find_engine(client: Any, n_jobs: int | None, folder: Any) -> LocalEngine | DaskEngine:

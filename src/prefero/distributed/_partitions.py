@@ -14,7 +14,7 @@ from prefero._trees import mean_votes, row_votes
 from prefero._typing import Indices, Mask, Values
 from prefero._warnings import warn_user
 from prefero.base import twin_of, unseen_labels
-from prefero.distributed._engine import Engine, need
+from prefero.distributed._engine import Engine
 from prefero.rankings import check_ranks, have_ties, label_names
 
 # What parameters are chosen and probabilities are learned by: so many rows, evenly spaced.
@@ -174,8 +174,8 @@ class Partitions:
     def __init__(self, engine: Engine, blocks: Blocks, ranker: Any) -> None:
         self.engine, self._blocks, self._ranker = engine, blocks, ranker
         self.summaries: list[Summary] = engine.gather(self._each(summarize))
-        self._refuse_differences("columns of X", [s.features for s in self.summaries])
-        self._refuse_differences("columns of y", [s.labels for s in self.summaries])
+        refuse_differences("columns of X", [s.features for s in self.summaries])
+        refuse_differences("columns of y", [s.labels for s in self.summaries])
         self.starts = np.concatenate([[0], np.cumsum([s.n_rows for s in self.summaries])])
         if self.n_rows == 0:
             raise ValueError("y ranks no label in any row of any weight: nothing to learn from.")
@@ -251,14 +251,15 @@ class Partitions:
         numbers = evenly_spaced(self.n_rows, SAMPLE_ROWS)
         return numbers, self.rows_at(numbers)
 
-    @staticmethod
-    def _refuse_differences(what: str, found: list[Any]) -> None:
-        for number, here in enumerate(found):
-            if here != found[0]:
-                raise ValueError(
-                    f"Partition {number}: the {what} are {_told(here)}, but in partition 0 they "
-                    f"are {_told(found[0])}: give all partitions the same columns."
-                )
+
+def refuse_differences(what: str, found: Sequence[Any]) -> None:
+    """Raise if partitions have other columns than the first: a number, and names or None."""
+    for number, here in enumerate(found):
+        if here != found[0]:
+            raise ValueError(
+                f"Partition {number}: the {what} are {_told(here)}, but in partition 0 they "
+                f"are {_told(found[0])}: give all partitions the same columns."
+            )
 
 
 def _told(columns: tuple[int, tuple[Any, ...] | None]) -> str:
@@ -274,15 +275,8 @@ def _pick(rows: Rows, place: Place, numbers: Indices) -> Rows:
     return rows[place.inside(numbers)]
 
 
-def keep_rows(rows: Rows, _: Place, __: Any) -> Rows:
-    """What stays of a partition where all is needed again and again."""
-    return rows
-
-
 def evenly_spaced(n_rows: int, most: int) -> NDArray[np.int64]:
     """Return at most so many row numbers, evenly spaced."""
     spaced = np.linspace(0, n_rows - 1, min(n_rows, most))
     return np.unique(spaced.round().astype(np.int64))
 
-
-__all__ = ["Blocks", "Partitions", "Rows", "evenly_spaced", "keep_rows", "need"]

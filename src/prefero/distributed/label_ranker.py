@@ -1,5 +1,6 @@
 """Label rankers that learn from rows in partitions, and are plain local rankers afterwards."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,11 +13,22 @@ from prefero.base import fitting, twin_of
 from prefero.distributed._blockwise import by_blocks
 from prefero.distributed._engine import find_engine
 from prefero.distributed._forest import fit_histogram_forest, fit_partition_forest
+from prefero.distributed._linear import fit_loglinear, fit_pairwise
+from prefero.distributed._neighbors import fit_neighbors
 from prefero.distributed._partitions import Blocks, Partitions
-from prefero.label_ranking import ForestLabelRanker
+from prefero.label_ranking import (
+    ForestLabelRanker,
+    LogLinearLabelRanker,
+    NeighborsLabelRanker,
+    PairwiseLabelRanker,
+)
+from prefero.rankings import strict_ranks
 
-_LEARNERS = {
+_LEARNERS: dict[type, Callable[..., Any]] = {
     ForestLabelRanker: fit_histogram_forest,
+    LogLinearLabelRanker: fit_loglinear,
+    NeighborsLabelRanker: fit_neighbors,
+    PairwiseLabelRanker: fit_pairwise,
 }
 
 
@@ -45,7 +57,9 @@ class DistributedLabelRanker(BaseEstimator):
     Attributes
     ----------
     ranker_ : label ranker
-        The fitted ranker.
+        The fitted ranker; of neighbours, one that holds the sampled cases.
+    cases_ : object or None
+        Of neighbours: all cases, where they lie.
 
     Notes
     -----
@@ -114,10 +128,10 @@ class DistributedLabelRanker(BaseEstimator):
             with fitting(ranker) as twin:
                 partitions = Partitions(engine, blocks, twin_of(twin))
                 partitions.name_features_and_labels(twin)
-                learner(twin, partitions)
+                cases = learner(twin, partitions)
         finally:
             engine.close()
-        self.ranker_ = ranker
+        self.ranker_, self.cases_ = ranker, cases
         return self
 
     def _learner(self) -> Any:
@@ -141,7 +155,7 @@ class DistributedLabelRanker(BaseEstimator):
             It predicts, is saved and explained as if one machine had fitted it.
         """
         check_is_fitted(self)
-        return self.ranker_
+        return self.ranker_ if self.cases_ is None else self.cases_.gathered(self.ranker_)
 
     def decision_function(self, X: Any) -> Any:
         """Return scores whose descending order is the predicted order.
@@ -156,7 +170,10 @@ class DistributedLabelRanker(BaseEstimator):
         Dask array or ndarray of shape (n_samples, n_labels)
             Scores, larger is better; of a collection as lazy as it is.
         """
-        return by_blocks(self.to_local(), "decision_function", X, np.float64)
+        check_is_fitted(self)
+        if self.cases_ is not None:
+            return self.cases_.decision_function(self.ranker_, X)
+        return by_blocks(self.ranker_, "decision_function", X, np.float64)
 
     def predict(self, X: Any) -> Any:
         """Predict the rank of every label, block by block.
@@ -171,4 +188,10 @@ class DistributedLabelRanker(BaseEstimator):
         Dask array or ndarray of shape (n_samples, n_labels), dtype int64
             Ranks, 1 is best; of a collection as lazy as it is.
         """
-        return by_blocks(self.to_local(), "predict", X, np.int64)
+        check_is_fitted(self)
+        if self.cases_ is None:
+            return by_blocks(self.ranker_, "predict", X, np.int64)
+        scores = self.decision_function(X)
+        if hasattr(scores, "__dask_graph__"):
+            return scores.map_blocks(strict_ranks, dtype=np.int64)
+        return strict_ranks(scores)
