@@ -48,9 +48,7 @@ def test_leaf_sums(level):
     expected = np.zeros((len(places), lanes.shape[1]))
     for row in range(len(bins)):
         expected[leaves[row]] += drawn[row] * lanes[row]
-    assert np.array_equal(
-        _core.leaf_sums(bins, lanes, drawn, leaves, len(places)), expected
-    )
+    assert np.array_equal(_core.leaf_sums(bins, lanes, drawn, leaves, len(places)), expected)
 
 
 def gain(left, total):

@@ -15,6 +15,8 @@ from prefero._optional import require
 # How long to wait for a worker when none is left.
 PATIENCE_SECONDS = 60.0
 _LOOK_SECONDS = 2.0
+# Arrays that are not worth a file.
+_SMALL_BYTES = 2**12
 
 
 def need(module: str) -> Any:
@@ -115,7 +117,7 @@ class LocalEngine:
 
     def _in_files(self, result: Any) -> Any:
         """Put the arrays of a named tuple into files that are mapped into memory."""
-        if isinstance(result, np.ndarray) and result.nbytes > 2**16:
+        if isinstance(result, np.ndarray) and result.nbytes > _SMALL_BYTES:
             assert self._folder is not None
             path = self._folder / f"{next(self._numbers)}.npy"
             np.save(path, result)
@@ -193,7 +195,7 @@ class DaskEngine:
         (total,) = self.gather(level)
         for _ in range(n_partitions):
             self.passed()
-        return total
+        return _writable(total)
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Wait for the results; say so if the cluster cannot give them."""
@@ -230,8 +232,17 @@ class DaskEngine:
         """Leave the cluster to its owner."""
 
 
+def _writable(value: Any) -> Any:
+    """The same with arrays that may be changed: what comes over a wire may not."""
+    if isinstance(value, tuple | list):
+        return type(value)(_writable(part) for part in value)
+    return np.array(value) if isinstance(value, np.ndarray) else value
+
+
 def find_engine(client: Any, n_jobs: int | None, folder: Any) -> LocalEngine | DaskEngine:
-    """Return the engine of a client, of the client that is there, or of this machine."""
+    """Return the engine of a client; of the one that is there if None; else of this machine."""
+    if client is False:
+        return LocalEngine(n_jobs, folder)
     if client is None:
         try:
             client = need("distributed").get_client()

@@ -279,4 +279,3 @@ def evenly_spaced(n_rows: int, most: int) -> NDArray[np.int64]:
     """Return at most so many row numbers, evenly spaced."""
     spaced = np.linspace(0, n_rows - 1, min(n_rows, most))
     return np.unique(spaced.round().astype(np.int64))
-

@@ -46,9 +46,9 @@ class DistributedLabelRanker(BaseEstimator):
     forest : {"histograms", "partitions"}, default="histograms"
         Of a forest: trees of all rows, whose histograms are added up level by level; or the
         cheaper one, whose trees have each seen the rows of one partition alone.
-    client : distributed.Client, optional
-        The client of a Dask cluster; by default the one that is there. If there is none, the
-        threads of this machine read one partition after the other.
+    client : distributed.Client or False, optional
+        The client of a Dask cluster; by default the one that is there. If there is none, or with
+        False, the threads of this machine read one partition after the other.
     n_jobs : int, optional
         Threads, without a cluster.
     folder : path, optional

@@ -29,9 +29,9 @@ class DistributedOrderer(BaseEstimator):
     ----------
     orderer : ExpectedRankOrderer, RankSVMOrderer or RankCorrelationReducer
         What to fit; its parameters mean what they mean there.
-    client : distributed.Client, optional
-        The client of a Dask cluster; by default the one that is there. If there is none, the
-        threads of this machine read one partition after the other.
+    client : distributed.Client or False, optional
+        The client of a Dask cluster; by default the one that is there. If there is none, or with
+        False, the threads of this machine read one partition after the other.
     n_jobs : int, optional
         Threads, without a cluster.
     folder : path, optional
