@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -34,11 +34,18 @@ def add(one: Any, other: Any, *, reuse: bool = False) -> Any:
     return one + other
 
 
+class Later(NamedTuple):
+    """A block that is read when it is needed."""
+
+    read: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
 class Engine(Protocol):
     """Runs functions once a partition. What a partition holds stays where it is.
 
     A column has one entry a partition: a handle that ``each`` returned, a delayed block of a Dask
-    collection, or a plain value. What is shared by all calls travels once.
+    collection, a block to be read later, or a plain value. What is shared by all calls travels once.
     """
 
     passed: Callable[[], None]
@@ -139,6 +146,8 @@ def _here(entry: Any) -> Any:
     """What an entry stands for."""
     if isinstance(entry, Future):
         return entry.result()
+    if isinstance(entry, Later):
+        return entry.read(*entry.arguments)
     if hasattr(entry, "__dask_graph__"):
         return entry.compute(scheduler="synchronous")
     return entry
@@ -149,7 +158,7 @@ def _identity(value: Any) -> Any:
 
 
 def _called(function: Callable[..., Any], shared: Any, *entries: Any) -> Any:
-    return function(*entries, shared)
+    return function(*(_here(entry) for entry in entries), shared)
 
 
 class DaskEngine:

@@ -14,11 +14,15 @@ from prefero._trees import mean_votes, row_votes
 from prefero._typing import Indices, Mask, Values
 from prefero._warnings import warn_user
 from prefero.base import twin_of, unseen_labels
-from prefero.distributed._engine import Engine
+from prefero.distributed._engine import Engine, Later
 from prefero.rankings import check_ranks, have_ties, label_names
 
 # What parameters are chosen and probabilities are learned by: so many rows, evenly spaced.
 SAMPLE_ROWS = 20_000
+
+
+# The name of blocks that hold everything.
+WHOLE = "rows"
 
 
 class Rows(NamedTuple):
@@ -74,8 +78,8 @@ class Blocks:
 
     def __init__(self, **collections: Any) -> None:
         given = {name: value for name, value in collections.items() if value is not None}
-        chunks = next((v.chunks[0] for v in given.values() if hasattr(v, "chunks")), None)
         self.names = tuple(given)
+        chunks = next((v.chunks[0] for v in given.values() if hasattr(v, "chunks")), None)
         self.columns = [_blocks(value, chunks) for value in given.values()]
         counts = [len(column) for column in self.columns]
         if len(set(counts)) > 1:
@@ -84,6 +88,13 @@ class Blocks:
                 f"The collections must have the same number of partitions, got {told}: "
                 "repartition them alike."
             )
+
+    @classmethod
+    def later(cls, entries: Sequence[Later]) -> "Blocks":
+        """Return blocks that are read when needed, each a dict of what ``fit`` takes."""
+        blocks = cls()
+        blocks.names, blocks.columns = (WHOLE,), [list(entries)]
+        return blocks
 
     def __len__(self) -> int:
         return len(self.columns[0])
@@ -100,6 +111,12 @@ def _blocks(collection: Any, chunks: Any) -> list[Any]:
     return list(collection.to_delayed())
 
 
+def _given(names: Sequence[str], blocks: Sequence[Any]) -> dict[str, Any]:
+    """What ``fit`` takes, from the blocks of one partition."""
+    given = dict(zip(names, blocks, strict=True))
+    return {**given.pop(WHOLE, {}), **given}
+
+
 def read_rows(number: int, *entries: Any) -> Rows:
     """Validate the rows of a partition; the last entry is the ranker and the names of the others.
 
@@ -108,7 +125,7 @@ def read_rows(number: int, *entries: Any) -> Rows:
     """
     *blocks, (ranker, names) = entries
     try:
-        return _validated(twin_of(ranker), **dict(zip(names, blocks, strict=True)))[0]
+        return _validated(twin_of(ranker), **_given(names, blocks))[0]
     except (ValueError, TypeError) as error:
         raise ValueError(f"Partition {number}: {error}") from error
 
@@ -131,7 +148,7 @@ def _validated(ranker: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[
 def summarize(number: int, *entries: Any) -> Summary:
     """Read a partition and say what the driver must know of it."""
     *blocks, (ranker, names) = entries
-    given, twin = dict(zip(names, blocks, strict=True)), twin_of(ranker)
+    given, twin = _given(names, blocks), twin_of(ranker)
     try:
         rows, labels = _validated(twin, **given)
     except (ValueError, TypeError) as error:

@@ -7,12 +7,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from prefero._docs import documented
+from prefero._progress import Progress, row_progress
 from prefero._sklearn import StrOptions
 from prefero.base import fitting, twin_of
 from prefero.distributed._blockwise import by_blocks
 from prefero.distributed._engine import find_engine
 from prefero.distributed._forest import fit_histogram_forest, fit_partition_forest
+from prefero.distributed._levels import TREES_TOGETHER
 from prefero.distributed._linear import fit_loglinear, fit_pairwise
 from prefero.distributed._neighbors import fit_neighbors
 from prefero.distributed._partitions import Blocks, Partitions
@@ -24,6 +25,9 @@ from prefero.label_ranking import (
 )
 from prefero.rankings import strict_ranks
 
+# Where no bound is set: levels of a tree, and steps of a solver.
+_USUAL_DEPTH, _USUAL_STEPS = 20, 40
+
 _LEARNERS: dict[type, Callable[..., Any]] = {
     ForestLabelRanker: fit_histogram_forest,
     LogLinearLabelRanker: fit_loglinear,
@@ -32,7 +36,14 @@ _LEARNERS: dict[type, Callable[..., Any]] = {
 }
 
 
-@documented()
+def _expected_passes(ranker: Any) -> int:
+    """How often all rows are passed, about: some times to prepare, then by levels or steps."""
+    if isinstance(ranker, ForestLabelRanker):
+        depth = _USUAL_DEPTH if ranker.max_depth is None else ranker.max_depth
+        return 5 + -(-ranker.n_estimators // TREES_TOGETHER) * (depth + 2)
+    return 5 + (0 if isinstance(ranker, NeighborsLabelRanker) else _USUAL_STEPS)
+
+
 class DistributedLabelRanker(BaseEstimator):
     """Fit a label ranker to rows that lie in the partitions of Dask collections.
 
@@ -53,6 +64,9 @@ class DistributedLabelRanker(BaseEstimator):
         Threads, without a cluster.
     folder : path, optional
         Without a cluster: where what is kept of partitions is written, to be mapped into memory.
+    progress : {"auto"} or callable, optional
+        How far the fit is: a bar on a terminal, with rows a second and about the time left; or a
+        function of the rows passed and those expected in all.
 
     Attributes
     ----------
@@ -94,12 +108,14 @@ class DistributedLabelRanker(BaseEstimator):
         client: Any = None,
         n_jobs: int | None = None,
         folder: Any = None,
+        progress: Progress = None,
     ) -> None:
         self.ranker = ranker
         self.forest = forest
         self.client = client
         self.n_jobs = n_jobs
         self.folder = folder
+        self.progress = progress
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from collections of instances and their rankings.
@@ -118,16 +134,33 @@ class DistributedLabelRanker(BaseEstimator):
         self
             The fitted ranker.
         """
+        return self.fit_blocks(Blocks(X=X, y=y, sample_weight=sample_weight))
+
+    def fit_blocks(self, blocks: Blocks) -> Self:
+        """Learn from blocks that are read when they are needed.
+
+        Parameters
+        ----------
+        blocks : Blocks
+            The partitions.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
         self._validate_params()
         learner = self._learner()
-        blocks = Blocks(X=X, y=y, sample_weight=sample_weight)
         engine = find_engine(self.client, self.n_jobs, self.folder)
+        ranker = clone(self.ranker)
+        ranker._validate_params()
         try:
-            ranker = clone(self.ranker)
-            ranker._validate_params()
-            with fitting(ranker) as twin:
+            with fitting(ranker) as twin, row_progress(self.progress, "training") as passed:
+                engine.passed = passed
                 partitions = Partitions(engine, blocks, twin_of(twin))
                 partitions.name_features_and_labels(twin)
+                steps = _expected_passes(twin) * len(blocks)
+                passed.expect(steps, -(-partitions.n_rows // len(blocks)))
                 cases = learner(twin, partitions)
         finally:
             engine.close()
