@@ -5,12 +5,12 @@ from importlib import import_module
 import joblib
 import numpy as np
 import pytest
-from clusters import two_workers
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 import prefero
+from clusters import two_workers
 from prefero.automatic import AutoLabelRanker, StackingLabelRanker
 from prefero.datasets import make_label_ranking
 from prefero.study import run_experiment
@@ -126,7 +126,7 @@ def scattered(cluster, monkeypatch):
 
 
 def test_a_data_set_is_sent_once_and_not_with_every_cell(scattered):
-    large = np.tile(X, (200, 1)), np.tile(Y, (200, 1))
+    large = make_label_ranking(2000, 5, 3, random_state=0)
     rankers = {"constant": prefero.ConsensusLabelRanker()}
     with joblib.parallel_config(backend="dask"):
         run_experiment(rankers, {"made": large}, n_splits=6, n_jobs=2)

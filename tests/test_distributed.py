@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from clusters import two_workers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clusters import two_workers
 from prefero import (
     ExpectedRankOrderer,
     ForestLabelRanker,
@@ -165,6 +165,14 @@ def test_kept_in_files(tmp_path):
     assert list(tmp_path.glob("*.npy"))
 
 
+def test_the_forest_is_as_good_as_one_machines():
+    X, Y = problem(n=900, theta=1.0)
+    forest = ForestLabelRanker(15, min_samples_leaf=3, random_state=0)
+    ranker = DistributedLabelRanker(forest, client=False).fit(cut(X[:600], 200), cut(Y[:600], 200))
+    local = forest.fit(X[:600], Y[:600]).score(X[600:], Y[600:])
+    assert ranker.to_local().score(X[600:], Y[600:]) == pytest.approx(local, abs=0.04)
+
+
 def test_a_forest_of_partitions_names_who_has_seen_what():
     X, Y = problem(n=600)
     forest = ForestLabelRanker(12, random_state=0)
@@ -310,7 +318,7 @@ def test_the_partition_that_is_wrong_is_named():
     X, Y = problem(30)
     X[25, 1] = np.inf
     ranker = DistributedLabelRanker(ForestLabelRanker(2), client=False)
-    with pytest.raises(ValueError, match="Partition 2: .*infinity"):
+    with pytest.raises(ValueError, match=r"Partition 2: .*infinity"):
         ranker.fit(cut(X, 10, 10), cut(Y, 10, 10))
     X[25, 1], Y[12, 0] = 0, 9
     with pytest.raises(ValueError, match="Partition 1: "):

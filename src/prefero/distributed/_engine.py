@@ -45,7 +45,7 @@ class Engine(Protocol):
     """Runs functions once a partition. What a partition holds stays where it is.
 
     A column has one entry a partition: a handle that ``each`` returned, a delayed block of a Dask
-    collection, a block to be read later, or a plain value. What is shared by all calls travels once.
+    collection, a block to be read later, or a plain value. What all calls share travels once.
     """
 
     passed: Callable[[], None]
@@ -53,7 +53,7 @@ class Engine(Protocol):
     def each(
         self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None
     ) -> list[Any]:
-        """Call ``function(*entries, shared)`` for each partition; return handles of the results."""
+        """Call ``function(*entries, shared)`` for each partition; return handles."""
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Return the results behind handles."""

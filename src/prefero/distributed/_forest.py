@@ -76,7 +76,7 @@ def _grow_own(
         twin.criterion = "spearman" if ties else "kendall"
     bins = twin._feature_bins.apply(rows.X)
     grown = twin._grow(bins, rows.ranks, rows.weight, own, bootstrap=True)
-    drawn = [_core.bootstrap_counts(int(seed), 0, place.count, place.count) for seed in own]
+    drawn = [_core.bootstrap_counts(int(seed), 0, place.size, place.size) for seed in own]
     return grown.arrays, np.stack(drawn)[:, place.inside(numbers)]
 
 

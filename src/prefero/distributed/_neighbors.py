@@ -44,7 +44,7 @@ def _distinct(cases: OwnCases, _: Any) -> tuple[Values, Values]:
 
 def _counted(ranks: Values, weight: Values) -> tuple[Values, Values]:
     distinct, number = np.unique(ranks, axis=0, return_inverse=True)
-    return distinct, np.bincount(number.ravel(), weight, minlength=len(distinct))
+    return distinct, np.bincount(number.ravel(), weight, len(distinct)).astype(np.float64)
 
 
 def nearest(cases: OwnCases, queries: Values, how: tuple[int, dict[str, Any]]) -> Found:
@@ -59,8 +59,8 @@ def merged(found: Sequence[Found], k: int) -> Found:
     """Return the nearest of several partitions' nearest; of equally near ones the first rows."""
     whole = Found(*(np.concatenate(column, axis=1) for column in zip(*found, strict=True)))
     order = np.lexsort((whole.numbers, whole.distances))[:, :k]
-    distances, numbers, places = (np.take_along_axis(a, order, axis=1) for a in whole[:3])
-    return Found(distances, numbers, places, np.take_along_axis(whole.ranks, order[..., None], 1))
+    row = np.arange(len(order))[:, None]
+    return Found(*(column[row, order] for column in whole))
 
 
 def fit_neighbors(ranker: NeighborsLabelRanker, partitions: Partitions) -> "PartitionedCases":

@@ -21,7 +21,7 @@ from prefero.ordering.reduction import MEASURES, Residuals
 
 
 def fit_expected_rank(orderer: ExpectedRankOrderer, partitions: OrderPartitions) -> None:
-    """Fit ridge regression on summed products; the penalty by leave-one-out, as one machine does."""
+    """Fit ridge regression on summed products, the penalty chosen by leave-one-out."""
     if orderer.regressor is not None:
         raise ValueError(
             "Partitions are added up for the default ridge regression alone: leave regressor at "

@@ -32,7 +32,8 @@ class Rows(NamedTuple):
     ranks: Values
     weight: Values
 
-    def __getitem__(self, rows: Any) -> "Rows":  # type: ignore[override]
+    def some(self, rows: Any) -> "Rows":
+        """Return some of the rows."""
         return Rows(self.X[rows], self.ranks[rows], self.weight[rows])
 
 
@@ -40,13 +41,13 @@ class Place(NamedTuple):
     """Which of all used rows a partition holds, and which partition it is."""
 
     first: int
-    count: int
-    all: int
+    size: int
+    total: int
     number: int
 
     def inside(self, numbers: Indices) -> Indices:
         """Return the rows of the partition that are among some of all rows."""
-        here = numbers[(numbers >= self.first) & (numbers < self.first + self.count)]
+        here = numbers[(numbers >= self.first) & (numbers < self.first + self.size)]
         return here - self.first
 
 
@@ -142,7 +143,7 @@ def _validated(ranker: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[
     weight = check_sample_weight(sample_weight, checked, dtype=np.float64, ensure_non_negative=True)
     used = ~np.isnan(ranks).all(axis=1) & (weight > 0)
     rows = Rows(checked, ranks, weight)
-    return rows if used.all() else rows[used], label_names(y)
+    return rows if used.all() else rows.some(used), label_names(y)
 
 
 def summarize(number: int, *entries: Any) -> Summary:
@@ -160,7 +161,7 @@ def summarize(number: int, *entries: Any) -> Summary:
         n_empty=int(np.isnan(np.asarray(given["y"], dtype=np.float64)).all(axis=1).sum()),
         features=(rows.X.shape[1], None if known is None else tuple(known)),
         labels=(rows.ranks.shape[1], None if labels is None else tuple(labels)),
-        seen=~np.isnan(rows.ranks).all(axis=0),
+        seen=np.asarray(~np.isnan(rows.ranks).all(axis=0)),
         votes=rows.weight @ votes,
         evidence=rows.weight @ evidence,
         most_weight=float(rows.weight.max(initial=0)),
@@ -289,7 +290,7 @@ def _with_rows(function: Callable[..., Any], place: Place, number: int, *entries
 
 
 def _pick(rows: Rows, place: Place, numbers: Indices) -> Rows:
-    return rows[place.inside(numbers)]
+    return rows.some(place.inside(numbers))
 
 
 def evenly_spaced(n_rows: int, most: int) -> NDArray[np.int64]:
