@@ -2,14 +2,16 @@
 
     python benchmarks/scaling.py large --rows 10000000 --folder FOLDER
     python benchmarks/scaling.py workers --rows 1000000 --folder FOLDER
+    python benchmarks/scaling.py accuracy --trees 20
     python benchmarks/scaling.py exchange
     python benchmarks/scaling.py machines
 
 ``large`` writes rows as Parquet, in partitions, and trains and predicts a forest of them; memory is
 that of all processes. ``workers`` fits the same with one and with two worker processes of one
-thread. ``exchange`` measures what a row and a number cost, predicts bytes and seconds of a forest
-in 1, 2, 4 and 8 partitions from it, and measures them. ``machines`` says what that comes to for
-10^9 rows, 100 features and 20 labels on 100 machines.
+thread. ``accuracy`` compares the two kinds of forests with that of one machine. ``exchange``
+measures what a row and a number cost, predicts bytes and seconds of a forest in 1, 2, 4 and 8
+partitions from it, and measures them. ``machines`` says what that comes to for 10^9 rows, 100
+features and 20 labels on 100 machines.
 """
 
 import argparse
@@ -25,9 +27,10 @@ import numpy as np
 import pandas as pd
 import psutil
 
-from prefero import ForestLabelRanker, LogLinearLabelRanker, _core
+from prefero import ConsensusLabelRanker, ForestLabelRanker, LogLinearLabelRanker, _core
 from prefero._cases import CaseBase
 from prefero._trees import find_bins
+from prefero.datasets import benchmark_path
 from prefero.distributed import DistributedLabelRanker
 from prefero.distributed._binned import LaneSpec, bin_rows
 from prefero.distributed._engine import LocalEngine
@@ -37,10 +40,12 @@ from prefero.label_ranking._loglinear_solvers import Objective
 from prefero.metrics import kendall_tau
 from prefero.rankings import ranks_from_scores
 from prefero.study import Table
+from prefero.tables import read_rankings
 
 FEATURES = [f"x{k}" for k in range(10)]
 LABELS = [f"y{k}" for k in range(5)]
 PART_ROWS = 500_000
+PARTS = ("large", "workers", "accuracy", "exchange", "machines")
 
 
 def made(rows: int, number: int, n_features: int = 10, n_labels: int = 5) -> tuple[Any, Any]:
@@ -152,6 +157,33 @@ def workers(rows: int, folder: Path, trees: int, depth: int) -> None:
     for row in table:
         row["times faster"] = row["1 workers, s"] / row["2 workers, s"]
     print(Table(table).to_text(digits=2))
+
+
+# Forests of partitions
+
+
+def accuracy(name: str = "fried", trees: int = 100) -> None:
+    """Tau of both kinds of forests and of one machine's, on a third of a benchmark set."""
+    data = read_rankings(benchmark_path(f"kebi/{name}.csv"))
+    X, Y = data.X.to_numpy(), data.ranks
+    order = np.random.default_rng(0).permutation(len(X))
+    test, train = order[: len(X) // 3], order[len(X) // 3 :]
+    chunk = -(-len(train) // 4)
+    parts = [da.from_array(a[train], chunks=(chunk, -1)) for a in (X, Y)]
+    rows = []
+    for leaf, kinds in ((1, ["partitions"]), (5, ["partitions", "histograms"])):
+        forest = ForestLabelRanker(
+            trees, criterion="spearman", min_samples_leaf=leaf, random_state=0
+        )
+        row: dict[str, object] = {"set": name, "rows a leaf": leaf}
+        for kind in kinds:
+            found = DistributedLabelRanker(forest, forest=kind, client=False, n_jobs=1).fit(*parts)
+            row[kind] = found.to_local().score(X[test], Y[test])
+        row["one machine"] = forest.fit(X[train], Y[train]).score(X[test], Y[test])
+        constant = ConsensusLabelRanker().fit(X[train], Y[train])
+        row["constant order"] = constant.score(X[test], Y[test])
+        rows.append(row)
+    print(Table(rows).to_text(digits=4))
 
 
 # What is exchanged
@@ -338,7 +370,7 @@ def machines() -> None:
 def main() -> None:
     """Run one of the parts."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=["large", "workers", "exchange", "machines"])
+    parser.add_argument("part", choices=PARTS)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--folder", type=Path, default=Path("."))
     parser.add_argument("--trees", type=int, default=20)
@@ -348,6 +380,8 @@ def main() -> None:
         large(options.rows, options.folder, options.trees, options.depth)
     elif options.part == "workers":
         workers(options.rows, options.folder, options.trees, options.depth)
+    elif options.part == "accuracy":
+        accuracy(trees=options.trees)
     elif options.part == "exchange":
         exchange(options.rows, options.trees, options.depth)
     else:

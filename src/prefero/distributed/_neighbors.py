@@ -57,10 +57,12 @@ def nearest(cases: OwnCases, queries: Values, how: tuple[int, dict[str, Any]]) -
 
 def merged(found: Sequence[Found], k: int) -> Found:
     """Return the nearest of several partitions' nearest; of equally near ones the first rows."""
-    whole = Found(*(np.concatenate(column, axis=1) for column in zip(*found, strict=True)))
-    order = np.lexsort((whole.numbers, whole.distances))[:, :k]
+    distances, numbers, places, ranks = (
+        np.concatenate(column, axis=1) for column in zip(*found, strict=True)
+    )
+    order = np.lexsort((numbers, distances))[:, :k]
     row = np.arange(len(order))[:, None]
-    return Found(*(column[row, order] for column in whole))
+    return Found(distances[row, order], numbers[row, order], places[row, order], ranks[row, order])
 
 
 def fit_neighbors(ranker: NeighborsLabelRanker, partitions: Partitions) -> "PartitionedCases":
