@@ -26,6 +26,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import psutil
+from sklearn.base import clone
 
 from prefero import ConsensusLabelRanker, ForestLabelRanker, LogLinearLabelRanker, _core
 from prefero._cases import CaseBase
@@ -168,21 +169,21 @@ def accuracy(name: str = "fried", trees: int = 100) -> None:
     X, Y = data.X.to_numpy(), data.ranks
     order = np.random.default_rng(0).permutation(len(X))
     test, train = order[: len(X) // 3], order[len(X) // 3 :]
-    chunk = -(-len(train) // 4)
-    parts = [da.from_array(a[train], chunks=(chunk, -1)) for a in (X, Y)]
+    forest = ForestLabelRanker(trees, criterion="spearman", min_samples_leaf=5, random_state=0)
+    constant = ConsensusLabelRanker().fit(X[train], Y[train]).score(X[test], Y[test])
+    local = clone(forest).fit(X[train], Y[train]).score(X[test], Y[test])
     rows = []
-    for leaf, kinds in ((1, ["partitions"]), (5, ["partitions", "histograms"])):
-        forest = ForestLabelRanker(
-            trees, criterion="spearman", min_samples_leaf=leaf, random_state=0
-        )
-        row: dict[str, object] = {"set": name, "rows a leaf": leaf}
-        for kind in kinds:
-            found = DistributedLabelRanker(forest, forest=kind, client=False, n_jobs=1).fit(*parts)
-            row[kind] = found.to_local().score(X[test], Y[test])
-        row["one machine"] = forest.fit(X[train], Y[train]).score(X[test], Y[test])
-        constant = ConsensusLabelRanker().fit(X[train], Y[train])
-        row["constant order"] = constant.score(X[test], Y[test])
-        rows.append(row)
+    for n_parts in (2, 4):
+        parts = [da.from_array(a[train], chunks=(-(-len(train) // n_parts), -1)) for a in (X, Y)]
+        found = {
+            kind: DistributedLabelRanker(forest, forest=kind, client=False, n_jobs=1)
+            .fit(*parts)
+            .to_local()
+            .score(X[test], Y[test])
+            for kind in ("histograms", "partitions")
+        }
+        more = {"one machine": local, "constant order": constant}
+        rows.append({"set": name, "parts": n_parts, **found, **more})
     print(Table(rows).to_text(digits=4))
 
 
