@@ -175,6 +175,13 @@ def perceptron_epoch(X_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,)
     One pass of constraint classification; changes weights, drift and updates. Violated preferences and visits so far.
     """
 
+def logistic_derivatives(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], signs: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], curvature: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    Losses of logistic regressions on the same rows, a column of scores each.
+
+    Replaces the scores by minus the derivatives of the losses, and fills curvature, if given, with the second ones.
+    """
+
 def bin_values(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C')]:
     """
     The bin of each value: how many edges of its feature lie below it; 255 for NaN.
