@@ -32,6 +32,8 @@ from prefero.label_ranking._tree_base import CRITERIA, BaseTreeRanker
 from prefero.metrics import kendall_tau
 from prefero.rankings import ScoredRanks, have_ties, ranks_of, strict_ranks
 
+# More of them have too many pairs for a criterion that sums a number a pair.
+_MANY_LABELS = 30
 # Rows left out one after the other to judge Kemeny's order.
 KEMENY_ROWS = 500
 
@@ -47,7 +49,8 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
     criterion : {"auto", "kendall", "spearman", "mallows", "entropy"}, default="auto"
         What a split improves, as in :class:`TreeLabelRanker`. ``"spearman"`` is fastest, above
         all with many labels. ``"auto"`` is ``"spearman"`` if rankings hold ties, which a
-        Kendall correlation cannot tell from disagreement, else ``"kendall"``.
+        Kendall correlation cannot tell from disagreement, or more than 30 labels, whose pairs
+        cost more time and order no better; else ``"kendall"``.
     splitter : {"best", "random"}, default="best"
         The best cut of each feature, or one at random (extra-trees).
     max_depth : int, optional
@@ -256,7 +259,8 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
     def _criterion(self, ranks: Values) -> str:
         if self.criterion != "auto":
             return self.criterion
-        return "spearman" if have_ties(ranks) else "kendall"
+        many = ranks.shape[1] > _MANY_LABELS
+        return "spearman" if many or have_ties(ranks) else "kendall"
 
     def _choose_shrinkage(
         self,
