@@ -85,9 +85,7 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
     _fitted_state: ClassVar[FittedState] = {
         "kinds_": Names("n_features", unique=False, rule=("kinds of columns", _are_kinds)),
         "categories_": Each(Attribute(), rule=("categories a nominal column", _one_a_nominal)),
-        "texts_": Each(
-            Model("transform", n_features=1), rule=("an encoder a text", _one_a_text)
-        ),
+        "texts_": Each(Model("transform", n_features=1), rule=("an encoder a text", _one_a_text)),
         "left_out_": Attribute(),
         "nominal_": Array("b", "n_columns", rule=("a column a feature", _one_a_column)),
     }
