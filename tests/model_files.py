@@ -51,7 +51,7 @@ def stack():
     """A stack of rankers of several kinds, one behind a transformer."""
     lines = prefero.make_ranking_pipeline(RobustScaler(), prefero.PairwiseLabelRanker())
     trees = prefero.ForestLabelRanker(3, random_state=0)
-    rankers = [("trees", trees), ("boosts", prefero.BoostingLabelRanker(5)), ("lines", lines)]
+    rankers = [("trees", trees), ("boosts", small(prefero.BoostingLabelRanker())), ("lines", lines)]
     return prefero.StackingLabelRanker(rankers, cv=2, guard=0)
 
 
