@@ -45,7 +45,7 @@ def attack_models(count):
     """Open hostile model files in two processes; return one result a file."""
     results = kept("models")
     known = {result["number"] for result in results}
-    missing = [numbers for numbers in stretches(count, 500) if not known.issuperset(numbers)]
+    missing = [numbers for numbers in stretches(count, 1000) if not known.issuperset(numbers)]
     with ThreadPoolExecutor(2) as pool:
         for found in pool.map(lambda numbers: list(attack(numbers)), missing):
             new = [result for result in found if result["number"] not in known]
@@ -109,8 +109,9 @@ def page(models, tables, files):
         "# Reliability: what an attack finds",
         "",
         "Written by `make attack`. Each file is made from its own number, so that it can be made",
-        "again; it is opened in a child process with 3 GB of memory and 20 s, asked for every",
-        "prediction, and watched for anything that it makes Python do.",
+        "again; it is opened in a child process with 3 GB of memory and 20 s of work, asked for",
+        "every prediction and, as the commands do, for an explanation, and watched for anything",
+        "that it makes Python do.",
         "",
         f"## {len(models):,} hostile model files, {repaired:,} of them with a right checksum",
         "",

@@ -64,6 +64,12 @@ def _is_each_pair(margins: Any, state: State) -> bool:
     return len(margins) == n * (n - 1) // 2
 
 
+def members_state(n_features: str) -> Each:
+    """Declare the members of a stack, which take so many columns."""
+    rule = ("rankers of all labels", _know_all_labels)
+    return Each(Model("decision_function", n_features=n_features), "n_members", rule=rule)
+
+
 _STATE: FittedState = {
     "member_names_": Names("n_members"),
     "weights_": Array("f8", "n_members", low=0),
@@ -86,14 +92,8 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
     # Groups reach a stack in a pipeline and in a search without being asked for.
     __metadata_request__fit: ClassVar = {"groups": True, "scores": True}
 
-    _fitted_state: ClassVar[FittedState] = {
-        **_STATE,
-        "members_": Each(
-            Model("decision_function", n_features=None),
-            "n_members",
-            rule=("rankers of all labels", _know_all_labels),
-        ),
-    }
+    # Each stack adds its members, by the columns that reach them.
+    _fitted_state: ClassVar[FittedState] = _STATE
 
     guard: float
     n_jobs: int | None

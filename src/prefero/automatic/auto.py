@@ -11,14 +11,14 @@ from sklearn.utils.validation import validate_data
 
 from prefero._progress import reporting
 from prefero._sklearn import Interval, StrOptions
-from prefero._state import Attribute, FittedState, Model
+from prefero._state import Attribute, FittedState, Model, State
 from prefero._typing import Indices, Mask, Values
 from prefero._warnings import warn_user
 from prefero.automatic._candidates import Shape, candidates
 from prefero.automatic._evidence import MEASURES
 from prefero.automatic._members import Rows, fitted_member
 from prefero.automatic._screening import Clock, LeftOut, Plan, Screening, thinned
-from prefero.automatic._stack import BaseStack, Judged
+from prefero.automatic._stack import BaseStack, Judged, members_state
 from prefero.automatic.table import TableTransformer, as_columns
 
 # Rows of the first round where there are more than twice as many, and of the second.
@@ -28,6 +28,13 @@ _SECOND_ROUND = {"quick": 10_000, "balanced": 20_000, "best": 50_000}
 _FOLDS = 5
 # Of the time that is left, what the last fits may take: they are estimated, not known.
 _SAFE = 0.75
+
+
+def _is_preparation(preparation: Any, state: State) -> bool:
+    if not isinstance(preparation, TableTransformer):
+        return False
+    n_columns = len(preparation.nominal_)
+    return bool(state.size("n_columns", n_columns) == n_columns)
 
 
 class AutoLabelRanker(BaseStack):
@@ -105,7 +112,8 @@ class AutoLabelRanker(BaseStack):
     }
 
     _fitted_state: ClassVar[FittedState] = {
-        "preparation_": Model("transform"),
+        "preparation_": Model("transform", rule=("a table's columns", _is_preparation)),
+        "members_": members_state("n_columns"),
         "left_out_": Attribute(),
     }
 

@@ -8,10 +8,21 @@ from sklearn.utils.metaestimators import _BaseComposition
 
 from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
+from prefero._state import Attribute, FittedState, State
 from prefero._typing import Indices, Values
 from prefero.automatic._evidence import Evidence
 from prefero.automatic._members import Rows
-from prefero.automatic._stack import BaseStack, Judged
+from prefero.automatic._stack import BaseStack, Judged, members_state
+
+
+def _are_rankers(rankers: Any, _: State) -> bool:
+    return all(
+        type(pair) is tuple
+        and len(pair) == 2
+        and type(pair[0]) is str
+        and hasattr(type(pair[1]), "decision_function")
+        for pair in rankers
+    )
 
 
 @documented()
@@ -92,6 +103,12 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
     >>> stack.predict_first_set([[1.0, 0.0]])
     array([[ True, False, False]])
     """
+
+    _fitted_state: ClassVar[FittedState] = {"members_": members_state("n_features")}
+
+    _saved_parameters: ClassVar[FittedState] = {
+        "rankers": Attribute(rule=("named rankers", _are_rankers)),
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "rankers": [list],

@@ -11,14 +11,25 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._docs import documented
 from prefero._pipelines import final_step
 from prefero._sklearn import HasMethods, StrOptions
-from prefero._state import Array, FittedState, Model
+from prefero._state import Array, FittedState, Model, State
 from prefero._typing import Mask, Values
-from prefero.base import BaseLabelRanker
+from prefero.base import BaseLabelRanker, OrdererMixin
 from prefero.ordering import BoostingOrderer, ExpectedRankOrderer
 from prefero.rankings import bucket_positions, strict_ranks
 
 # Entries of the arrays (pairs x features) that one step of prediction may hold.
 _BLOCK_ENTRIES = 2**22
+
+
+def _joins(products: bool | str, orderer: Any) -> bool:
+    """Whether pairs are described by products, for an orderer of them."""
+    return not isinstance(final_step(orderer), BoostingOrderer) if products == "auto" else products
+
+
+def _orders_pairs(orderer: Any, state: State) -> bool:
+    n, k = state.size("n_features"), state.size("n_label_features")
+    width = k + n * k if _joins(state.values["products"], orderer) else n + k
+    return isinstance(final_step(orderer), OrdererMixin) and orderer.n_features_in_ == width
 
 
 @documented(
@@ -95,7 +106,7 @@ class LabelFeatureRanker(BaseLabelRanker):
         "label_scale_": Array("f8", "n_label_features"),
         "center_": Array("f8", "n_features"),
         "scale_": Array("f8", "n_features"),
-        "orderer_": Model("predict", n_features=None),
+        "orderer_": Model("predict", n_features=None, rule=("an orderer of pairs", _orders_pairs)),
     }
 
     orderer_: Any
@@ -142,8 +153,9 @@ class LabelFeatureRanker(BaseLabelRanker):
         self.center_, self.scale_ = _standard(X)
         self.label_center_, self.label_scale_ = _standard(Z)
         instances, which = np.nonzero(~np.isnan(places))
-        self.orderer_ = self._blank().fit(
-            self._pairs(X, Z)[instances * len(Z) + which],
+        orderer = self._blank()
+        self.orderer_ = orderer.fit(
+            self._pairs(X, Z, orderer)[instances * len(Z) + which],
             places[instances, which],
             groups=instances,
         )
@@ -173,17 +185,12 @@ class LabelFeatureRanker(BaseLabelRanker):
             return {}
         return {"label_features": self.label_features_}
 
-    def _joins(self) -> bool:
-        if self.products != "auto":
-            return bool(self.products)
-        return not isinstance(final_step(self._blank()), BoostingOrderer)
-
-    def _pairs(self, X: Values, Z: Values) -> Values:
-        """Describe each instance with each label, an instance after another."""
+    def _pairs(self, X: Values, Z: Values, orderer: Any) -> Values:
+        """Describe each instance with each label, an instance after another, for an orderer."""
         x = (X - self.center_) / self.scale_
         z = (Z - self.label_center_) / self.label_scale_
         both = np.tile(z, (len(x), 1))
-        if not self._joins():
+        if not _joins(self.products, orderer):
             return np.hstack([np.repeat(x, len(z), axis=0), both])
         products = (x[:, None, :, None] * z[None, :, None, :]).reshape(len(both), -1)
         return np.hstack([both, products])
@@ -193,7 +200,7 @@ class LabelFeatureRanker(BaseLabelRanker):
         rows = max(1, _BLOCK_ENTRIES // (len(Z) * width))
         scores = np.empty((len(X), len(Z)))
         for part in gen_batches(len(X), rows):
-            pairs = self._pairs(X[part], Z)
+            pairs = self._pairs(X[part], Z, self.orderer_)
             if hasattr(self.orderer_, "decision_function"):
                 found = self.orderer_.decision_function(pairs)
             else:
