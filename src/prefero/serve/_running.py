@@ -40,6 +40,7 @@ def run(
         access_log=False,
         log_level="warning",
         server_header=False,
+        ws="none",
         timeout_graceful_shutdown=30,
         # A worker that still imports is not dead.
         timeout_worker_healthcheck=60,
