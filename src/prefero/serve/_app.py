@@ -69,7 +69,7 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
     """
     store = models if isinstance(models, ModelStore) else ModelStore.of_models(models)
     service = Service(store, settings or Settings())
-    app = FastAPI(
+    app = _Guarded(
         title="Prefero",
         version=prefero.__version__,
         description="Trained label rankers: ask for the order of the labels for new instances.",
@@ -103,13 +103,22 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
             allow_methods=["GET", "POST"],
             allow_headers=["authorization", "content-type"],
         )
-    app.add_middleware(
-        Guard,
+    app.guard = Guard(
+        super(_Guarded, app).__call__,
         settings=service.settings,
         measures=service.measures,
         at_once={"/rank": service.rank_at_once},
     )
     return app
+
+
+class _Guarded(FastAPI):
+    """An application behind a guard, which stands before all that FastAPI does itself."""
+
+    guard: Guard
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.guard(scope, receive, send)
 
 
 _CSV: dict[str, Any] = {
