@@ -191,8 +191,9 @@ class PairProbabilitiesMixin:
             margins = score_margins(scores, pairs)
         before = probability_ahead(self.calibration_, margins)
         tied = self._tie_probabilities(X, margins)
-        unknown = self.unseen_labels_[pairs.first] | self.unseen_labels_[pairs.second]
-        before[:, unknown], tied[:, unknown] = 0.5, 0.0
+        if self.unseen_labels_.any():
+            unknown = self.unseen_labels_[pairs.first] | self.unseen_labels_[pairs.second]
+            before[:, unknown], tied[:, unknown] = 0.5, 0.0
         if hasattr(self, "tie_blend_"):
             # Such a model knows more of the pair than its margin does.
             before = np.clip(before, tied / 2, 1 - tied / 2)
