@@ -96,7 +96,7 @@ def choose(sample: Sample, plan: Plan, jobs: int | None) -> Found:
     for (name, _), reason in trials.failed.items():
         say(f"{name} is left out: {reason}")
     try:
-        judged = trials.judged(plan.measure)
+        judged = trials.judged(plan.measure.column)
     except DataError:
         say(f"No ranker could be measured: {BASELINE.title}.")
         return constant

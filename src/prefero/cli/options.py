@@ -80,31 +80,6 @@ def measure_for(asked: Measure | None, multilabel: bool, costs: bool = False) ->
     return asked
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How to read rankings out of a table."""
-
-    format: Format = Format.RANKS
-    labels: str | None = None
-    higher_is_better: bool | None = None
-    unranked: Unranked = Unranked.UNKNOWN
-    instance: str | None = None
-    cutoff: float | None = None
-    cost: str | None = None
-    cost_weight: float | None = None
-    budget: float | None = None
-
-    def __post_init__(self) -> None:
-        weighed = self.cost_weight is not None or self.budget is not None
-        if self.cost is None and weighed:
-            raise typer.BadParameter("which columns hold the costs? Add --cost 'cost *'.")
-        if self.cost is not None and (self.cost_weight is None) == (self.budget is None):
-            raise typer.BadParameter(
-                "--cost needs --cost-weight, how much score one unit of cost is worth, or "
-                "--budget, what a row may cost at most."
-            )
-
-
 def _existing(path: Path) -> Path:
     if str(path) != "-" and not path.exists():
         raise typer.BadParameter(f"there is no file {str(path)!r}.")
@@ -327,3 +302,69 @@ JobsOption = Annotated[
     int | None, typer.Option("--jobs", metavar="N", help="How much to do at a time; -1: all cores.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+FoldsOutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        callback=table_out,
+        metavar="FILE",
+        help="Write the result of every fold, a line each: .csv, .tsv, .json or .parquet.",
+    ),
+]
+PageOption = Annotated[
+    Path | None,
+    typer.Option("--report", callback=writable, metavar="PAGE", help="Write an HTML page too."),
+]
+RepeatsOption = Annotated[
+    int, typer.Option("--repeats", min=1, help="Repetitions, each with new folds.")
+]
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """Which columns hold rankings, and what their cells mean."""
+
+    labels: LabelsOption = None
+    format: FormatOption = Format.RANKS
+    higher_is_better: DirectionOption = None
+
+
+@dataclass(frozen=True)
+class Reading(Meaning):
+    """How to read rankings out of a table."""
+
+    unranked: UnrankedOption = Unranked.UNKNOWN
+    instance: InstanceOption = None
+    cutoff: CutoffOption = None
+    cost: CostOption = None
+    cost_weight: CostWeightOption = None
+    budget: BudgetOption = None
+
+    def __post_init__(self) -> None:
+        weighed = self.cost_weight is not None or self.budget is not None
+        if self.cost is None and weighed:
+            raise typer.BadParameter("which columns hold the costs? Add --cost 'cost *'.")
+        if self.cost is not None and (self.cost_weight is None) == (self.budget is None):
+            raise typer.BadParameter(
+                "--cost needs --cost-weight, how much score one unit of cost is worth, or "
+                "--budget, what a row may cost at most."
+            )
+
+
+@dataclass(frozen=True)
+class FeatureColumns:
+    """Which columns are no features, which hold names and which hold prose."""
+
+    ignore: IgnoreOption = None
+    text: TextOption = None
+    text_features: TextFeaturesOption = None
+
+
+@dataclass(frozen=True)
+class Results:
+    """Where the results of a comparison go."""
+
+    out: FoldsOutOption = None
+    report: PageOption = None
+    as_json: JsonOption = False

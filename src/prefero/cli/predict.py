@@ -35,22 +35,24 @@ EXAMPLES = (
     "cat new.csv | prefero predict model.prefero - --output scores --json",
 )
 
+FormOption = Annotated[
+    Form | None,
+    typer.Option(
+        "--output",
+        metavar="FORM",
+        help="ranks (1 is best) or scores (larger is better), a column a label; order, text "
+        "'b > a > c'; pairs, a line a pair, with its probability if the model has one. Of "
+        "models that know what is relevant also relevant, 1 or 0 a label; and calibrated, "
+        "text '[b > a][c]', the relevant first, which is their default; else ranks.",
+        show_default=False,
+    ),
+]
+
 
 def predict(
     model: ModelFile,
     data: NewDataFile,
-    form: Annotated[
-        Form | None,
-        typer.Option(
-            "--output",
-            metavar="FORM",
-            help="ranks (1 is best) or scores (larger is better), a column a label; order, text "
-            "'b > a > c'; pairs, a line a pair, with its probability if the model has one. Of "
-            "models that know what is relevant also relevant, 1 or 0 a label; and calibrated, "
-            "text '[b > a][c]', the relevant first, which is their default; else ranks.",
-            show_default=False,
-        ),
-    ] = None,
+    form: FormOption = None,
     top: Annotated[
         int | None, typer.Option(min=1, metavar="K", help="Leave out all but the first K labels.")
     ] = None,
@@ -81,11 +83,8 @@ def predict(
     trained = load_ranker(model, read_key(key_file))
     ranker = final_step(trained)
     form = _form_for(ranker, form)
-    if reliability and not hasattr(ranker, "predict_reliability"):
-        raise typer.BadParameter(f"The model in {model} is not calibrated: train it again.")
-    if first_set is not None and not hasattr(ranker, "predict_first_set"):
-        raise typer.BadParameter("--first-set needs a model that --model auto made.")
     sure = Sureness(reliability, first_set)
+    _refuse_unsure(ranker, sure, model)
     n_rows = 0
     unseen: dict[str, Counter[str]] = {}
     with writing(out or Path("-"), as_json=as_json) as write:
@@ -100,6 +99,14 @@ def predict(
         say("Scores order the labels of a row; they are not in the unit of the training data.")
     if out is not None:
         say(f"Wrote the {form} of {n_rows} predictions to {out}.")
+
+
+def _refuse_unsure(ranker: Any, sure: Sureness, model: Path) -> None:
+    """Refuse to say how sure a model is that does not know."""
+    if sure.reliability and not hasattr(ranker, "predict_reliability"):
+        raise typer.BadParameter(f"The model in {model} is not calibrated: train it again.")
+    if sure.first_set is not None and not hasattr(ranker, "predict_first_set"):
+        raise typer.BadParameter("--first-set needs a model that --model auto made.")
 
 
 def _form_for(ranker: Any, asked: Form | None) -> Form:

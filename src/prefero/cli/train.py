@@ -18,24 +18,17 @@ from prefero.cli.automatic import (
 )
 from prefero.cli.console import count, print_json, say
 from prefero.cli.features import training_features
+from prefero.cli.groups import with_groups
 from prefero.cli.models import build, fit, parse_settings
 from prefero.cli.options import (
     OF_SCORES,
-    BudgetOption,
-    CostOption,
-    CostWeightOption,
-    CutoffOption,
     DataFile,
-    DirectionOption,
-    Format,
-    FormatOption,
+    FeatureColumns,
     GroupsOption,
-    IgnoreOption,
-    InstanceOption,
     JobsOption,
     JsonOption,
     KeyFileOption,
-    LabelsOption,
+    Meaning,
     Measure,
     MeasureOption,
     ModelOption,
@@ -43,10 +36,6 @@ from prefero.cli.options import (
     Reading,
     SeedOption,
     SetOption,
-    TextFeaturesOption,
-    TextOption,
-    Unranked,
-    UnrankedOption,
     measure_for,
     read_key,
 )
@@ -82,30 +71,23 @@ class Trained:
     verdict: str | None
 
 
+@with_groups
 def train(
     data: DataFile,
     out: ModelOutOption,
-    labels: LabelsOption = None,
-    format: FormatOption = Format.RANKS,
-    higher_is_better: DirectionOption = None,
+    *,
+    meaning: Meaning,
     model: ModelOption = AUTO,
     measure: MeasureOption = None,
     settings: SetOption = [],  # noqa: B006 (typer copies it)
-    ignore: IgnoreOption = None,
-    text: TextOption = None,
-    text_features: TextFeaturesOption = None,
+    columns: FeatureColumns,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="How much each row counts.")
     ] = None,
     groups: GroupsOption = None,
     effort: EffortOption = Effort.BALANCED,
     time_limit: TimeLimitOption = None,
-    unranked: UnrankedOption = Unranked.UNKNOWN,
-    instance: InstanceOption = None,
-    cutoff: CutoffOption = None,
-    cost: CostOption = None,
-    cost_weight: CostWeightOption = None,
-    budget: BudgetOption = None,
+    reading: Reading,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
     key_file: KeyFileOption = None,
@@ -117,16 +99,12 @@ def train(
     parameters = parse_settings(settings)
     if parameters and model == AUTO:
         raise typer.BadParameter("--set needs the name of one ranker: add --model.")
-    reading = Reading(
-        *(format, labels, higher_is_better, unranked, instance),
-        *(cutoff, cost, cost_weight, budget),
-    )
-    training = read_training(data, reading, ignore, weights, groups)
+    training = read_training(data, reading, columns.ignore, weights, groups)
     rankings = training.rankings
-    features = training_features(rankings, text, text_features)
+    features = training_features(rankings, columns)
     wonder_about_leaks(rankings, features)
     multilabel = rankings.calibrated is not None
-    plan = Plan(measure_for(measure, multilabel, costs=cost is not None), seed=seed)
+    plan = Plan(measure_for(measure, multilabel, costs=reading.cost is not None), seed=seed)
     ways = {"effort": effort.value, "time_limit": time_limit, "n_jobs": jobs}
     if model == AUTO and not multilabel:
         plan = replace(plan, measure=measure_of_automatic(plan.measure))
