@@ -9,6 +9,7 @@ from prefero.cli.comparison import Pictured, by_place, cell, hand_out, say_failu
 from prefero.cli.console import number, page, plain_table, say
 from prefero.cli.features import training_features
 from prefero.cli.groups import with_groups
+from prefero.cli.label_tables import PLACED, PLACED_WORDS, compare_placing
 from prefero.cli.models import build
 from prefero.cli.options import (
     CALIBRATED,
@@ -16,7 +17,9 @@ from prefero.cli.options import (
     FeatureColumns,
     GroupsOption,
     JobsOption,
+    LabelTableOption,
     Meaning,
+    Measure,
     MeasureOption,
     Reading,
     RepeatsOption,
@@ -28,6 +31,7 @@ from prefero.cli.options import (
 from prefero.cli.rankers import (
     AUTO,
     BASELINE,
+    ORDERERS,
     RANKER_NAMES,
     RankerChoice,
     ranker_choice,
@@ -49,6 +53,7 @@ _QUICK_FOLDS, _QUICK_ROWS = 3, 500
 # Rankers that stand side by side with their standard deviations; of more only the means fit.
 _MOST_ROOMY = 4
 _MEASURES = {
+    PLACED: PLACED,
     "tau": "tau",
     "tau_x": "tau-x",
     "rho": "rho",
@@ -66,6 +71,7 @@ _MEASURES = {
     "subset_loss": "subset loss",
 }
 _WORDS = {
+    PLACED: PLACED_WORDS,
     "regret": "regret: how much less the first choice is worth than the best label of its row, in "
     "the unit of the scores; 0 is best.",
     "gap_closed": "gap closed: how far it goes from the single best label for all (0) to the right "
@@ -76,20 +82,25 @@ _WORDS = {
 # More measures than this stand beside each other without their deviations.
 _MOST_DEVIATIONS, _MOST_MEASURES = 4, 6
 
+RankersOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rankers",
+        metavar="NAMES",
+        help=f"Some of {', '.join(RANKER_NAMES)}, all by default; or {AUTO}, which takes "
+        f"longer. {BASELINE.name}, the constant order, is always among them. With --label-table "
+        f"some of {', '.join(ORDERERS)}.",
+    ),
+]
+
 
 @with_groups
 def compare(
     data: DataFiles,
     *,
     meaning: Meaning,
-    rankers: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help=f"Some of {', '.join(RANKER_NAMES)}, all by default; or {AUTO}, which takes "
-            f"longer. {BASELINE.name}, the constant order, is always among them.",
-        ),
-    ] = None,
+    rankers: RankersOption = None,
+    label_table: LabelTableOption = None,
     measure: MeasureOption = None,
     folds: Annotated[int, typer.Option(min=2, help="Of the cross-validation.")] = Plan.folds,
     repeats: RepeatsOption = Plan.repeats,
@@ -121,19 +132,34 @@ def compare(
     multilabel = meaning.format in CALIBRATED
     size = (_QUICK_FOLDS, 1, _QUICK_ROWS) if quick else (folds, repeats, rows)
     plan = Plan(measure_for(measure, multilabel, costs=reading.cost is not None), *size, seed)
-    choices = _chosen(rankers, multilabel)
+    new_labels = label_table is not None
+    if new_labels:
+        _refuse_beside_labels(measure, results)
+    choices = [] if new_labels else _chosen(rankers, multilabel)
     samples = [
         _sample(path, name, reading, columns, groups, plan)
         for path, name in zip(data, _names(data), strict=True)
     ]
-    trials = run_trials(choices, samples, plan, jobs=jobs, folder=resume)
+    if label_table is not None:
+        trials = compare_placing(rankers, samples, label_table, reading, plan, quick=quick)
+    else:
+        trials = run_trials(choices, samples, plan, jobs=jobs, folder=resume)
     say_failures(trials)
-    found = trials.judged(plan.measure.column)
+    found = trials.judged(PLACED if new_labels else plan.measure.column)
     hand_out(
         *(results, trials, found, plan),
         pictured=lambda: _pictured(found, samples),
         show=lambda: _show(trials.results, found, plan),
     )
+
+
+def _refuse_beside_labels(measure: Measure | None, results: Results) -> None:
+    """Refuse what has no meaning for labels that are left out in turn."""
+    if measure is not None or results.report is not None:
+        raise typer.BadParameter(
+            "--label-table compares by how well labels left out are placed: leave out --measure "
+            "and --report."
+        )
 
 
 def _chosen(names: str | None, multilabel: bool) -> list[RankerChoice]:
@@ -196,7 +222,10 @@ def _show(results: "Table", found: "Comparison", plan: Plan) -> None:
     datasets = list(dict.fromkeys(results["dataset"]))
     roomy = len(datasets) == 1 or len(found.rankers) <= _MOST_ROOMY
     kind = "mean ± standard deviation" if roomy else "mean (--json has deviations)"
-    console.print(f"{plan.folds}-fold cross-validation{times}: {kind}\n")
+    way = f"{plan.folds}-fold cross-validation{times}"
+    if found.measure == PLACED:
+        way = "Labels left out of the training in turn"
+    console.print(f"{way}: {kind}\n")
     shown = _one_set(results, found) if len(datasets) == 1 else _many_sets(results, datasets, found)
     console.print(shown)
     if len(datasets) > 1:

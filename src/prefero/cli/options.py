@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from prefero._names import did_you_mean
-from prefero.cli.rankers import AUTO, RANKER_NAMES
+from prefero.cli.rankers import AUTO, ORDERERS, RANKER_NAMES
 
 
 class Format(StrEnum):
@@ -111,7 +111,7 @@ def read_key(path: Path | None) -> bytes | None:
 
 
 def _known_ranker(name: str) -> str:
-    if name != AUTO and name not in RANKER_NAMES:
+    if name not in (AUTO, *RANKER_NAMES, *ORDERERS):
         known = (AUTO, *RANKER_NAMES)
         near = did_you_mean(name, known)
         raise typer.BadParameter(f"{name!r} is none of {', '.join(known)}{near}.")
@@ -243,7 +243,18 @@ ModelOption = Annotated[
         callback=_known_ranker,
         autocompletion=lambda: [AUTO, *RANKER_NAMES],
         metavar="NAME",
-        help=f"{AUTO}, which combines the best of the others; or {', '.join(RANKER_NAMES)}.",
+        help=f"{AUTO}, which combines the best of the others; or {', '.join(RANKER_NAMES)}; with "
+        f"--label-table {', '.join(ORDERERS)}, or {AUTO}, the best of them for labels never seen.",
+    ),
+]
+LabelTableOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--label-table",
+        callback=lambda path: path if path is None else _existing(path),
+        metavar="FILE",
+        help="The features of the labels, by which labels never seen are ranked too: a table "
+        "with a line a label, its name in the first column.",
     ),
 ]
 SetOption = Annotated[

@@ -27,7 +27,6 @@ from prefero.cli.order_compare import EXAMPLES as COMPARE_EXAMPLES
 from prefero.cli.order_compare import compare
 from prefero.cli.orderers import (
     CONSTANT,
-    ORDERERS,
     TAKE_MISSING,
     GroupOption,
     ObjectColumns,
@@ -39,7 +38,7 @@ from prefero.cli.orderers import (
     refuse_gaps,
     try_orderers,
 )
-from prefero.cli.rankers import AUTO
+from prefero.cli.rankers import AUTO, ORDERERS
 from prefero.cli.tables import read, write
 from prefero.cli.trials import Plan
 from prefero.exceptions import ModelFileError

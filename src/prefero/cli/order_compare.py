@@ -12,7 +12,6 @@ from prefero.cli.options import DataFiles, JobsOption, RepeatsOption, Results, S
 from prefero.cli.orderers import (
     CONSTANT,
     LIGHTGBM,
-    ORDERERS,
     FoldsOption,
     ObjectColumns,
     Objects,
@@ -23,6 +22,7 @@ from prefero.cli.orderers import (
     source,
     try_orderers,
 )
+from prefero.cli.rankers import ORDERERS
 from prefero.cli.trials import Plan
 
 if TYPE_CHECKING:

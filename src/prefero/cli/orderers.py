@@ -12,6 +12,7 @@ from prefero._names import did_you_mean
 from prefero.cli.features import features_of
 from prefero.cli.models import behind_columns, refuse_unknown
 from prefero.cli.options import FeatureColumns, IgnoreOption, TextFeaturesOption, TextOption
+from prefero.cli.rankers import ORDERERS, make_orderer
 from prefero.cli.tables import read
 from prefero.cli.trials import Plan, Trial, Trials, cross_validate
 
@@ -21,14 +22,6 @@ if TYPE_CHECKING:
     from prefero._typing import Values
     from prefero.tables import Table
 
-ORDERERS = {
-    "svm": "RankSVMOrderer",
-    "order-svm": "OrderSVMOrderer",
-    "regression": "ExpectedRankOrderer",
-    "rankboost": "RankBoostOrderer",
-    "cohen": "CohenOrderer",
-    "trees": "BoostingOrderer",
-}
 CONSTANT, LIGHTGBM = "constant", "lightgbm"
 # What to train where numbers are missing.
 TAKE_MISSING = "--model rankboost or trees"
@@ -151,7 +144,7 @@ def build_orderer(
     from prefero.study import ConstantOrderer, LightGBMOrderer
 
     peers = {CONSTANT: ConstantOrderer, LIGHTGBM: LightGBMOrderer}
-    orderer = peers[name]() if name in peers else getattr(prefero, ORDERERS[name])()
+    orderer = peers[name]() if name in peers else make_orderer(name)
     given = dict(settings or {})
     of_reducer = {
         key.removeprefix(_REDUCE): given.pop(key) for key in [*given] if key.startswith(_REDUCE)

@@ -16,12 +16,14 @@ from prefero._inference import (
     rows_at_a_time,
     unseen_names,
 )
-from prefero._pipelines import final_step
+from prefero._pipelines import at_final_step, final_step
 from prefero.cli.console import say
+from prefero.cli.label_tables import other_labels
 from prefero.cli.models import say_unseen
 from prefero.cli.options import (
     JsonOption,
     KeyFileOption,
+    LabelTableOption,
     ModelFile,
     NewDataFile,
     OutOption,
@@ -75,6 +77,7 @@ def predict(
         str | None,
         typer.Option(metavar="COLUMNS", help="Columns of NEW to copy into the output, as an id."),
     ] = None,
+    label_table: LabelTableOption = None,
     out: OutOption = None,
     key_file: KeyFileOption = None,
     as_json: JsonOption = False,
@@ -84,15 +87,17 @@ def predict(
     ranker = final_step(trained)
     form = _form_for(ranker, form)
     sure = Sureness(reliability, first_set)
-    _refuse_unsure(ranker, sure, model)
+    asked = ranker if label_table is None else other_labels(ranker, label_table)
+    _refuse_unsure(asked, sure, model)
     n_rows = 0
     unseen: dict[str, Counter[str]] = {}
     with writing(out or Path("-"), as_json=as_json) as write:
-        for table in read_in_parts(data, rows_at_a_time(ranker, form)):
+        for table in read_in_parts(data, rows_at_a_time(asked, form)):
             X = new_features(trained, table)
             for column, names in unseen_names(trained, X).items():
                 unseen.setdefault(column, Counter()).update(names)
-            write(predictions(trained, X, table, form, top, keep, sure))
+            reaching = at_final_step(trained, X)[1]
+            write(predictions(asked, reaching, table, form, top, keep, sure))
             n_rows += len(table.frame)
     say_unseen(unseen)
     if form is Form.SCORES:

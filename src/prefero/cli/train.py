@@ -14,11 +14,11 @@ from prefero.cli.automatic import (
     TimeLimitOption,
     choose,
     fit_automatic,
-    measure_of_automatic,
 )
 from prefero.cli.console import count, print_json, say
 from prefero.cli.features import training_features
 from prefero.cli.groups import with_groups
+from prefero.cli.label_tables import LabelTable
 from prefero.cli.models import build, fit, parse_settings
 from prefero.cli.options import (
     OF_SCORES,
@@ -28,8 +28,8 @@ from prefero.cli.options import (
     JobsOption,
     JsonOption,
     KeyFileOption,
+    LabelTableOption,
     Meaning,
-    Measure,
     MeasureOption,
     ModelOption,
     ModelOutOption,
@@ -66,7 +66,7 @@ class Trained:
     rows: int
     labels: list[str]
     features: list[str]
-    measure: Measure
+    measure: str
     cross_validated: dict[str, float]
     verdict: str | None
 
@@ -80,6 +80,7 @@ def train(
     model: ModelOption = AUTO,
     measure: MeasureOption = None,
     settings: SetOption = [],  # noqa: B006 (typer copies it)
+    label_table: LabelTableOption = None,
     columns: FeatureColumns,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="How much each row counts.")
@@ -106,8 +107,11 @@ def train(
     multilabel = rankings.calibrated is not None
     plan = Plan(measure_for(measure, multilabel, costs=reading.cost is not None), seed=seed)
     ways = {"effort": effort.value, "time_limit": time_limit, "n_jobs": jobs}
-    if model == AUTO and not multilabel:
-        plan = replace(plan, measure=measure_of_automatic(plan.measure))
+    if label_table is not None:
+        sample = Sample.of(data.stem, rankings, features, training.groups, plan)
+        table = LabelTable.of(label_table, sample, reading, plan)
+        found = table.fit(model, training, features, parameters)
+    elif model == AUTO and not multilabel:
         # It divides the rows by itself.
         whole = replace(plan, most_rows=0, folds=0)
         everyone = Sample.of(data.stem, rankings, features, training.groups, whole)
@@ -117,7 +121,7 @@ def train(
     save(found.ranker, out, key=read_key(key_file))
     done = Trained(
         *(found.name, str(out), len(rankings.ranks), rankings.labels, list(features)),
-        *(plan.measure, found.held_out, found.verdict),
+        *(found.measure, found.held_out, found.verdict),
     )
     if as_json:
         print_json(asdict(done))
@@ -168,7 +172,7 @@ def _fit_one(
 ) -> Found:
     """Fit one ranker: that of a name, or the best multilabel ranker in cross-validation."""
     rankings = training.rankings
-    found = Found(None, model, {}, None)
+    found = Found(None, model, {}, None, plan.measure)
     if model == AUTO:
         sample = Sample.of(name, rankings, features, training.groups, plan)
         found = choose(sample, plan, jobs)

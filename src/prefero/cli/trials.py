@@ -235,13 +235,14 @@ def _trial(choice: RankerChoice, sample: Sample) -> Trial:
         sample.name,
         model,
         sample.source(model),
-        lambda: _refuse(sample, model),
+        lambda: refuse_gaps(sample, model),
         sample.groups,
         sample.cv(),
     )
 
 
-def _refuse(sample: Sample, model: Any) -> None:
+def refuse_gaps(sample: Sample, model: Any) -> None:
+    """Refuse missing numbers in the name of a model that needs them all."""
     if sample.features.select_dtypes("number").isna().to_numpy().any():
         if not takes_missing(model):
             raise ValueError("it needs every number of every feature, and some are missing.")
