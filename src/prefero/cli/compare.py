@@ -12,7 +12,6 @@ from prefero.cli.groups import with_groups
 from prefero.cli.label_tables import PLACED, PLACED_WORDS, compare_placing
 from prefero.cli.models import build
 from prefero.cli.options import (
-    CALIBRATED,
     DataFiles,
     FeatureColumns,
     GroupsOption,
@@ -37,7 +36,7 @@ from prefero.cli.rankers import (
     ranker_choice,
     rankers_for,
 )
-from prefero.cli.train import read_training
+from prefero.cli.train import Training, read_training
 from prefero.cli.trials import Plan, Sample, refuse_measure, run_trials, wonder_about_leaks
 
 if TYPE_CHECKING:
@@ -129,28 +128,37 @@ def compare(
     from prefero.study._cells import CellStore
 
     CellStore(resume)  # warns of lines that cannot be read, where nobody mutes it
-    multilabel = meaning.format in CALIBRATED
+    trainings = [read_training(path, reading, columns.ignore, None, groups) for path in data]
+    multilabel = _task(trainings)
     size = (_QUICK_FOLDS, 1, _QUICK_ROWS) if quick else (folds, repeats, rows)
     plan = Plan(measure_for(measure, multilabel, costs=reading.cost is not None), *size, seed)
-    new_labels = label_table is not None
-    if new_labels:
+    if label_table is not None:
         _refuse_beside_labels(measure, results)
-    choices = [] if new_labels else _chosen(rankers, multilabel)
+    choices = [] if label_table is not None else _chosen(rankers, multilabel)
     samples = [
-        _sample(path, name, reading, columns, groups, plan)
-        for path, name in zip(data, _names(data), strict=True)
+        _sample(name, training, columns, plan)
+        for name, training in zip(_names(data), trainings, strict=True)
     ]
     if label_table is not None:
         trials = compare_placing(rankers, samples, label_table, reading, plan, quick=quick)
     else:
         trials = run_trials(choices, samples, plan, jobs=jobs, folder=resume)
     say_failures(trials)
-    found = trials.judged(PLACED if new_labels else plan.measure.column)
+    found = trials.judged(plan.measure.column if label_table is None else PLACED)
     hand_out(
         *(results, trials, found, plan),
         pictured=lambda: _pictured(found, samples),
         show=lambda: _show(trials.results, found, plan),
     )
+
+
+def _task(trainings: list[Training]) -> bool:
+    """Whether tables say what is relevant, which either all do or none."""
+    judged = [training.rankings.calibrated is not None for training in trainings]
+    if any(judged) != all(judged):
+        table = trainings[judged.index(not judged[0])].rankings.table
+        raise table.error("some tables say which labels are relevant, and others do not.")
+    return judged[0]
 
 
 def _refuse_beside_labels(measure: Measure | None, results: Results) -> None:
@@ -175,18 +183,10 @@ def _names(paths: list[Path]) -> list[str]:
     return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
 
 
-def _sample(
-    path: Path,
-    name: str,
-    reading: Reading,
-    columns: FeatureColumns,
-    groups: str | None,
-    plan: Plan,
-) -> Sample:
-    """Read a table, and refuse one that nothing can be compared by."""
+def _sample(name: str, training: Training, columns: FeatureColumns, plan: Plan) -> Sample:
+    """Return the rows to compare on; refuse those that nothing can be compared by."""
     import numpy as np
 
-    training = read_training(path, reading, columns.ignore, None, groups)
     rankings = training.rankings
     features = training_features(rankings, columns)
     sample = Sample.of(name, rankings, features, training.groups, plan)

@@ -24,10 +24,6 @@ class Format(StrEnum):
     CALIBRATED = "calibrated"
 
 
-# Those that also say which labels are relevant.
-CALIBRATED = (Format.RELEVANCE, Format.CALIBRATED)
-
-
 class Unranked(StrEnum):
     """What a label is that an order does not name."""
 
