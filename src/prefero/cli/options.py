@@ -198,6 +198,15 @@ BudgetOption = Annotated[
         help="Or what a row may cost at most: dearer labels count as little as the worst score.",
     ),
 ]
+MeanBudgetOption = Annotated[
+    float | None,
+    typer.Option(
+        "--mean-budget",
+        metavar="B",
+        help="Or what rows may cost in the mean: W is the least that makes the best labels keep to "
+        "it.",
+    ),
+]
 ModelFile = Annotated[
     Path, typer.Argument(callback=_existing, metavar="MODEL", help="What prefero train wrote.")
 ]
@@ -347,15 +356,18 @@ class Reading(Meaning):
     cost: CostOption = None
     cost_weight: CostWeightOption = None
     budget: BudgetOption = None
+    mean_budget: MeanBudgetOption = None
 
     def __post_init__(self) -> None:
-        weighed = self.cost_weight is not None or self.budget is not None
+        given = (self.cost_weight, self.budget, self.mean_budget)
+        weighed = sum(one is not None for one in given)
         if self.cost is None and weighed:
             raise typer.BadParameter("which columns hold the costs? Add --cost 'cost *'.")
-        if self.cost is not None and (self.cost_weight is None) == (self.budget is None):
+        if self.cost is not None and weighed != 1:
             raise typer.BadParameter(
-                "--cost needs --cost-weight, how much score one unit of cost is worth, or "
-                "--budget, what a row may cost at most."
+                "--cost needs one of --cost-weight, how much score one unit of cost is worth, "
+                "--budget, what a row may cost at most, and --mean-budget, what rows may cost in "
+                "the mean."
             )
 
 
