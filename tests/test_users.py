@@ -94,6 +94,11 @@ def test_a_budget_shuts_out_what_is_too_dear(tmp_path):
     )
     assert set(table_of(rich)["order"]) == {"q a > q b"}
     assert set(table_of(poor)["order"]) == {"q b > q a"} or "q a ~ q b" in poor.stdout
+    mean = prefero(
+        "convert", tmp_path / "runs.csv", "-", *options, "--to", "orders", "--mean-budget", "5"
+    )
+    assert set(table_of(mean)["order"]) == {"q b > q a"}
+    assert "one unit of cost is worth 0.04444 of score" in mean.stderr
     neither = prefero("convert", tmp_path / "runs.csv", "-", *options, "--to", "orders")
     assert (neither.returncode, "--cost-weight" in neither.stderr) == (2, True)
 

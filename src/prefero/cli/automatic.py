@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 # With fewer rows cross-validation says nothing.
-_FEWEST_ROWS = 6
+FEWEST_ROWS = 6
 
 
 class Effort(StrEnum):
@@ -40,7 +40,7 @@ TimeLimitOption = Annotated[
 ]
 
 
-def measure_of_automatic(measure: Measure) -> Measure:
+def _measure_of_automatic(measure: Measure) -> Measure:
     """Return what the automatic ranker chooses by; what it does not know has a near relative."""
     if measure in OF_SCORES:
         return Measure.REGRET
@@ -49,12 +49,13 @@ def measure_of_automatic(measure: Measure) -> Measure:
 
 @dataclass(frozen=True)
 class Found:
-    """A fitted ranker and its name, what was measured on rows not seen, a sentence about it."""
+    """A fitted ranker and its name, what was measured on rows not seen, by what, in a sentence."""
 
     ranker: Any
     name: str
     held_out: dict[str, float]
     verdict: str | None
+    measure: str
 
 
 def fit_automatic(
@@ -66,6 +67,7 @@ def fit_automatic(
     """Fit the automatic ranker to the rows of a table, with a bar on a terminal."""
     from prefero import AutoLabelRanker
 
+    plan = replace(plan, measure=_measure_of_automatic(plan.measure))
     refuse_measure(sample, plan)
     sample.wonder()
     measure = plan.measure
@@ -77,17 +79,17 @@ def fit_automatic(
         say(f"{line['ranker']} is left out: {line['why']}.")
     if ranker.gain_ != ranker.gain_:
         _say_too_few(sample)
-        return Found(ranker, AUTO, {}, None)
+        return Found(ranker, AUTO, {}, None, measure)
     sign = -1 if measure is Measure.REGRET else 1
     held_out = {line["ranker"]: sign * line["held_out"] for line in ranker.leaderboard_}
-    return Found(ranker, AUTO, held_out, _verdict(ranker, measure, held_out))
+    return Found(ranker, AUTO, held_out, _verdict(ranker, measure, held_out), measure)
 
 
 def choose(sample: Sample, plan: Plan, jobs: int | None) -> Found:
     """Find the best multilabel ranker as prefero compare does; the constant one if none is."""
     refuse_measure(sample, plan)
-    constant = Found(None, BASELINE.name, {}, None)
-    if sample.witnesses < _FEWEST_ROWS:
+    constant = Found(None, BASELINE.name, {}, None, plan.measure)
+    if sample.witnesses < FEWEST_ROWS:
         _say_too_few(sample)
         return constant
     sample.wonder()
@@ -96,12 +98,12 @@ def choose(sample: Sample, plan: Plan, jobs: int | None) -> Found:
     for (name, _), reason in trials.failed.items():
         say(f"{name} is left out: {reason}")
     try:
-        judged = trials.judged(plan.measure)
+        judged = trials.judged(plan.measure.column)
     except DataError:
         say(f"No ranker could be measured: {BASELINE.title}.")
         return constant
     held_out = dict(zip(judged.rankers, judged.scores[0].tolist(), strict=True))
-    return Found(None, judged.best, held_out, judged.verdict())
+    return Found(None, judged.best, held_out, judged.verdict(), plan.measure)
 
 
 def _say_too_few(sample: Sample) -> None:

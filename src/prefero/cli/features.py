@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from prefero._inference import text_columns
+from prefero.cli.options import FeatureColumns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,34 +15,31 @@ if TYPE_CHECKING:
 _MOST_TEXTS, _FEWEST_IDS = 255, 10
 
 
-def training_features(
-    rankings: "Rankings", text: str | None, prose: str | None = None
-) -> "pd.DataFrame":
+def training_features(rankings: "Rankings", named: FeatureColumns) -> "pd.DataFrame":
     """Return the features of instances, which are all columns that hold no rankings."""
     table = rankings.table
     if not rankings.features:
         raise table.error("every column holds rankings: there is no feature to learn from.")
-    columns = features_of(table, rankings.features, text, len(rankings.rows), prose)
+    columns = features_of(table, rankings.features, named, len(rankings.rows))
     return columns.iloc[rankings.rows].reset_index(drop=True)
 
 
 def features_of(
     table: "Table",
     names: Iterable[str],
-    text: str | None,
+    named: FeatureColumns,
     instances: int,
-    prose: str | None = None,
 ) -> "pd.DataFrame":
     """Return columns of numbers, and of text with NaN for missing, of so many instances.
 
     Prose, whose words are learned from, has the dtype of strings; names of things are objects.
     """
-    written = [] if prose is None else table.columns(prose)
+    written = [] if named.text_features is None else table.columns(named.text_features)
     names = list(names)
     for name in written:
         if name not in names:
             raise table.error(f"--text-features {name}: the column is no feature.")
-    as_text = [*written, *([] if text is None else table.columns(text))]
+    as_text = [*written, *([] if named.text is None else table.columns(named.text))]
     features = table.features(names, as_text or None)
     features = features.astype(dict.fromkeys(written, "string"))
     for name in text_columns(features):

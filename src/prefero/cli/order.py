@@ -9,10 +9,10 @@ from prefero._inference import kind_of, new_features, unseen_names
 from prefero._names import did_you_mean
 from prefero._pipelines import at_final_step, final_step, fit_final
 from prefero.cli.console import count, print_json, say
+from prefero.cli.groups import with_groups
 from prefero.cli.models import parse_settings, say_unseen
 from prefero.cli.options import (
     DataFile,
-    IgnoreOption,
     JsonOption,
     KeyFileOption,
     ModelFile,
@@ -20,8 +20,6 @@ from prefero.cli.options import (
     NewDataFile,
     SeedOption,
     SetOption,
-    TextFeaturesOption,
-    TextOption,
     read_key,
     table_out,
 )
@@ -29,14 +27,10 @@ from prefero.cli.order_compare import EXAMPLES as COMPARE_EXAMPLES
 from prefero.cli.order_compare import compare
 from prefero.cli.orderers import (
     CONSTANT,
-    ORDERERS,
     TAKE_MISSING,
-    Columns,
-    FeaturesOption,
-    GradeOption,
     GroupOption,
+    ObjectColumns,
     Objects,
-    RankOption,
     ReduceOption,
     build_orderer,
     groups_of,
@@ -44,8 +38,9 @@ from prefero.cli.orderers import (
     refuse_gaps,
     try_orderers,
 )
-from prefero.cli.rankers import AUTO
+from prefero.cli.rankers import AUTO, ORDERERS
 from prefero.cli.tables import read, write
+from prefero.cli.trials import Plan
 from prefero.exceptions import ModelFileError
 
 EXAMPLES = (
@@ -76,16 +71,12 @@ def _known_orderer(name: str) -> str:
 
 
 @order.command()
+@with_groups
 def train(
     data: DataFile,
     out: ModelOutOption,
-    group: GroupOption = None,
-    rank: RankOption = None,
-    grade: GradeOption = None,
-    features: FeaturesOption = None,
-    ignore: IgnoreOption = None,
-    text: TextOption = None,
-    text_features: TextFeaturesOption = None,
+    *,
+    columns: ObjectColumns,
     model: Annotated[
         str,
         typer.Option(
@@ -110,7 +101,7 @@ def train(
     parameters = parse_settings(settings)
     if parameters and model == AUTO:
         raise typer.BadParameter("--set needs the name of one orderer: add --model.")
-    objects = read_objects(data, Columns(group, rank, grade, features, ignore, text, text_features))
+    objects = read_objects(data, columns)
     if model == AUTO:
         model, rho = _best(objects, reduce, seed)
     else:
@@ -150,7 +141,7 @@ def _cross_validated(objects: Objects, name: str, reduce: int | None, seed: int)
     folds = min(_FOLDS, objects.witnesses)
     if folds < 2 or (objects.groups is None and folds < _FOLDS):
         return None
-    trials = try_orderers([name], [objects], folds=folds, reduce=reduce, seed=seed)
+    trials = try_orderers([name], [objects], Plan(folds=folds, seed=seed), reduce=reduce)
     for reason in trials.failed.values():
         say(f"It could not be cross-validated: {reason}")
     values: Any = trials.results["rho"] if len(trials.results) else []
@@ -166,7 +157,7 @@ def _best(objects: Objects, reduce: int | None, seed: int) -> tuple[str, float |
     if folds < 2:
         say("Too few orders to choose by: svm.")
         return "svm", None
-    trials = try_orderers(ORDERERS, [objects], folds=folds, reduce=reduce, seed=seed)
+    trials = try_orderers(ORDERERS, [objects], Plan(folds=folds, seed=seed), reduce=reduce)
     for (name, _), reason in trials.failed.items():
         say(f"{name} is left out: {reason}")
     means = {

@@ -14,39 +14,28 @@ from prefero.cli.automatic import (
     TimeLimitOption,
     choose,
     fit_automatic,
-    measure_of_automatic,
 )
 from prefero.cli.console import count, print_json, say
 from prefero.cli.features import training_features
+from prefero.cli.groups import with_groups
+from prefero.cli.label_tables import LabelTable
 from prefero.cli.models import build, fit, parse_settings
 from prefero.cli.options import (
     OF_SCORES,
-    BudgetOption,
-    CostOption,
-    CostWeightOption,
-    CutoffOption,
     DataFile,
-    DirectionOption,
-    Format,
-    FormatOption,
+    FeatureColumns,
     GroupsOption,
-    IgnoreOption,
-    InstanceOption,
     JobsOption,
     JsonOption,
     KeyFileOption,
-    LabelsOption,
-    Measure,
+    LabelTableOption,
+    Meaning,
     MeasureOption,
     ModelOption,
     ModelOutOption,
     Reading,
     SeedOption,
     SetOption,
-    TextFeaturesOption,
-    TextOption,
-    Unranked,
-    UnrankedOption,
     measure_for,
     read_key,
 )
@@ -77,35 +66,29 @@ class Trained:
     rows: int
     labels: list[str]
     features: list[str]
-    measure: Measure
+    measure: str
     cross_validated: dict[str, float]
     verdict: str | None
 
 
+@with_groups
 def train(
     data: DataFile,
     out: ModelOutOption,
-    labels: LabelsOption = None,
-    format: FormatOption = Format.RANKS,
-    higher_is_better: DirectionOption = None,
+    *,
+    meaning: Meaning,
     model: ModelOption = AUTO,
     measure: MeasureOption = None,
     settings: SetOption = [],  # noqa: B006 (typer copies it)
-    ignore: IgnoreOption = None,
-    text: TextOption = None,
-    text_features: TextFeaturesOption = None,
+    label_table: LabelTableOption = None,
+    columns: FeatureColumns,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="How much each row counts.")
     ] = None,
     groups: GroupsOption = None,
     effort: EffortOption = Effort.BALANCED,
     time_limit: TimeLimitOption = None,
-    unranked: UnrankedOption = Unranked.UNKNOWN,
-    instance: InstanceOption = None,
-    cutoff: CutoffOption = None,
-    cost: CostOption = None,
-    cost_weight: CostWeightOption = None,
-    budget: BudgetOption = None,
+    reading: Reading,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
     key_file: KeyFileOption = None,
@@ -117,19 +100,18 @@ def train(
     parameters = parse_settings(settings)
     if parameters and model == AUTO:
         raise typer.BadParameter("--set needs the name of one ranker: add --model.")
-    reading = Reading(
-        *(format, labels, higher_is_better, unranked, instance),
-        *(cutoff, cost, cost_weight, budget),
-    )
-    training = read_training(data, reading, ignore, weights, groups)
+    training = read_training(data, reading, columns.ignore, weights, groups)
     rankings = training.rankings
-    features = training_features(rankings, text, text_features)
+    features = training_features(rankings, columns)
     wonder_about_leaks(rankings, features)
     multilabel = rankings.calibrated is not None
-    plan = Plan(measure_for(measure, multilabel, costs=cost is not None), seed=seed)
+    plan = Plan(measure_for(measure, multilabel, costs=reading.cost is not None), seed=seed)
     ways = {"effort": effort.value, "time_limit": time_limit, "n_jobs": jobs}
-    if model == AUTO and not multilabel:
-        plan = replace(plan, measure=measure_of_automatic(plan.measure))
+    if label_table is not None:
+        sample = Sample.of(data.stem, rankings, features, training.groups, plan)
+        table = LabelTable.of(label_table, sample, reading, plan)
+        found = table.fit(model, training, features, parameters)
+    elif model == AUTO and not multilabel:
         # It divides the rows by itself.
         whole = replace(plan, most_rows=0, folds=0)
         everyone = Sample.of(data.stem, rankings, features, training.groups, whole)
@@ -139,7 +121,7 @@ def train(
     save(found.ranker, out, key=read_key(key_file))
     done = Trained(
         *(found.name, str(out), len(rankings.ranks), rankings.labels, list(features)),
-        *(plan.measure, found.held_out, found.verdict),
+        *(found.measure, found.held_out, found.verdict),
     )
     if as_json:
         print_json(asdict(done))
@@ -190,7 +172,7 @@ def _fit_one(
 ) -> Found:
     """Fit one ranker: that of a name, or the best multilabel ranker in cross-validation."""
     rankings = training.rankings
-    found = Found(None, model, {}, None)
+    found = Found(None, model, {}, None, plan.measure)
     if model == AUTO:
         sample = Sample.of(name, rankings, features, training.groups, plan)
         found = choose(sample, plan, jobs)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._docs import documented
 from prefero._pipelines import final_step
 from prefero._sklearn import HasMethods, StrOptions
-from prefero._state import Array, FittedState, Model, State
+from prefero._state import Array, FittedState, Model, Names, State
 from prefero._typing import Mask, Values
 from prefero.base import BaseLabelRanker, OrdererMixin
 from prefero.ordering import BoostingOrderer, ExpectedRankOrderer
@@ -67,6 +67,9 @@ class LabelFeatureRanker(BaseLabelRanker):
         The fitted orderer of pairs.
     label_features_ : ndarray of shape (n_labels, n_label_features)
         The features of the labels of training.
+    label_feature_names_in_ : ndarray of shape (n_label_features,), dtype object
+        Their names, if ``label_features`` is a table whose columns are named by texts; the
+        columns of other tables of labels are then found by their names.
 
     Notes
     -----
@@ -102,6 +105,7 @@ class LabelFeatureRanker(BaseLabelRanker):
 
     _fitted_state: ClassVar[FittedState] = {
         "label_features_": Array("f8", "n_labels", "n_label_features"),
+        "label_feature_names_in_": Names("n_label_features", optional=True),
         "label_center_": Array("f8", "n_label_features"),
         "label_scale_": Array("f8", "n_label_features"),
         "center_": Array("f8", "n_features"),
@@ -141,6 +145,9 @@ class LabelFeatureRanker(BaseLabelRanker):
 
     def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
         Z = self.label_features_ = self._given_features()
+        names = _column_names(self.label_features)
+        if names is not None:
+            self.label_feature_names_in_ = names
         times = weight.astype(np.int64)
         if (times != weight).any():
             row = int(np.argmax(times != weight))
@@ -218,13 +225,23 @@ class LabelFeatureRanker(BaseLabelRanker):
             raise ValueError(
                 "The ranker was trained without label_features: it can rank no other labels."
             )
-        features = _check_labels(labels, "labels")
+        features = _check_labels(self._in_order(labels), "labels")
         if features.shape[1] != self.label_features_.shape[1]:
             raise ValueError(
                 f"labels have {features.shape[1]} features, but label_features had "
                 f"{self.label_features_.shape[1]}."
             )
         return features
+
+    def _in_order(self, labels: Any) -> Any:
+        """The columns of a table in the order of training, found by their names."""
+        known, there = getattr(self, "label_feature_names_in_", None), _column_names(labels)
+        if known is None or there is None:
+            return labels
+        lost = [name for name in known if name not in there]
+        if lost:
+            raise ValueError(f"labels lack the feature {lost[0]!r} that label_features had.")
+        return labels[list(known)]
 
     def decision_function(self, X: Any, labels: ArrayLike | None = None) -> Values:
         """Return scores whose descending order is the predicted order.
@@ -281,6 +298,13 @@ class LabelFeatureRanker(BaseLabelRanker):
         order = np.argsort(self.predict(X, labels), axis=1)
         names = getattr(labels, "index", range(order.shape[1]))
         return np.asarray(names)[order[:, :top]]
+
+
+def _column_names(features: Any) -> NDArray[np.object_] | None:
+    """The names of the columns of a table; None if there are none, or they are no texts."""
+    names = list(getattr(features, "columns", []))
+    named = bool(names) and all(isinstance(name, str) for name in names)
+    return np.array(names, dtype=object) if named else None
 
 
 def _check_labels(features: Any, name: str) -> Values:
