@@ -24,15 +24,14 @@ from typing import Any
 
 import numpy as np
 from kebi import (
-    ALL_SETS,
-    SMALL_SETS,
-    arguments,
     beside,
+    kebi_arguments,
     parse,
     publish,
     published,
     read_set,
     run_kebi,
+    sets_to_run,
 )
 from scipy.stats import spearmanr
 from sklearn.base import BaseEstimator, clone
@@ -198,20 +197,14 @@ def curve_table(results: Table) -> Table:
 
 def main() -> None:
     """Run the experiments and print the tables."""
-    parser = arguments("Table 2 and Figure 1 of Cheng et al. 2009, ours beside theirs.")
+    parser = kebi_arguments("Table 2 and Figure 1 of Cheng et al. 2009, ours beside theirs.")
     parser.add_argument(
         "--methods", nargs="+", choices=METHODS, default=list(OF_THE_PAPER | PRUNED)
     )
     options = parse(parser)
     methods = {name: METHODS[name] for name in options.methods}
-    results = run_kebi(
-        methods,
-        missing=RATES,
-        quick=options.quick,
-        n_repeats=options.repetitions,
-        n_jobs=options.jobs,
-        folder=options.folder,
-    )
+    sets = sets_to_run(options)
+    results = run_kebi(methods, options, sets=sets, missing=RATES)
     tables = {
         f"Table 2: Kendall's tau, {rate:.0%} of the labels missing": beside_the_paper(results, rate)
         for rate in RATES
@@ -219,7 +212,6 @@ def main() -> None:
     tables["Kendall's tau lost from 0% to 60% missing labels"] = losses_by_missing(results)
     if "IBLR" in methods:
         head = "Spearman correlation of the reliability and tau of IBLR over test instances"
-        sets = SMALL_SETS if options.quick else ALL_SETS
         tables[head] = Table([reliability_row(name) for name in sets])
     curve = run_experiment(
         methods,

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-from kebi import arguments, beside, parse, publish, published, run_kebi
+from kebi import beside, kebi_arguments, parse, publish, published, run_kebi, sets_to_run
 
 from prefero import ForestLabelRanker, TreeLabelRanker
 from prefero.study import Table
@@ -62,18 +62,11 @@ def row_maximum(*tables: dict[tuple[str, float], float]) -> dict[tuple[str, floa
 
 def main() -> None:
     """Run trees and forests and print the tables."""
-    parser = arguments("Tables 4 and 6 of de Sá et al. (2017).")
+    parser = kebi_arguments("Tables 4 and 6 of de Sá et al. (2017).")
     parser.add_argument("--trees-only", action="store_true", help="leave the forests out")
     options = parse(parser)
     rankers = TREES if options.trees_only else TREES | FORESTS
-    results = run_kebi(
-        rankers,
-        quick=options.quick,
-        n_repeats=options.repetitions,
-        n_jobs=options.jobs,
-        folder=options.folder,
-        details={"depth": depth},
-    )
+    results = run_kebi(rankers, options, sets=sets_to_run(options), details={"depth": depth})
     taus = {
         name: published(file, method=name)
         for file, names in {

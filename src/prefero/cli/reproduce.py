@@ -55,7 +55,7 @@ def reproduce(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="The folder of the data; else PREFERO_DATA. openml: download by name what is there.",
+            help="The folder of the data; else PREFERO_DATA. openml: download sets by name.",
         ),
     ] = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="How much to do at a time.")] = None,
