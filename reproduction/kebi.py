@@ -196,6 +196,32 @@ def beside(
     return Table(rows) + _means(rows)
 
 
+def agreement(table: Table, head: str, near: float = 0.01) -> tuple[str, str]:
+    """Say whether a column of `beside` meets the published one, and how far apart they are.
+
+    It is met if the figures are no more than ``near`` apart in the mean of the sets, in part if
+    no more than three times that.
+    """
+    gaps = {
+        row["dataset"]: row[head] - row[f"{head} (published)"]
+        for row in table
+        if not row["dataset"].startswith("mean of")
+    }
+    gaps = {name: gap for name, gap in gaps.items() if not np.isnan(gap)}
+    mean = float(np.mean(np.abs(list(gaps.values()))))
+    farthest = max(gaps, key=lambda name: abs(gaps[name]))
+    words = f"{head}: {mean:.3f} apart in the mean of {len(gaps)} sets, farthest on {farthest} "
+    met = "yes" if mean <= near else "partly" if mean <= 3 * near else "no"
+    return met, f"{words}({gaps[farthest]:+.3f})"
+
+
+def item(place: str, ours: str, *found: tuple[str, str]) -> tuple[str, str, str, str]:
+    """Put what was found of several columns into one row of the last table of a page."""
+    verdicts = {met for met, _ in found}
+    met = verdicts.pop() if len(verdicts) == 1 else "partly"
+    return place, ours, met, "; ".join(words for _, words in found)
+
+
 def _of_rate(figures: Published, missing: float) -> dict[str, float]:
     return {name: value for (name, rate), value in figures.items() if np.isclose(rate, missing)}
 
