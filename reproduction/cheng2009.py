@@ -103,8 +103,8 @@ NOTES = {
     "IBLR": """\
 - IBLR is `NeighborsLabelRanker.iblr()`: Algorithm 1 as printed on standardised features, neighbours
   weighed as Dudani does times the share of labels that they rank, all features alike. The size of
-  the neighbourhood is chosen by leaving out one training case after the other; of sizes within a
-  standard error of the best the largest is taken, where the paper says "cross validation".
+  the neighbourhood is the best of twenty (1 to 200) by leaving out one training case after the
+  other, where the paper says "cross validation on the training set".
 """,
     DEFAULT: """\
 - "our default neighbours" is `NeighborsLabelRanker()`, which weighs features, judges pairs and is
