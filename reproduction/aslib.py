@@ -6,20 +6,17 @@
 
 Every scenario of ASlib in ``aslib`` under the folder that PREFERO_DATA names, on its official
 folds, by rankers that see the ranks of the solvers alone and by the same rankers with their run
-times as scores. Beside them stand figures of the literature, where ``published`` holds them.
+times as scores. Beside them stand figures of the literature.
 """
 
-import csv
 import warnings
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from kebi import arguments, cached, parse, publish
+from kebi import arguments, cached, need, parse, publish, published_rows
 from real import CONSTANT, Real, read_scenario
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
@@ -89,6 +86,7 @@ def rankers() -> dict[str, tuple[Any, bool]]:
 def main() -> None:
     """Run every scenario that is there and print the shares, ours beside theirs."""
     options = parse(arguments("Close the gap between the single and the virtual best solver."))
+    need(["aslib"])
     run = cached(run_cell, options.folder)
     names = [name for name in rankers() if not options.quick or name.startswith(QUICK)]
     whole: list[dict[str, Any]] = []
@@ -203,18 +201,12 @@ def of_folds(folds: list[dict[str, Any]], name: str) -> float:
 
 def published(scenario: str) -> dict[str, float]:
     """Return the shares that the literature gives; NaN where it gives none."""
-    path = benchmark_path(".").parent / "published" / "aslib_published.csv"
-    if not path.is_file():
-        return {}
-    figures = dict(_rows(path, scenario))
+    figures = {
+        row["method"]: float(row["value"])
+        for row in published_rows("aslib_published.csv")
+        if row["scenario"] == scenario
+    }
     return {f"{head} (published)": figures.get(name, np.nan) for head, name in PUBLISHED.items()}
-
-
-def _rows(path: Path, scenario: str) -> Iterator[tuple[str, float]]:
-    with path.open(newline="", encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            if row["scenario"] == scenario and row["measure"].startswith("gap_closed"):
-                yield row["method"], float(row["value"])
 
 
 def with_mean(rows: list[dict[str, Any]]) -> Table:

@@ -16,7 +16,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from kebi import ALL_SETS, Published, arguments, parse, publish, published, read_set
+from kebi import (
+    ALL_SETS,
+    Published,
+    arguments,
+    file_of,
+    need,
+    parse,
+    publish,
+    published,
+    read_set,
+)
 from real import CONSTANT, Real, find_sets, rankers
 from sklearn.model_selection import RepeatedKFold
 
@@ -79,6 +89,7 @@ def main() -> None:
     parser.add_argument("--effort", default="balanced", choices=("quick", "balanced", "best"))
     parser.add_argument("--singles", action="store_true", help="every single ranker too")
     options = parse(parser)
+    need(["real"] if options.real else map(file_of, options.sets))
     results = run_real(options) if options.real else run_sets(options)
     if not len(results):
         raise FileNotFoundError("No set was found: set PREFERO_DATA to the folder of the data.")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from brinker2007 import EXPRESSION_SETS, read_expression, read_multilabel, scores_of
 from joblib import Parallel, delayed
-from kebi import arguments, cached, parse, publish
+from kebi import arguments, cached, need, parse, publish
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -91,6 +91,7 @@ def main() -> None:
     options = parse(arguments("Compare label rankers as multilabel rankers."))
     run = cached(run_cell, options.folder)
     names = QUICK if options.quick else ["emotions", "yeast", *EXPRESSION_SETS]
+    need(file_of(name) for name in names)
     cells = [(name, method) for name in names for method in methods()]
     found = Parallel(options.jobs)(delayed(run)(*cell) for cell in cells)
     values = dict(zip(cells, found, strict=True))
@@ -103,6 +104,12 @@ def main() -> None:
         means = {m: float(np.mean([row[m] for row in rows])) for m in methods()}
         tables[measure] = Table([*rows, {"set": f"mean of {len(rows)}"} | means])
     publish("Label rankers on label sets", tables, options.output, reading=READING)
+
+
+def file_of(name: str) -> str:
+    """Return what holds a set in the folder of the data."""
+    expression = name in EXPRESSION_SETS
+    return f"yeast_expression/{name}_real.csv" if expression else f"multilabel/{name}/{name}_X.csv"
 
 
 def run_cell(name: str, method: str) -> dict[str, float]:
