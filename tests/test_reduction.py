@@ -24,20 +24,31 @@ def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("correlation", ["kendall", "spearman"])
-@settings(max_examples=30)
+MEASURES = {
+    ("kendall", "a"): "tau-a",
+    ("kendall", "b"): "tau-b",
+    ("spearman", "a"): "rho-a",
+    ("spearman", "b"): "spearman",
+}
+
+
+@pytest.mark.parametrize("deflate", [False, True])
+@pytest.mark.parametrize(("correlation", "ties"), MEASURES)
+@settings(max_examples=20)
 @given(objects=grouped_objects(columns=4, groups=(3, 6), size=(2, 6)), seed=st.integers(0, 9))
-def test_the_algorithm_of_figure_3(correlation, objects, seed):
+def test_the_algorithm_of_figure_3(correlation, ties, deflate, objects, seed):
     values, ranks, starts = objects
     # Binary and tied attributes beside two in general position.
     values = values + np.random.default_rng(seed).normal(size=values.shape) * [1, 1, 0, 0]
     groups = Groups(np.arange(len(ranks)), starts)
     positions = groups.positions(ranks)
     assume((groups.levels(ranks) > 0).any())
-    reducer = RankCorrelationReducer(2, correlation=correlation).fit(values, ranks, groups.codes)
+    reducer = RankCorrelationReducer(
+        2, correlation=correlation, ties=ties, deflate_orders=deflate
+    ).fit(values, ranks, groups.codes)
     assume(reducer.n_components_ == 2 and reducer.concordance_.min() > 1e-6)
     expected, norms = rank_correlation_components(
-        values, positions, starts, 2, "tau-b" if correlation == "kendall" else correlation
+        values, positions, starts, 2, MEASURES[correlation, ties], deflate
     )
     assert_allclose(reducer.components_, expected, atol=1e-6)
     assert_allclose(reducer.concordance_, norms)
@@ -105,6 +116,24 @@ def test_a_binary_attribute_weighs_as_much_as_a_number_that_agrees_as_well(corre
     best = [1.0, np.sqrt(4 / 6) if correlation == "kendall" else np.sqrt(16 / 20)]
     assert_allclose(reducer.components_[0], best / np.linalg.norm(best))
     assert_allclose(reducer.concordance_, np.linalg.norm(best))
+
+
+@pytest.mark.parametrize("correlation", ["kendall", "spearman"])
+def test_tied_pairs_count_zero_with_ties_a(correlation):
+    X = np.array([[1.0, 4.0], [1.0, 3.0], [0.0, 2.0], [0.0, 1.0]])
+    reducer = RankCorrelationReducer(1, correlation=correlation, ties="a").fit(X, [1, 2, 3, 4])
+    binary = 4 / 6 if correlation == "kendall" else 4 / 5
+    assert_allclose(reducer.components_[0], [binary, 1] / np.hypot(binary, 1))
+
+
+def test_orders_that_one_direction_explains_have_nothing_left_to_teach():
+    X, y, groups = artificial_orders(0)
+    twice = RankCorrelationReducer(2).fit(X, y, groups)
+    deflated = RankCorrelationReducer(2, deflate_orders=True).fit(X, y, groups)
+    assert_allclose(deflated.components_[0], twice.components_[0])
+    assert not np.allclose(deflated.components_[1], twice.components_[1], atol=0.1)
+    # What one component leaves of a place is the little that a line cannot say of it.
+    assert deflated.concordance_[1] < 0.2 * deflated.concordance_[0]
 
 
 def test_auto_stops_where_shuffled_orders_agree_as_well():
