@@ -46,9 +46,7 @@ SMALL_SETS = (
 LARGE_SETS = ("calhousing", "cpu-small", "elevators", "fried", "pendigits")
 ALL_SETS = tuple(sorted(SMALL_SETS + LARGE_SETS))
 OPENML = "openml"
-ON_OPENML = (
-    *("authorship", "glass", "iris", "pendigits", "segment", "vehicle", "vowel", "wine"),
-)
+ON_OPENML = (*("authorship", "glass", "iris", "pendigits", "segment", "vehicle", "vowel", "wine"),)
 PUBLISHED_TABLES = Path(__file__).parent / "published"
 N_FOLDS = 10
 

@@ -102,7 +102,8 @@ def test_scores_far_apart_stay_finite():
     Y = np.array([[3.0, 2, 1, np.nan], [1, 2, 2, 3]])
     found = choices_of(Y).loss(np.array([[2000.0, 0, -2000, 9e9]] * 2))
     assert_allclose(found.loss, [(4000 + 2000) / 3, 9e9])
-    assert np.isfinite(found.incoming).all() and np.isfinite(found.outgoing).all()
+    assert np.isfinite(found.incoming).all()
+    assert np.isfinite(found.outgoing).all()
 
 
 def test_complete_strict_rankings_have_the_loss_of_their_domination():

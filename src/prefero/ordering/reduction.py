@@ -54,8 +54,8 @@ class RankCorrelationReducer(
     sample orders and the orders of their objects by attribute k; the features are then
     projected on the complement of the component, and so on. By default the correlations make up
     for ties (tau-b, and rho as the correlation of mean ranks), so binary attributes count in
-    full; an attribute that is constant in an order counts nothing there. Attributes on different scales
-    are better standardized first: a component adds them up as they are.
+    full; an attribute that is constant in an order counts nothing there. Attributes on different
+    scales are better standardized first: a component adds them up as they are.
 
     Parameters
     ----------
