@@ -140,13 +140,13 @@ DEFAULTS: dict[str, Any] = {
 def main() -> None:
     """Make every table and figure."""
     parser = arguments("Repeat the experiments of Kamishima & Akaho (2006).")
-    parser.add_argument("--draws", type=int, default=3, help="draws of SUSHI")
+    parser.add_argument("--draws", type=int, default=10, help="draws of SUSHI")
     parser.add_argument("--text-folds", type=int, default=2, help="of the five of the text set")
     options = parse(parser)
     need(FILES)
     draws, folds = (1, 1) if options.quick else (options.draws, options.text_folds)
     # Vectors cost next to nothing.
-    many = 10 * draws
+    many = 3 * draws
     printed = draw_scores(AS_PRINTED, draws, options.jobs, options.folder)
     defaults = draw_scores(DEFAULTS, draws, options.jobs, options.folder)
     sushi = curves("sushi", range(draws), options.jobs, options.folder)
