@@ -267,11 +267,11 @@ OF_THE_PAPER = (
     ("Figures 1 and 2", "tests and docs/preferences.md", "yes", ""),
     ("Figure 3, boosting", "solver='boosting', a test of each step", "yes", ""),
     ("Theorem 1", "a test of each step", "yes", ""),
-    ("Figure 4", "counts and tfidf, boosting", "in part", "2316 and 6000 articles, not 66,000"),
+    ("Figure 4", "counts and tfidf, boosting", "partly", "2316 and 6000 articles, not 66,000"),
     ("'domination is best on all four'", "Is domination best?", "no", "see the table"),
     ("'far better than disagreement'", "Is domination best?", "no", "see the table"),
-    ("section 5, inner product spaces", "Beyond the paper", "", "proposed there, not done"),
-    ("section 5, probabilistic models", "Beyond the paper", "", "proposed there, not done"),
+    ("section 5, inner product spaces", "Beyond the paper", "beyond", "proposed there, not done"),
+    ("section 5, probabilistic models", "Beyond the paper", "beyond", "proposed there, not done"),
 )
 
 
