@@ -4,6 +4,7 @@ A directed edge says that one label is preferred to another. Graphs may be spars
 cycles; a graph has no self-loop and at most one edge between two labels.
 """
 
+from prefero.preferences._choices import Choices
 from prefero.preferences._decomposition import (
     DECOMPOSITIONS,
     Decomposition,
@@ -16,6 +17,7 @@ from prefero.preferences._linear import SignedFeatures
 
 __all__ = [
     "DECOMPOSITIONS",
+    "Choices",
     "Decomposition",
     "PreferenceGraphs",
     "SignedFeatures",
