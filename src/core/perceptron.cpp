@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/lanes.hpp"
 #include "core/wide.hpp"
 
 namespace prefero {
@@ -64,23 +65,22 @@ struct Placed {
     std::vector<std::int64_t> change;
 };
 
-PREFERO_WIDE std::int64_t sweep(double score, const double* others, double margin,
-                                std::size_t count, std::int64_t* change) {
+// Judges preferences of one label over neighbours; `updates` counts for each, or is null.
+PREFERO_INLINE std::int64_t judge_run(double score, const double* others, std::size_t count,
+                                      PerceptronOptions options, std::int64_t* updates,
+                                      std::int64_t* change) {
     std::int64_t failed = 0;
-    for (std::size_t k = 0; k < count; ++k) {
-        const std::int64_t fails = !(score > others[k] + margin);
-        change[k] -= fails;
-        failed += fails;
+    if (updates == nullptr) {
+        for (std::size_t k = 0; k < count; ++k) {
+            const std::int64_t fails = !(score > others[k] + options.margin);
+            change[k] -= fails;
+            failed += fails;
+        }
+        return failed;
     }
-    return failed;
-}
-
-PREFERO_WIDE std::int64_t sweep_alive(double score, const double* others, double margin,
-                                      std::size_t count, std::int64_t alpha,
-                                      std::int64_t* updates, std::int64_t* change) {
-    std::int64_t failed = 0;
     for (std::size_t k = 0; k < count; ++k) {
-        const std::int64_t fails = (updates[k] < alpha) & !(score > others[k] + margin);
+        const std::int64_t fails =
+            (updates[k] < options.alpha) & !(score > others[k] + options.margin);
         updates[k] += fails;
         change[k] -= fails;
         failed += fails;
@@ -88,7 +88,16 @@ PREFERO_WIDE std::int64_t sweep_alive(double score, const double* others, double
     return failed;
 }
 
-// The same of layers; `updates` counts the edges of the row.
+PREFERO_WIDE std::int64_t judge_long_run(double score, const double* others, std::size_t count,
+                                         PerceptronOptions options, std::int64_t* updates,
+                                         std::int64_t* change) {
+    return judge_run(score, others, count, options, updates, change);
+}
+
+// Fewer are not worth a call.
+constexpr std::size_t long_run = 16;
+
+// The same of layers; `updates` counts for the edges of the row, or is null.
 std::int64_t judge(LayeredGraphs graphs, std::size_t row, const std::vector<double>& scores,
                    PerceptronOptions options, std::int64_t* updates, Placed& placed,
                    std::vector<std::int64_t>& change) {
@@ -104,16 +113,13 @@ std::int64_t judge(LayeredGraphs graphs, std::size_t row, const std::vector<doub
         end = behind_layer(layer, begin, count);
         const double* others = placed.score.data() + end;
         std::int64_t* moved = placed.change.data() + end;
+        const std::size_t run = count - end;
         for (std::size_t p = begin; p < end; ++p) {
             const double score = placed.score[p];
-            std::int64_t failed = 0;
-            if (options.alpha_per_edge) {
-                failed = sweep_alive(score, others, options.margin, count - end, options.alpha,
-                                     updates, moved);
-                updates += count - end;
-            } else {
-                failed = sweep(score, others, options.margin, count - end, moved);
-            }
+            const std::int64_t failed =
+                run < long_run ? judge_run(score, others, run, options, updates, moved)
+                               : judge_long_run(score, others, run, options, updates, moved);
+            if (updates != nullptr) updates += run;
             placed.change[p] += failed;
             violated += failed;
         }
@@ -163,25 +169,25 @@ std::int64_t perceptron_epoch(SparseRows X, EdgeLists edges, const double* row_w
                               const std::int64_t* order, std::size_t labels,
                               PerceptronOptions options, PerceptronState& state,
                               Interruption& interruption) {
-    return visit_rows(X, row_weight, order, labels, options, state, interruption,
-                      [&](std::size_t row, const std::vector<double>& scores,
-                          std::vector<std::int64_t>& change) {
-                          return judge(edges, row, scores, options, state.updates, change);
-                      });
+    return visit_rows(
+        X, row_weight, order, labels, options, state, interruption,
+        [&](std::size_t row, const std::vector<double>& scores, std::vector<std::int64_t>& change) {
+            return judge(edges, row, scores, options, state.updates, change);
+        });
 }
 
 std::int64_t perceptron_epoch(SparseRows X, LayeredGraphs graphs, const double* row_weight,
                               const std::int64_t* order, PerceptronOptions options,
                               PerceptronState& state, Interruption& interruption) {
     Placed placed{std::vector<double>(graphs.labels), std::vector<std::int64_t>(graphs.labels)};
-    const std::vector<std::int64_t> begin =
-        options.alpha_per_edge ? layered_edge_begin(graphs) : std::vector<std::int64_t>(X.rows);
-    return visit_rows(X, row_weight, order, graphs.labels, options, state, interruption,
-                      [&](std::size_t row, const std::vector<double>& scores,
-                          std::vector<std::int64_t>& change) {
-                          return judge(graphs, row, scores, options, state.updates + begin[row],
-                                       placed, change);
-                      });
+    std::vector<std::int64_t> begin;
+    if (options.alpha_per_edge) begin = layered_edge_begin(graphs);
+    return visit_rows(
+        X, row_weight, order, graphs.labels, options, state, interruption,
+        [&](std::size_t row, const std::vector<double>& scores, std::vector<std::int64_t>& change) {
+            std::int64_t* updates = options.alpha_per_edge ? state.updates + begin[row] : nullptr;
+            return judge(graphs, row, scores, options, updates, placed, change);
+        });
 }
 
 std::vector<std::int64_t> layered_edge_begin(LayeredGraphs graphs) {

@@ -13,6 +13,7 @@ import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from xml.etree import ElementTree
 
 from attack.disks import fill_a_disk, save_into_a_closed_folder
 from attack.killing import kill_comparisons, kill_saves, kill_trainings
@@ -22,6 +23,7 @@ from attack.tables import table_of
 ROOT = Path(__file__).parents[2]
 DONE = ROOT / "build" / "attack"
 PAGE = ROOT / "docs" / "results" / "reliability.md"
+SANITIZED = ROOT / "build" / "sanitize" / "report.xml"
 
 
 def kept(name):
@@ -126,7 +128,20 @@ def page(models, tables, files):
     lines += ["", f"## {tables.total():,} hostile tables", "", table_of(tables)]
     lines += ["", "## Kills and disks", "", "| what | times | wrong |", "|---|---:|---|"]
     lines += [f"| {what} | {n} | {'; '.join(wrong) or 'nothing'} |" for what, n, wrong in files]
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, *sanitized(), ""])
+
+
+def sanitized():
+    """What the last ``make sanitize`` found."""
+    if not SANITIZED.exists():
+        return []
+    suites = list(ElementTree.parse(SANITIZED).getroot().iter("testsuite"))
+    tests, failed, skipped = (
+        sum(int(suite.get(name, 0)) for suite in suites for name in names)
+        for names in (["tests"], ["failures", "errors"], ["skipped"])
+    )
+    said = f"{tests - failed - skipped:,} tests passed, {skipped} were skipped, {failed} failed"
+    return ["", "## Under AddressSanitizer and UBSan", "", f"{said} (`make sanitize`)."]
 
 
 def main():

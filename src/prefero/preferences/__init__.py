@@ -10,6 +10,7 @@ from prefero.preferences._decomposition import (
     Decomposition,
     Subgraphs,
     WeightedEdges,
+    by_layer,
     decompose,
 )
 from prefero.preferences._graphs import PreferenceGraphs
@@ -23,5 +24,6 @@ __all__ = [
     "SignedFeatures",
     "Subgraphs",
     "WeightedEdges",
+    "by_layer",
     "decompose",
 ]
