@@ -2,9 +2,8 @@
 
 import json
 import select
-import socket
-import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import NamedTuple
 
@@ -50,7 +49,9 @@ def huge_number(random, good, slowly):
     """Numbers that no float, or no single-precision float, can hold."""
     sign = random.choice(["", "-"])
     digits = random.choice([39, 400, 4000, 20_000])
-    number = sign + random.choice(["9" * (digits + 1), f"1e{digits}", f"1{'0' * digits}.5", "1e999999"])
+    number = sign + random.choice(
+        ["9" * (digits + 1), f"1e{digits}", f"1{'0' * digits}.5", "1e999999"]
+    )
     body = json.dumps(good)
     name = random.choice(list(good["instances"][0]))
     body = body.replace(f"{good['instances'][0][name]!r}", number, 1)
@@ -198,17 +199,21 @@ def send(server, attack):
             return "closed"
 
 
-def bombard(server, features, count, slowly=0.4, seed=0):
+def bombard(server, features, count, slowly=0.4, threads=8):
     """Send so many hostile requests; return how often each kind was answered how, and the worst.
 
     The worst are requests that were not refused, by the number that repeats them.
     """
-    seen, worst = Counter(), []
-    for number in range(seed, seed + count):
+
+    def attacked(number):
         attack = hostile(Random(number), features, slowly)
-        answer = send(server, attack)
-        seen[attack.kind, answer] += 1
-        refused = isinstance(answer, int) and 400 <= answer < 500
-        if not (refused or (answer == "closed" and attack.may_be_closed)):
-            worst.append((number, attack.kind, answer))
+        return number, attack, send(server, attack)
+
+    seen, worst = Counter(), []
+    with ThreadPoolExecutor(threads) as pool:
+        for number, attack, answer in pool.map(attacked, range(count)):
+            seen[attack.kind, answer] += 1
+            refused = isinstance(answer, int) and 400 <= answer < 500
+            if not (refused or (answer == "closed" and attack.may_be_closed)):
+                worst.append((number, attack.kind, answer))
     return seen, worst

@@ -1,12 +1,16 @@
 """A service in processes of its own, and clients that count: how fast, how often wrong."""
 
+import http.client
+import itertools
 import os
 import selectors
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -105,25 +109,12 @@ def _command(pid):
 
 def read_answer(connection):
     """Return status and body of an answer; ConnectionError if there is none, or a part."""
-    data = b""
-    while b"\r\n\r\n" not in data:
-        data += _some(connection)
-    head, _, body = data.partition(b"\r\n\r\n")
-    length = next(
-        int(line.partition(b":")[2])
-        for line in head.lower().split(b"\r\n")
-        if line.startswith(b"content-length:")
-    )
-    while len(body) < length:
-        body += _some(connection)
-    return int(head.split()[1]), body
-
-
-def _some(connection):
-    part = connection.recv(65536)
-    if not part:
-        raise ConnectionError("the connection was closed before the answer ended")
-    return part
+    answer = http.client.HTTPResponse(connection)
+    try:
+        answer.begin()
+        return answer.status, answer.read()
+    except http.client.HTTPException as error:
+        raise ConnectionError(f"there was no whole answer: {error!r}") from error
 
 
 class Load(NamedTuple):
@@ -209,3 +200,68 @@ class Client:
             return None
         self._idle.append(connection)
         return well and body == self._expected
+
+
+class Told(NamedTuple):
+    """What clients were told while workers were killed."""
+
+    right: int
+    wrong: int
+    broken: int  # connections that ended without a whole answer
+    seconds: list  # until there were as many workers as before
+
+
+def kill_under_load(server, answers, kills, clients=4):
+    """Kill workers one after the other while clients ask; ``answers`` are right, by their bodies."""
+    told, stop, errors = Counter(), threading.Event(), []
+
+    def ask():
+        try:
+            while not stop.is_set():
+                _ask_over_one_connection(server, answers, told, stop)
+        except BaseException as error:  # shown by the thread that asked for all this
+            errors.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(clients)]
+    for thread in threads:
+        thread.start()
+    try:
+        seconds = [_kill_one(server, told) for _ in range(kills)]
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    if errors:
+        raise errors[0]
+    return Told(told["right"], told["wrong"], told["broken"], seconds)
+
+
+def _ask_over_one_connection(server, answers, told, stop):
+    with server.connect() as connection:
+        try:
+            for body, expected in itertools.cycle(answers.items()):
+                if stop.is_set():
+                    return
+                connection.sendall(request(body))
+                told["right" if read_answer(connection) == (200, expected) else "wrong"] += 1
+        except OSError:
+            told["broken"] += 1
+
+
+def _kill_one(server, told):
+    """Kill a worker that is busy; return how long it took until another answered in its place."""
+    until = time.monotonic() + PATIENCE
+    start = told["right"]
+    _wait(lambda: told["right"] > start + 50, until)
+    killed, began, start = server.kill_a_worker(), time.monotonic(), told["right"]
+    _wait(lambda: len(alive := server.workers()) == server.n_workers and killed not in alive, until)
+    seconds = time.monotonic() - began
+    _wait(lambda: told["right"] > start + 50, until)
+    return seconds
+
+
+def _wait(condition, until):
+    while not condition():
+        if time.monotonic() > until:
+            raise TimeoutError("the service did not come back")
+        time.sleep(0.02)

@@ -155,6 +155,10 @@ class AutoLabelRanker(BaseStack):
         validate_data(self, X, reset=reset, skip_check_array=True)
         return self.preparation_.transform(X)
 
+    def _note_ranges(self, X: Any, reset: bool) -> None:
+        super()._note_ranges(X, reset)
+        self.feature_ranges_ = self.preparation_._of_numbers(self.feature_ranges_)
+
     @property
     def nominal_features_(self) -> Mask:
         """Which features are words: categories or texts."""

@@ -177,6 +177,16 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
                 columns.append(next(texts).transform(_cells(_column(X, feature))))
         return check_array(np.column_stack(columns), ensure_all_finite="allow-nan")
 
+    def _of_numbers(self, columns: Values) -> Values:
+        """What is known of each column of the result, by features; NaN for all but numbers."""
+        found = np.full((len(self.kinds_), columns.shape[1]), np.nan)
+        texts, at = iter(self.texts_), 0
+        for feature, kind in enumerate(self.kinds_):
+            if kind == "number":
+                found[feature] = columns[at]
+            at += len(next(texts).components_) + 1 if kind == "text" else kind != "left out"
+        return found
+
 
 def as_columns(X: Any) -> Any:
     """Return X as something with two dimensions."""

@@ -16,6 +16,8 @@ LABELS: FittedState = {
     "labels_": Names("n_labels"),
     "classes_": Array("i", "n_labels", rule=("0, 1, ...", _is_range)),
     "unseen_labels_": Array("b", "n_labels"),
+    # Files that were written before do not hold it.
+    "feature_ranges_": Array("f8", "n_features", 2, nan=True, optional=True),
 }
 
 

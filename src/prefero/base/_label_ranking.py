@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._state import FittedState
-from prefero.base._features import check_features
+from prefero.base._features import check_features, feature_ranges
 from prefero.base._fitted import LABELS, FittedMixin
 from prefero.base._fitting import fitting, goes_on, twin_of
 from prefero.base._pair_probabilities import PairProbabilitiesMixin
@@ -39,11 +39,15 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
         Label indices, for tools of scikit-learn that ask for them.
     unseen_labels_ : ndarray of shape (n_labels,), dtype bool
         The labels that no training ranking held. They are predicted last.
+    feature_ranges_ : ndarray of shape (n_features, 2)
+        The smallest and the largest value of each feature in training; NaN where it was always
+        missing. Words count by their numbers.
     """
 
     labels_: NDArray[Any]
     classes_: NDArray[np.intp]
     unseen_labels_: NDArray[np.bool_]
+    feature_ranges_: NDArray[np.float64]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     _fitted_state: ClassVar[FittedState] = LABELS
@@ -101,7 +105,12 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
             X, ranks, truth, weight = X[used], ranks[used], truth[used], weight[used]
         if reset:
             self.unseen_labels_ = self._unseen(ranks)
+        self._note_ranges(X, reset)
         return X, truth, weight
+
+    def _note_ranges(self, X: Any, reset: bool) -> None:
+        earlier = None if reset else getattr(self, "feature_ranges_", None)
+        self.feature_ranges_ = feature_ranges(X, earlier)
 
     def _unseen(self, ranks: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which labels are predicted last, for no row ranks them."""

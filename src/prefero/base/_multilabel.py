@@ -12,7 +12,7 @@ from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._state import FittedState
 from prefero._typing import Values
-from prefero.base._features import check_features
+from prefero.base._features import check_features, feature_ranges
 from prefero.base._fitted import LABELS, FittedMixin
 from prefero.base._fitting import fitting
 from prefero.base._targets import put_last, refuse_other_labels, unseen_labels, used_rows
@@ -44,11 +44,15 @@ class MultilabelRankerMixin(FittedMixin):
         Label indices, for tools of scikit-learn that ask for them.
     unseen_labels_ : ndarray of shape (n_labels,), dtype bool
         The labels whose relevance no training row knows. They are predicted last.
+    feature_ranges_ : ndarray of shape (n_features, 2)
+        The smallest and the largest value of each feature in training; NaN where it was always
+        missing.
     """
 
     labels_: NDArray[Any]
     classes_: NDArray[np.intp]
     unseen_labels_: NDArray[np.bool_]
+    feature_ranges_: NDArray[np.float64]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     _fitted_state: ClassVar[FittedState] = LABELS
@@ -91,6 +95,7 @@ class MultilabelRankerMixin(FittedMixin):
             part if used.all() else part[used] for part in (X, calibrated, weight)
         )
         self.unseen_labels_ = unseen_labels(calibrated[:, :-1], self.labels_, says="judged")
+        self.feature_ranges_ = feature_ranges(X)
         return X, calibrated, weight
 
     def fit(

@@ -11,6 +11,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
+from prefero._inference import Form
 from prefero.exceptions import DataError
 from prefero.serve._answers import answers
 from prefero.serve._bodies import RankRequest
@@ -85,16 +86,18 @@ class Service:
         request: Request,
         model: Annotated[str | None, Query(description="The name of the model.")] = None,
         output: Annotated[
-            str, Query(pattern="^(ranks|order|scores|pairs)$", description="As prefero predict's.")
-        ] = "ranks",
+            Form, Query(description="As prefero predict's.")
+        ] = Form.RANKS,
         top: Annotated[int | None, Query(ge=1, description="How many labels.")] = None,
         reliability: Annotated[bool, Query(description="Add the tau to expect.")] = False,
     ) -> StreamingResponse:
         """Return a table of predictions for a table of instances."""
         served = await self._served(model)
         body = await request.body()
-        found = await self._in_thread(answer_table, served, body, output, top, reliability)
-        self._tell(request.scope, served, 0, None)
+        found, rows = await self._in_thread(
+            answer_table, served, body, output, top, reliability
+        )
+        self._tell(request.scope, served, rows, None)
         return StreamingResponse(pieces(found), media_type="text/csv")
 
     async def models(self) -> list[dict[str, Any]]:
