@@ -289,6 +289,8 @@ default="auto"
             path = {name: mean_loss(loss, weight) for name, loss in losses.items()}
             if "disorder" in path:
                 path["tau"] = 1 - path.pop("disorder")
+            # Where scores say what is at stake, no order may win by tau alone.
+            if "tau" in path and "regret" not in path:
                 self._try_kemeny(losses["disorder"][:, chosen], ranks_of(target), weight)
             self.shrinkage_path_ = {"shrinkage": STRENGTHS, **path}
         self._trees = self._aggregated(grown)
