@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import check_grad
 
 from prefero import LogLinearLabelRanker
+from prefero.checks import LABEL_RANKER_AXIOMS, run_axiom
 from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
 from prefero.label_ranking._loglinear_solvers import (
     Objective,
@@ -165,3 +166,8 @@ def test_what_has_no_likelihood_is_refused():
     )
     with pytest.raises(ValueError, match="solver='boosting' with base_functions needs subgraphs"):
         ranker.fit(X, Y)
+
+
+@pytest.mark.parametrize("axiom", LABEL_RANKER_AXIOMS, ids=lambda axiom: axiom.__name__)
+def test_axiom(axiom):
+    run_axiom(axiom, LogLinearLabelRanker(loss="plackett_luce"), expected_to_fail=False)

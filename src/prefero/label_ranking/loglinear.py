@@ -288,8 +288,10 @@ default="domination"
             )
         smooth = self.penalty == "smooth_l1" or boosting
         penalty = smooth_l1(self._strength) if smooth else l2(self._strength)
-        assert not choices or graphs.layers is not None
-        loss = Choices(graphs.layers) if choices else self.decomposition
+        loss: Decomposition | Choices = self.decomposition
+        if choices:
+            assert graphs.layers is not None
+            loss = Choices(graphs.layers)
         objective = Objective(functions, loss, weight, penalty)
         start = self._start(functions)
         if boosting and np.isfinite(self.alpha_):
