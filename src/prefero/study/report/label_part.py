@@ -60,8 +60,9 @@ def part_of_labels(
     start, names = without_common_start(look.labels)
     drawn = len(names) <= _MOST_DRAWN_LABELS
     rows = picked_rows(look, names)
-    numbered = "their names in the table" if hasattr(look.X, "index") else "numbered from 1"
-    rows |= {"title": "Rows", "note": f"Rows are {numbered}."}
+    named = hasattr(look.X, "index")
+    note = "They bear the names of the table." if named else "Rows are numbered from 1."
+    rows |= {"title": "Rows", "note": note}
     return ClosePart(
         in_words=_in_words(look, dataset),
         about=f"{len(look.rows)} rows of {dataset}, each predicted by a model that was not "
@@ -90,7 +91,9 @@ def _in_words(look: CloseLook, dataset: str) -> str:
 
 
 def _ranks(look: CloseLook, names: list[str]) -> Strips:
-    shares = {"in the data": rank_shares(look.truth), "predicted": rank_shares(look.predicted)}
+    # Predicted ranks, too, are those among the labels that a row ranks.
+    predicted = np.where(np.isnan(look.truth), np.nan, look.predicted)
+    shares = {"in the data": rank_shares(look.truth), "predicted": rank_shares(predicted)}
     return rank_strips(shares, names)
 
 
@@ -119,7 +122,7 @@ def _costs(
     figure = figures.draw(
         lambda ax: CostCurveDisplay.from_curve(curve, singles, ax=ax),
         "Mean score of the first choices against their mean cost",
-        size=(5.2, 4.2),
+        size=(4.6, 4.4),
     )
     # Weights may be tiny: they are written in digits that matter.
     written = Table({**row, "weight": f"{row['weight']:.3g}"} for row in curve)

@@ -15,7 +15,7 @@ function make(tag, attributes = {}, ...children) {
 
 // A name that may be broken between its words, not in the middle of one.
 function words(name) {
-  const parts = name.split(/(?<=[_./:-])(?=[\p{L}\p{N}])/u);
+  const parts = name.split(/(?<=[_./:-])(?=\p{L})/u);
   return parts.flatMap((part, i) => i ? [document.createElement("wbr"), part] : [part]);
 }
 

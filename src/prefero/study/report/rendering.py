@@ -55,7 +55,7 @@ def render(template: str, page: Any) -> str:
 def _breakable(text: Any) -> Any:
     """Return a name that may be broken between its words, not in the middle of one."""
     markupsafe = require("markupsafe", extra="study", purpose="The page")
-    parts = re.split(r"(?<=[_./:-])(?=\w)", str(text))
+    parts = re.split(r"(?<=[_./:-])(?=[^\W\d_])", str(text))
     return markupsafe.Markup("<wbr/>").join(parts)
 
 

@@ -221,7 +221,7 @@ def _drawn(
 def _figure(value: float) -> str:
     if np.isnan(value):
         return "–"
-    return number_text(value) if abs(value) < 100 else f"{value:.4g}"
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
 
 
 def _figures(

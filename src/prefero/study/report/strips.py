@@ -8,6 +8,8 @@ from prefero._typing import Values
 
 # Steps of a colour, from a trace to full.
 _STEPS = 8
+# Ranks have the full colour that a label takes so many times as often as by chance.
+_FULL = 4
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,13 @@ def rank_strips(shares: dict[str, Values], names: list[str]) -> Strips:
     places = np.arange(1, c + 1)
     # A label without any rank stands last.
     order = np.argsort(matrices[0] @ places, kind="stable")
-    brightest = max(float(np.nanmax(matrix, initial=0.0)) for matrix in matrices) or 1.0
+    # One label that always takes one rank would leave all others pale.
+    brightest = min(_FULL / c, max(float(np.nanmax(m, initial=0.0)) for m in matrices)) or 1.0
     lines = [
         Line(
             names[i],
             [_mean_rank(matrix[i] @ places) for matrix in matrices],
-            # The root lets rare ranks be seen beside one that a label always takes.
-            [_strip(np.ceil(_STEPS * np.sqrt(matrix[i] / brightest))) for matrix in matrices],
+            [_strip(np.ceil(_STEPS * matrix[i] / brightest)) for matrix in matrices],
         )
         for i in order
     ]
