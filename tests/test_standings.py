@@ -27,7 +27,7 @@ def drawn(scores, measure="tau", constant=("same",)):
     return standings("label_ranker", found, table, constant), found, table
 
 
-FOLDS = {"forest": [(0.8, 0.9, 0.7, 0.85)], "tree": [(0.6, 0.5, 0.7, 0.6)]}
+FOLDS = {"forest": [(0.8, 0.9, 0.7, 0.84)], "tree": [(0.6, 0.5, 0.7, 0.6)]}
 FOLDS["same"] = [(0.2, 0.1, 0.3, 0.1)]
 
 
@@ -45,7 +45,7 @@ def test_intervals_over_folds_are_corrected_for_shared_training_rows():
         assert row.behind == f"{behind[row.name]['behind']:.3f}"
         assert row.p == behind[row.name]["p_value"]
     assert column.constant == column.marks[2].at
-    assert board.figures[0][2:] == ("0.812", "0.175")
+    assert board.figures[0][2:] == ("0.810", "0.175")
 
 
 def test_intervals_over_data_sets_leave_out_what_all_rankers_share():
