@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from prefero import (
     AutoLabelRanker,
@@ -16,8 +17,34 @@ from prefero import (
 from prefero.automatic._conformal import completed
 from prefero.automatic._decoding import log_worths
 from prefero.automatic._weights import PairLoss
+from prefero.checks import MULTILABEL_RANKER_AXIOMS, run_axiom
 from prefero.metrics import regret
 from prefero.rankings import ranks_from_scores
+
+MULTILABEL = AutoMultilabelRanker(effort="quick", random_state=0)
+ORDERER = AutoOrderer(effort="quick", random_state=0)
+EXPECTED: dict[str, dict[str, str]] = {
+    "AutoMultilabelRanker": {},
+    "AutoOrderer": {
+        "check_methods_subset_invariance": "a rank is a place in the set that is ordered"
+    },
+}
+
+
+def expected_failures(estimator):
+    return EXPECTED[type(estimator).__name__]
+
+
+@parametrize_with_checks([MULTILABEL, ORDERER], expected_failed_checks=expected_failures)
+@pytest.mark.filterwarnings("ignore")  # scikit-learn's checks provoke warnings on purpose
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("axiom", MULTILABEL_RANKER_AXIOMS, ids=lambda axiom: axiom.__name__)
+def test_axiom(axiom):
+    expected = axiom.__name__ in expected_failures(MULTILABEL)
+    run_axiom(axiom, MULTILABEL, expected_to_fail=expected)
 
 
 def relevance_problem(n=90):

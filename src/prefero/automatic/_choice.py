@@ -131,7 +131,7 @@ class ChoiceMixin:
     }
 
     _fitted_state: ClassVar[FittedState] = {
-        "chosen_": Model("decision_function", n_features=None),
+        "chosen_": Model("decision_function"),
         "chosen_name_": Word(),
         "leaderboard_": Attribute(),
         "left_out_": Attribute(),

@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logit
 from sklearn.model_selection import GroupKFold
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from prefero import _core
 from prefero._solvers import case_numbers
@@ -212,3 +214,12 @@ def folds_of(rows: Rows, groups: Indices | None, n_folds: int) -> tuple[Indices,
         return np.random.default_rng(0).permutation(n) % n_folds, n
     case = case_numbers(rows.X, PreferenceGraphs.from_ranks(rows.ranks))
     return case % n_folds, int(case.max()) + 1
+
+
+def group_numbers(groups: ArrayLike | None, used: Any) -> Indices | None:
+    """Return numbers of groups, from 0 on, for the rows that a fit uses."""
+    if groups is None:
+        return None
+    names = column_or_1d(groups, warn=True)
+    check_consistent_length(used, names)
+    return np.unique(names[used], return_inverse=True)[1]

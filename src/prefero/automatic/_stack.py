@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, column_or_1d, gen_batches
+from sklearn.utils import gen_batches
 
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
@@ -24,7 +24,7 @@ from prefero._state import (
 from prefero._typing import Indices, Mask, Values
 from prefero.automatic._conformal import ConformalMixin
 from prefero.automatic._decoding import BLOCK_ENTRIES, DECODINGS, decoded
-from prefero.automatic._evidence import Evidence, constant_margins, constant_votes
+from prefero.automatic._evidence import Evidence, constant_margins, constant_votes, group_numbers
 from prefero.automatic._leaderboard import board, line
 from prefero.automatic._members import Judged, Rows, fitted_member, pair_margins
 from prefero.base import BaseLabelRanker, fitting
@@ -130,7 +130,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         with fitting(self) as ranker:
             rows = Rows.of(*ranker._validate_fit(X, y, sample_weight, scores))
             used = None if groups is None else _used(y, sample_weight)
-            ranker._fit_stack(rows, _group_numbers(groups, used))
+            ranker._fit_stack(rows, group_numbers(groups, used))
         return self
 
     def _fit_stack(self, rows: Rows, groups: Indices | None) -> None:
@@ -278,12 +278,3 @@ def _used(y: Any, sample_weight: ArrayLike | None) -> Mask:
     ranks = check_ranks(y, name="y")
     weight = check_sample_weight(sample_weight, ranks, dtype=np.float64)
     return ~np.isnan(ranks).all(axis=1) & (weight > 0)
-
-
-def _group_numbers(groups: ArrayLike | None, used: Any) -> Indices | None:
-    """Numbers of groups, from 0 on, for the rows that a fit uses."""
-    if groups is None:
-        return None
-    names = column_or_1d(groups, warn=True)
-    check_consistent_length(used, names)
-    return np.unique(names[used], return_inverse=True)[1]

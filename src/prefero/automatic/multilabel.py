@@ -2,20 +2,23 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from prefero._docs import documented
 from prefero._pipelines import at_final_step, fit_final
-from prefero._sklearn import StrOptions
-from prefero._typing import Indices, Values
+from prefero._sklearn import StrOptions, check_sample_weight
+from prefero._state import FittedState, Model
+from prefero._typing import Indices, Mask, Values
 from prefero.automatic._candidates import Candidate, Shape, behind_numbers, densed
 from prefero.automatic._choice import ChoiceMixin, FoldMeasures, Task
 from prefero.automatic._columns import ColumnsMixin
-from prefero.automatic._evidence import FEWEST_CASES, folds_of, sample
+from prefero.automatic._evidence import FEWEST_CASES, folds_of, group_numbers, sample
 from prefero.automatic._members import Rows
-from prefero.base import BaseMultilabelRanker
+from prefero.base import BaseMultilabelRanker, fitting
 from prefero.label_ranking import BoostingLabelRanker, ForestLabelRanker, LogLinearLabelRanker
 from prefero.metrics.multilabel import (
     average_precision,
@@ -48,6 +51,7 @@ _MOST_PAIRED_LABELS = 60
 _MOST_CASES = 50_000
 
 
+@documented()
 class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
     """Choose a multilabel ranker by rows that it has not seen.
 
@@ -108,6 +112,13 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
     'same answer for everyone'
     """
 
+    # Groups reach it in a pipeline and in a search without being asked for.
+    __metadata_request__fit: ClassVar = {"groups": True}
+
+    _fitted_state: ClassVar[FittedState] = {
+        "chosen_": Model("decision_function", n_features="n_columns")
+    }
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ChoiceMixin._parameter_constraints,
         "measure": [StrOptions(set(_MEASURES))],
@@ -134,23 +145,67 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, calibrated: Values, weight: Values) -> None:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        ranks: Any = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from instances, their relevant labels and, if known, their rankings.
+
+        Parameters
+        ----------
+        X : array-like, table or sparse matrix of shape (n_samples, n_features)
+            Instances.
+        y : array-like of shape (n_samples, n_labels)
+            Relevance: 1, 0, or NaN where unknown.
+        ranks : array-like of shape (n_samples, n_labels), optional
+            Ranks of the labels, which refine both parts where the method can use them.
+        %(weights_of_rows)s
+        groups : array-like of shape (n_samples,), optional
+            Names of what rows belong to. Rows of one group share an inner fold.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        self._validate_params()
+        with fitting(self) as ranker:
+            data = ranker._validate_fit(X, y, ranks, sample_weight)
+            ranker._fit(*data, group_numbers(groups, _used(y, sample_weight)))
+        return self
+
+    def _fit(
+        self, X: Any, calibrated: Values, weight: Values, groups: Indices | None = None
+    ) -> None:
         clock, notes = self._start()
         rows = Rows(X, calibrated, weight)
         fit = partial(_fitted, rows)
         measure = partial(_measured, rows, self.measure)
 
         def evidence_of(size: int) -> FoldMeasures:
-            chosen = sample(len(weight), None, size)
-            return FoldMeasures(chosen, folds_of(rows.some(chosen), None, 5)[0], fit, measure)
+            chosen = sample(len(weight), groups, size)
+            own = None if groups is None else np.unique(groups[chosen], return_inverse=True)[1]
+            return FoldMeasures(chosen, folds_of(rows.some(chosen), own, 5)[0], fit, measure)
 
-        shape = self._shape(X, calibrated.shape[1])
-        constant = Candidate("same answer for everyone", "constant", ConsensusMultilabelRanker())
-        tried = _candidates(self.effort, shape, self._seed())
+        shape, seed = self._shape(X, calibrated.shape[1]), self._seed()
+        everyone = densed(shape, ConsensusMultilabelRanker(), seed)
+        constant = Candidate("same answer for everyone", "constant", everyone)
+        tried = _candidates(self.effort, shape, seed)
         task = Task(len(weight), evidence_of, fit, tried, constant)
-        if folds_of(rows, None, 5)[1] < FEWEST_CASES:
+        if folds_of(rows, groups, 5)[1] < FEWEST_CASES:
             return self._keep(task, constant, notes)
         return self._choose(task, clock, notes)
+
+
+def _used(y: Any, sample_weight: ArrayLike | None) -> Mask:
+    """Which rows a fit uses."""
+    relevance = np.asarray(y, dtype=np.float64)
+    weight = check_sample_weight(sample_weight, relevance, dtype=np.float64)
+    return np.asarray(~np.isnan(relevance).all(axis=1) & (weight > 0))
 
 
 def _fitted(rows: Rows, ranker: Any, chosen: Indices) -> Any:
