@@ -58,6 +58,22 @@ def test_noise_leaves_the_constant_order():
     assert not why.effects
 
 
+def test_kemenys_order_is_taken_where_it_is_better():
+    """Majorities that sums of votes do not follow, and features that say nothing."""
+    rng = np.random.default_rng(0)
+    kinds = np.array([[1, 2, 3], [2, 3, 1]])
+    Y = kinds[(rng.random(600) < 0.42).astype(int)]
+    X = rng.normal(size=(600, 2))
+    ranker = BoostingLabelRanker(random_state=0).fit(X, Y)
+    kemeny = ConsensusLabelRanker("kemeny").fit(X, Y).predict(X)
+    assert kendall_tau(Y, kemeny) > kendall_tau(
+        Y, ConsensusLabelRanker("borda").fit(X, Y).predict(X)
+    )
+    np.testing.assert_array_equal(ranker.predict(X), kemeny)
+    assert ranker.n_estimators_ == 0
+    assert pairwise_calibration_error(Y, ranker.predict_pairwise(X)) < 0.05
+
+
 def test_the_start_has_the_smallest_loss_of_all_constants():
     rng = np.random.default_rng(3)
     ranks = np.ceil((np.argsort(rng.random((50, 5)), axis=1) + 1) / 2)

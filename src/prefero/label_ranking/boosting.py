@@ -13,8 +13,10 @@ from prefero._trees import ScoreEffects, n_features_to_try
 from prefero._typing import Indices, Values
 from prefero.base import PairWeightMixin
 from prefero.label_ranking._boosting_rounds import N_FOLDS, Boosting, Cases, constant_scores
+from prefero.label_ranking._kemeny_choice import better_kemeny
 from prefero.label_ranking._tree_base import NO_BOUND, BaseTreeRanker
-from prefero.rankings import ScoredRanks
+from prefero.metrics import kendall_tau
+from prefero.rankings import ScoredRanks, strict_ranks
 
 # Up to so many cases every fold is held out in turn; more tell enough by a fifth of them.
 _MOST_FOR_FOLDS = 10_000
@@ -29,7 +31,7 @@ class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
     Boosting starts at the constant scores of the smallest loss, which order the labels for
     everyone. Each round adds a tree of Newton steps. How many rounds there are is decided by
     rows that were held out; none, which leaves the constant order, unless it is worse by two
-    standard errors.
+    standard errors. Where Kemeny's order for everyone beats all that beyond chance, it is taken.
 
     Parameters
     ----------
@@ -185,8 +187,24 @@ class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
             rounds, self.validation_path_ = found.rounds, found.path
             self._held_out = found.scores[case]
         self.start_scores_ = constant_scores(cases)
+        if folds and self._try_kemeny(cases, case, found.scores):
+            rounds = 0
         self._keep(boosting.trees(cases, self.start_scores_, rounds))
         self.n_estimators_ = rounds
+
+    def _try_kemeny(self, cases: Cases, case: Indices, scores: Values) -> bool:
+        """Start, and end, at Kemeny's order where it beats what was learned beyond chance."""
+        if cases.stakes is not None:
+            return False
+        known = ~np.isnan(scores).any(axis=1)
+        disorder = np.full(len(scores), np.nan)
+        order = strict_ranks(scores[known])
+        disorder[known] = 1 - np.asarray(kendall_tau(cases.ranks[known], order, average=False))
+        found = better_kemeny(disorder, cases.ranks, cases.weight, self.start_scores_)
+        if found is None:
+            return False
+        self.start_scores_, self._held_out = found.votes, found.left_out[case]
+        return True
 
     def _n_folds(self, n_cases: int) -> int:
         if self.validation is None:
