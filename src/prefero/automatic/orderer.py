@@ -74,8 +74,8 @@ class AutoOrderer(ChoiceMixin, BaseOrderer):
     Notes
     -----
     The folds of a single order are every fifth of its objects, which are then ordered among
-    themselves. With fewer than ten objects of one order, or with two
-    orders, the rank SVM is taken untried.
+    themselves. With fewer than ten objects the rank SVM is taken
+    untried.
 
     See Also
     --------
@@ -137,7 +137,7 @@ class AutoOrderer(ChoiceMixin, BaseOrderer):
 
         tried = _candidates(self.effort, self._seed())
         task = Task(n, evidence_of, fit, tried, None)
-        if (n if n_groups == 1 else n_groups) < (_FEWEST_OBJECTS if n_groups == 1 else 3):
+        if n_groups == 1 and n < _FEWEST_OBJECTS:
             return self._keep(task, tried[0])
         return self._choose(task, clock)
 
