@@ -97,6 +97,7 @@ def main() -> None:
     """Run every scenario that is there and print the shares, ours beside theirs."""
     parser = arguments("Close the gap between the single and the virtual best solver.")
     parser.add_argument("--rankers", help="beginnings of names, with commas; all by default")
+    parser.add_argument("--folds", type=int, help="only the first official folds")
     options = parse(parser)
     need(["aslib"])
     run = cached(run_cell, options.folder)
@@ -109,7 +110,7 @@ def main() -> None:
     more: list[dict[str, Any]] = []
     for path in sorted(benchmark_path("aslib").glob("*/description.txt")):
         data = scenario(path.parent.name)
-        cells = list(product([path.parent.name], range(len(data.splits())), names))
+        cells = list(product([path.parent.name], range(len(data.splits()))[: options.folds], names))
         found = Parallel(options.jobs)(delayed(run)(*cell) for cell in cells)
         folds = folds_of(data, dict(zip(cells, found, strict=True)))
         start = {"scenario": path.parent.name, "rows": len(data.X)}
@@ -161,7 +162,8 @@ def folds_of(data: Real, cells: dict[tuple[str, int, str], Any]) -> list[dict[st
     """Return, fold by fold, what each ranker and the single best solver lose."""
     assert data.scores is not None
     found = []
-    for fold, (train, test) in enumerate(data.splits()):
+    for fold in sorted({of for _, of, _ in cells}):
+        train, test = data.splits()[fold]
         means = np.nanmean(data.scores[train], axis=0)
         single = np.tile(np.argsort(np.argsort(-means)) + 1.0, (len(test), 1))
         here = {ranker: cell for (_, of, ranker), cell in cells.items() if of == fold}
