@@ -2,7 +2,7 @@
 
 ::
 
-    python reproduction/aslib.py
+    python reproduction/aslib.py --rankers forest,boosting,automatic
 
 Every scenario of ASlib in ``aslib`` under the folder that PREFERO_DATA names, on its official
 folds, by rankers that see the ranks of the solvers alone and by the same rankers with their run
@@ -23,6 +23,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
 from prefero import (
+    AutoLabelRanker,
+    BoostingLabelRanker,
     ConsensusLabelRanker,
     ForestLabelRanker,
     LogLinearLabelRanker,
@@ -38,6 +40,7 @@ from prefero.study import Table
 QUICK = (CONSTANT, "forest")
 # Draws of each forest: few instances decide what is lost, and luck which of them it gets right.
 SEEDS = range(3)
+EFFORT = "quick"
 PUBLISHED = {
     "SATzilla-11-like": "SATzilla'11*like (censored: PAR10)",
     "a forest a solver": "PerAlgorithmRegressor (censored: PAR10)",
@@ -55,9 +58,11 @@ solver solves are left out, and the share of each fold counts alike, so that a f
 nearly nothing may outweigh all others, as in MIP-2016. Published selectors bear the cost of
 computing features, ours do not. `ranks` learns from the order of the solvers alone, `scores` has
 mean scores in the leaves of the same trees, `blend` half of each; `weighted` weighs a pair of
-solvers by the difference of their scores. The pairwise models have C = 1, to save the time of
-choosing it; all else has its defaults. No setting was chosen by these scenarios' test folds:
-the three leaves are all there are. The constant order is the consensus of the training rankings.
+solvers by the difference of their scores. The automatic ranker, with little effort (`quick`), is
+told to choose by tau or by regret; only the latter looks at the scores. The pairwise models have
+C = 1, to save the time of choosing it; all else has its defaults. No setting was
+chosen by these scenarios' test folds: the three leaves are all there are. The constant order is
+the consensus of the training rankings.
 
 Forests are means of three draws. "What scores add" is the share that a forest with scores in its
 leaves closes more than one without, and the standard error of that over the test rows. A scenario
@@ -78,6 +83,11 @@ def rankers() -> dict[str, tuple[Any, bool]]:
     found: dict[str, tuple[Any, bool]] = {CONSTANT: (ConsensusLabelRanker(), False)}
     for leaf in ("ranks", "scores", "blend"):
         found[f"forest, {leaf}"] = clone(forest).set_params(leaf=leaf), True
+    boosting = BoostingLabelRanker(random_state=0)
+    found |= {"boosting": (boosting, False), "boosting, weighted": (clone(boosting), True)}
+    for measure in ("tau", "regret"):
+        ranker = AutoLabelRanker(measure, effort=EFFORT, random_state=0)
+        found[f"automatic, {measure}"] = ranker, measure == "regret"
     for name, ranker in (linear | {"neighbours": NeighborsLabelRanker()}).items():
         steps = SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
         found[name] = make_ranking_pipeline(*steps, ranker), False
@@ -87,17 +97,22 @@ def rankers() -> dict[str, tuple[Any, bool]]:
 
 def main() -> None:
     """Run every scenario that is there and print the shares, ours beside theirs."""
-    options = parse(arguments("Close the gap between the single and the virtual best solver."))
+    parser = arguments("Close the gap between the single and the virtual best solver.")
+    parser.add_argument("--rankers", help="beginnings of names, with commas; all by default")
+    parser.add_argument("--folds", type=int, help="only the first official folds")
+    options = parse(parser)
     need(["aslib"])
     run = cached(run_cell, options.folder)
-    names = [name for name in rankers() if not options.quick or name.startswith(QUICK)]
+    wanted = (CONSTANT, *options.rankers.split(",")) if options.rankers else ("",)
+    wanted = QUICK if options.quick else wanted
+    names = [name for name in rankers() if name.startswith(wanted)]
     whole: list[dict[str, Any]] = []
     by_fold: list[dict[str, Any]] = []
     tau: list[dict[str, Any]] = []
     more: list[dict[str, Any]] = []
     for path in sorted(benchmark_path("aslib").glob("*/description.txt")):
         data = scenario(path.parent.name)
-        cells = list(product([path.parent.name], range(len(data.splits())), names))
+        cells = list(product([path.parent.name], range(len(data.splits()))[: options.folds], names))
         found = Parallel(options.jobs)(delayed(run)(*cell) for cell in cells)
         folds = folds_of(data, dict(zip(cells, found, strict=True)))
         start = {"scenario": path.parent.name, "rows": len(data.X)}
@@ -149,7 +164,8 @@ def folds_of(data: Real, cells: dict[tuple[str, int, str], Any]) -> list[dict[st
     """Return, fold by fold, what each ranker and the single best solver lose."""
     assert data.scores is not None
     found = []
-    for fold, (train, test) in enumerate(data.splits()):
+    for fold in sorted({of for _, of, _ in cells}):
+        train, test = data.splits()[fold]
         means = np.nanmean(data.scores[train], axis=0)
         single = np.tile(np.argsort(np.argsort(-means)) + 1.0, (len(test), 1))
         here = {ranker: cell for (_, of, ranker), cell in cells.items() if of == fold}

@@ -56,6 +56,11 @@ class Measure(StrEnum):
 OF_RANKINGS = (Measure.TAU, Measure.TAU_X, Measure.RHO, Measure.TOP1)
 # Those that ask what labels are worth; rankers that can are then trained on it too.
 OF_SCORES = (Measure.REGRET, Measure.UTILITY, Measure.GAP_CLOSED)
+# Those of which less is better.
+LOSSES = (
+    *(Measure.REGRET, Measure.RANKING_LOSS, Measure.ONE_ERROR),
+    *(Measure.HAMMING_LOSS, Measure.SUBSET_LOSS),
+)
 OF_SETS = (
     *(Measure.RHO, Measure.AVERAGE_PRECISION, Measure.RANKING_LOSS, Measure.ONE_ERROR),
     *(Measure.HAMMING_LOSS, Measure.SUBSET_LOSS),

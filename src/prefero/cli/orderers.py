@@ -12,7 +12,7 @@ from prefero._names import did_you_mean
 from prefero.cli.features import features_of
 from prefero.cli.models import behind_columns, refuse_unknown
 from prefero.cli.options import FeatureColumns, IgnoreOption, TextFeaturesOption, TextOption
-from prefero.cli.rankers import ORDERERS, make_orderer
+from prefero.cli.rankers import AUTO, ORDERERS, make_orderer
 from prefero.cli.tables import read
 from prefero.cli.trials import Plan, Trial, Trials, cross_validate
 
@@ -143,7 +143,7 @@ def build_orderer(
     import prefero
     from prefero.study import ConstantOrderer, LightGBMOrderer
 
-    peers = {CONSTANT: ConstantOrderer, LIGHTGBM: LightGBMOrderer}
+    peers = {CONSTANT: ConstantOrderer, LIGHTGBM: LightGBMOrderer, AUTO: prefero.AutoOrderer}
     orderer = peers[name]() if name in peers else make_orderer(name)
     given = dict(settings or {})
     of_reducer = {
@@ -178,7 +178,7 @@ def chosen_orderers(names: str | None) -> list[str]:
     if names is None:
         return [CONSTANT, *ORDERERS]
     wanted = [name.strip() for name in names.split(",")]
-    known = (*ORDERERS, LIGHTGBM, CONSTANT)
+    known = (*ORDERERS, AUTO, LIGHTGBM, CONSTANT)
     for name in wanted:
         if name not in known:
             near = did_you_mean(name, known)

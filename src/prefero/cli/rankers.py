@@ -56,6 +56,7 @@ ORDERERS = {
 
 AUTO = "auto"
 AUTOMATIC = RankerChoice(AUTO, "AutoLabelRanker", "automatic ranker")
+AUTOMATIC_MULTILABEL = RankerChoice(AUTO, "AutoMultilabelRanker", "automatic ranker")
 RANKER_NAMES = tuple(dict.fromkeys(choice.name for choice in (*RANKERS, *MULTILABEL_RANKERS)))
 
 
@@ -76,7 +77,8 @@ def rankers_for(multilabel: bool) -> tuple[RankerChoice, ...]:
 
 def ranker_choice(name: str, multilabel: bool = False) -> RankerChoice:
     """Return a choice of a task by its name, or say which there are."""
-    choices = rankers_for(multilabel) if multilabel else (*RANKERS, AUTOMATIC)
+    own = AUTOMATIC_MULTILABEL if multilabel else AUTOMATIC
+    choices = (*rankers_for(multilabel), own)
     for choice in choices:
         if choice.name == name:
             return choice

@@ -12,7 +12,6 @@ from prefero.cli.automatic import (
     EffortOption,
     Found,
     TimeLimitOption,
-    choose,
     fit_automatic,
 )
 from prefero.cli.console import count, print_json, say
@@ -111,13 +110,13 @@ def train(
         sample = Sample.of(data.stem, rankings, features, training.groups, plan)
         table = LabelTable.of(label_table, sample, reading, plan)
         found = table.fit(model, training, features, parameters)
-    elif model == AUTO and not multilabel:
+    elif model == AUTO:
         # It divides the rows by itself.
         whole = replace(plan, most_rows=0, folds=0)
         everyone = Sample.of(data.stem, rankings, features, training.groups, whole)
-        found = fit_automatic(everyone, training.weights, plan, ways)
+        found = fit_automatic(everyone, rankings, training.weights, plan, ways)
     else:
-        found = _fit_one(model, parameters, data.stem, training, features, plan, jobs)
+        found = _fit_one(model, parameters, training, features, plan, jobs)
     save(found.ranker, out, key=read_key(key_file))
     done = Trained(
         *(found.name, str(out), len(rankings.ranks), rankings.labels, list(features)),
@@ -164,24 +163,20 @@ def read_training(
 def _fit_one(
     model: str,
     parameters: dict[str, Any],
-    name: str,
     training: Training,
     features: "pd.DataFrame",
     plan: Plan,
     jobs: int | None,
 ) -> Found:
-    """Fit one ranker: that of a name, or the best multilabel ranker in cross-validation."""
+    """Fit the ranker of a name."""
     rankings = training.rankings
-    found = Found(None, model, {}, None, plan.measure)
-    if model == AUTO:
-        sample = Sample.of(name, rankings, features, training.groups, plan)
-        found = choose(sample, plan, jobs)
-    choice = ranker_choice(found.name, rankings.calibrated is not None)
+    choice = ranker_choice(model, rankings.calibrated is not None)
     ranker = build(choice, features, seeded(choice, plan.seed, jobs) | parameters)
     if not takes_missing(ranker):
         refuse_missing(rankings.table, features, rankings.rows, choice.name)
     by_worth = plan.measure in OF_SCORES
-    return replace(found, ranker=fit(ranker, features, rankings, training.weights, by_worth))
+    fitted = fit(ranker, features, rankings, training.weights, by_worth)
+    return Found(fitted, model, {}, None, plan.measure)
 
 
 def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:

@@ -29,16 +29,13 @@ from prefero._trees import (
 from prefero._typing import Indices, Values
 from prefero._warnings import warn_user
 from prefero.base import ScoredRankerMixin
-from prefero.consensus import kemeny
-from prefero.label_ranking._aggregation import LEFT_OUT
+from prefero.label_ranking._kemeny_choice import better_kemeny
 from prefero.label_ranking._tree_base import CRITERIA, BaseTreeRanker
 from prefero.metrics import kendall_tau
 from prefero.rankings import ScoredRanks, have_ties, ranks_of, strict_ranks
 
 # More of them have too many pairs for a criterion that sums a number a pair.
 _MANY_LABELS = 30
-# Rows left out one after the other to judge Kemeny's order.
-KEMENY_ROWS = 500
 
 
 @documented()
@@ -299,16 +296,9 @@ default="auto"
 
     def _try_kemeny(self, disorder: Values, ranks: Values, weight: Values) -> None:
         """Take Kemeny's order for everyone where it beats what was chosen beyond chance."""
-        center = kemeny(ranks, "local", sample_weight=weight)
-        if np.array_equal(center, strict_ranks(self.mean_votes_[None])[0]):
-            return
-        rows = np.unique(np.linspace(0, len(ranks) - 1, KEMENY_ROWS).astype(np.int64))
-        order = strict_ranks(LEFT_OUT["kemeny"](ranks, weight, rows))
-        constant = 1 - np.asarray(kendall_tau(ranks[rows], order, average=False))
-        both = np.column_stack([constant, disorder[rows]])
-        if strongest_alike([both], weight[rows]) == 0:
-            self.shrinkage_ = np.inf
-            self.mean_votes_ = 1 - 2 * (center - 1) / (len(center) - 1)
+        found = better_kemeny(disorder, ranks, weight, self.mean_votes_)
+        if found is not None:
+            self.shrinkage_, self.mean_votes_ = np.inf, found.votes
             del self._held_out
 
     @cached_property
