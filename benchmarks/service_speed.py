@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from attack.service import COMMAND, Client, Running, request
 
+from attack.service import COMMAND, Client, Running, request
 from prefero import ForestLabelRanker, save
 from prefero.rankings import ranks_from_scores
 

@@ -82,7 +82,9 @@ def test_a_table_is_not_asked_for_what_the_model_cannot_say(X, ranks, scores):
 def test_an_orderer_is_refused_in_a_sentence(X, path):
     groups = np.repeat(np.arange(10), 6)
     orderer = ExpectedRankOrderer().fit(X, np.tile(np.arange(1, 7), 10), groups=groups)
-    with pytest.raises(ValueError, match="model 'm' is a ExpectedRankOrderer, which ranks no labels"):
+    with pytest.raises(
+        ValueError, match="model 'm' is a ExpectedRankOrderer, which ranks no labels"
+    ):
         create_app({"m": orderer})
     save(orderer, path)
     with pytest.raises(ModelFileError, match="use the commands of prefero order"):
