@@ -8,6 +8,11 @@
 #                   the next make attack puts its counts on that page too
 # make lint   ruff, mypy, import-linter, clang-format
 # make format rewrite the sources in the house style
+# make wheel  the wheel of this Python in dist/, checked and tested in an empty environment
+# make sdist  the source archive in dist/, checked
+# make coverage  how much of the package the Python tests run
+# make review how the project stands to the habits of the field: sp-repo-review, codespell
+# make check-stubs  whether src/prefero/_core.pyi is what make stubs would write
 # make stubs  write src/prefero/_core.pyi anew from the compiled module
 
 VENV := .venv
@@ -17,7 +22,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/core/*.hpp src/core/*/*.h
 CPP_FILES := $(wildcard src/core/*.hpp src/core/*/*.hpp src/core/*.cpp src/bindings/* tests/cpp/*)
 SAY := @printf '\n== %s\n'
 
-.PHONY: demo test test-kernel test-oldest mutants attack sanitize cpp-test lint format stubs clean
+.PHONY: demo test test-kernel test-oldest mutants attack sanitize cpp-test lint format stubs check-stubs sdist wheel coverage review clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -136,6 +141,46 @@ format: $(VENV)/.installed-dev
 
 stubs: $(VENV)/.installed-dev
 	$(BIN)/python -m nanobind.stubgen -m prefero._core -o src/prefero/_core.pyi
+
+check-stubs: $(VENV)/.installed-dev
+	@$(BIN)/python -m nanobind.stubgen -q -m prefero._core -o build/_core.pyi && diff build/_core.pyi src/prefero/_core.pyi
+
+RELEASE := build/release
+
+$(RELEASE)/.installed: pyproject.toml
+	@"$$(bash tools/find-python.sh)" -m venv $(RELEASE)
+	@$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --group release
+	@touch $@
+
+sdist: $(RELEASE)/.installed
+	$(SAY) "Building the source archive"
+	@$(RELEASE)/bin/python -m build --sdist --outdir dist . > build/sdist.log || { cat build/sdist.log; exit 1; }
+	@$(RELEASE)/bin/twine check --strict dist/*.tar.gz
+
+wheel: $(RELEASE)/.installed
+	$(SAY) "Building the wheel (the C++ core compiles, about two minutes)"
+	@rm -rf build/wheel && mkdir -p build/wheel dist
+	@$(RELEASE)/bin/python -m build --wheel --outdir build/wheel . > build/wheel.log || { cat build/wheel.log; exit 1; }
+	@$(RELEASE)/bin/twine check --strict build/wheel/*.whl
+	@$(RELEASE)/bin/check-wheel-contents build/wheel/*.whl
+	@case $$(ls build/wheel) in *abi3*) $(RELEASE)/bin/abi3audit --strict build/wheel/*.whl;; esac
+	$(SAY) "Testing it in an empty environment"
+	@"$$(bash tools/find-python.sh)" -m venv --clear build/wheel/venv
+	@build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls build/wheel/*.whl)[cli]"
+	@cd build/wheel && venv/bin/python ../../tools/test_installed.py
+	@mv build/wheel/*.whl dist/
+
+coverage: $(VENV)/.installed-dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest-cov
+	@$(BIN)/python -m pytest -n auto -q --cov --cov-report=term:skip-covered
+
+review:
+	@test -x build/review/bin/python || "$$(bash tools/find-python.sh)" -m venv build/review
+	@build/review/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@build/review/bin/python -m pip install --quiet --disable-pip-version-check --group review
+	@build/review/bin/python -m repo_review .
+	@build/review/bin/codespell
 
 clean:
 	rm -rf build $(VENV)
