@@ -8,6 +8,7 @@
 #                   the next make attack puts its counts on that page too
 # make lint   ruff, mypy, import-linter, clang-format
 # make format rewrite the sources in the house style
+# make docs   the site in build/docs/html, without a warning
 # make wheel  the wheel of this Python in dist/, checked and tested in an empty environment
 # make sdist  the source archive in dist/, checked
 # make coverage  how much of the package the Python tests run
@@ -22,7 +23,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/core/*.hpp src/core/*/*.h
 CPP_FILES := $(wildcard src/core/*.hpp src/core/*/*.hpp src/core/*.cpp src/bindings/* tests/cpp/*)
 SAY := @printf '\n== %s\n'
 
-.PHONY: demo test test-kernel test-oldest mutants attack sanitize cpp-test lint format stubs check-stubs sdist wheel coverage review clean
+.PHONY: demo test test-kernel test-oldest mutants attack sanitize cpp-test lint format stubs check-stubs docs sdist wheel coverage review clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -144,6 +145,15 @@ stubs: $(VENV)/.installed-dev
 
 check-stubs: $(VENV)/.installed-dev
 	@$(BIN)/python -m nanobind.stubgen -q -m prefero._core -o build/_core.pyi && diff build/_core.pyi src/prefero/_core.pyi
+
+$(VENV)/.installed-docs: $(VENV)/.installed-dev
+	$(SAY) "Installing what builds the site"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	@touch $@
+
+docs: $(VENV)/.installed-docs
+	$(SAY) "Building the site in build/docs/html (the gallery runs, some minutes)"
+	@$(BIN)/python -m sphinx -b html -W --keep-going -q -d build/docs/doctrees docs build/docs/html
 
 RELEASE := build/release
 
