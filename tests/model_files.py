@@ -36,15 +36,20 @@ OLD_FILES = Path(__file__).parent / "data" / "format-1"
 
 
 def estimators_of(room):
-    """The public estimators that live in a room."""
-    made = {"AutoLabelRanker": automatic, "StackingLabelRanker": stack}
-    names = sorted(name for name, place in prefero._PUBLIC.items() if place == room)
-    return [made.get(name, getattr(prefero, name))() for name in names]
+    """The public estimators of a room; automatic ones of another task stand with that."""
+    made = {"StackingLabelRanker": stack}
+    task = {"AutoMultilabelRanker": "multilabel", "AutoOrderer": "ordering"}
+    names = [name for name, place in prefero._PUBLIC.items() if task.get(name, place) == room]
+    return [
+        automatic(name) if name.startswith("Auto") else made.get(name, getattr(prefero, name))()
+        for name in sorted(names)
+    ]
 
 
-def automatic():
+def automatic(name="AutoLabelRanker"):
     """An automatic ranker that is quick, and keeps whatever is better than the constant order."""
-    return prefero.AutoLabelRanker(effort="quick", guard=0, random_state=0)
+    estimator = getattr(prefero, name)(effort="quick", random_state=0)
+    return estimator.set_params(guard=0) if "guard" in estimator.get_params() else estimator
 
 
 def stack():

@@ -14,7 +14,9 @@ from collections import Counter
 from pathlib import Path
 
 LONGEST = 20  # seconds of work a file may take
-_PATIENCE = 120  # seconds without a word, on a machine that has other work too
+# Seconds without a word, while models are trained and then from file to file, on a machine that
+# has other work too.
+_PREPARATION, _PATIENCE = 1800, 120
 _MEMORY = 3 << 30
 # What no model file has any business to cause, once everything is imported.
 _ALARMING = (
@@ -162,7 +164,8 @@ class Worker:
     def results(self):
         """Yield a result a file; a child that dies or hangs is replaced after that file."""
         while self.first < self.last:
-            ready, _, _ = select.select([self.process.stdout], [], [], _PATIENCE)
+            patience = _PREPARATION if self.open is None else _PATIENCE
+            ready, _, _ = select.select([self.process.stdout], [], [], patience)
             chunk = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
             if not chunk:
                 yield from self._replace(silent=not ready)

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from prefero._progress import reporting
 from prefero._sklearn import Interval, StrOptions
-from prefero._state import Attribute, FittedState, Model, Number, Word
+from prefero._state import Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Values
 from prefero.automatic._candidates import Candidate
 from prefero.automatic._leaderboard import board, line
@@ -130,8 +130,8 @@ class ChoiceMixin:
         "random_state": ["random_state"],
     }
 
+    # Each class declares what it chooses, by the columns that reach it.
     _fitted_state: ClassVar[FittedState] = {
-        "chosen_": Model("decision_function"),
         "chosen_name_": Word(),
         "leaderboard_": Attribute(),
         "left_out_": Attribute(),

@@ -9,16 +9,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from prefero._docs import documented
-from prefero._pipelines import at_final_step, fit_final
+from prefero._pipelines import at_final_step, final_step, fit_final
 from prefero._sklearn import StrOptions, check_sample_weight
-from prefero._state import FittedState, Model
+from prefero._state import FittedState, Model, State
 from prefero._typing import Indices, Mask, Values
 from prefero.automatic._candidates import Candidate, Shape, behind_numbers, densed
 from prefero.automatic._choice import ChoiceMixin, FoldMeasures, Task
 from prefero.automatic._columns import ColumnsMixin
 from prefero.automatic._evidence import FEWEST_CASES, folds_of, group_numbers, sample
 from prefero.automatic._members import Rows
-from prefero.base import BaseMultilabelRanker, fitting
+from prefero.base import BaseMultilabelRanker, MultilabelRankerMixin, fitting
 from prefero.label_ranking import BoostingLabelRanker, ForestLabelRanker, LogLinearLabelRanker
 from prefero.metrics.multilabel import (
     average_precision,
@@ -49,6 +49,12 @@ _MEASURES: dict[str, tuple[Callable[..., Any], str, int]] = {
 # Labels up to which a model of each pair is affordable.
 _MOST_PAIRED_LABELS = 60
 _MOST_CASES = 50_000
+
+
+def _ranks_sets(model: Any, state: State) -> bool:
+    ranker = final_step(model)
+    known = isinstance(ranker, MultilabelRankerMixin)
+    return known and len(ranker.labels_) == state.size("n_labels")
 
 
 @documented()
@@ -116,7 +122,11 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
     __metadata_request__fit: ClassVar = {"groups": True}
 
     _fitted_state: ClassVar[FittedState] = {
-        "chosen_": Model("decision_function", n_features="n_columns")
+        "chosen_": Model(
+            "decision_function",
+            n_features="n_columns",
+            rule=("a multilabel ranker of all labels", _ranks_sets),
+        )
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

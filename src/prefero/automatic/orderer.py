@@ -9,14 +9,15 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from prefero._pipelines import fit_final
+from prefero._pipelines import final_step, fit_final
 from prefero._sklearn import StrOptions
+from prefero._state import FittedState, Model, State
 from prefero._typing import Indices, Values
 from prefero.automatic._candidates import Candidate
 from prefero.automatic._choice import ChoiceMixin, FoldMeasures, Task
 from prefero.automatic._evidence import sample
 from prefero.automatic._screening import Clock
-from prefero.base import BaseOrderer, SampleOrders
+from prefero.base import BaseOrderer, OrdererMixin, SampleOrders
 from prefero.metrics.ordering import group_rho, group_tau
 from prefero.ordering import (
     BoostingOrderer,
@@ -31,6 +32,10 @@ _MEASURES = {"rho": group_rho, "tau": group_tau}
 _FOLDS = 5
 # Objects of a single order below which folds of them say nothing.
 _FEWEST_OBJECTS = 10
+
+
+def _orders(model: Any, _: State) -> bool:
+    return isinstance(final_step(model), OrdererMixin)
 
 
 class AutoOrderer(ChoiceMixin, BaseOrderer):
@@ -93,6 +98,10 @@ class AutoOrderer(ChoiceMixin, BaseOrderer):
 
     # All objects tied are no order: there is nothing to fall back on.
     guard: ClassVar[float] = 0.0  # type: ignore[misc]
+
+    _fitted_state: ClassVar[FittedState] = {
+        "chosen_": Model("decision_function", rule=("an orderer", _orders))
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{

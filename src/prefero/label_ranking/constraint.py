@@ -174,7 +174,7 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
 
 
 def _preferences(graphs: PreferenceGraphs) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """The function of the core for graphs, and what it takes of them: layers are not written out."""
+    """The function of the core for graphs, and what it takes of them; layers stay layers."""
     if graphs.layers is not None:
         order, layer = by_layer(graphs.layers)
         return _core.perceptron_layers_epoch, (order.astype(np.int32), layer)

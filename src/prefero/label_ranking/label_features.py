@@ -23,7 +23,9 @@ _BLOCK_ENTRIES = 2**22
 
 def _joins(products: bool | str, orderer: Any) -> bool:
     """Whether pairs are described by products, for an orderer of them."""
-    return not isinstance(final_step(orderer), BoostingOrderer) if products == "auto" else products
+    if products != "auto":
+        return bool(products)
+    return not isinstance(final_step(orderer), BoostingOrderer)
 
 
 def _orders_pairs(orderer: Any, state: State) -> bool:
