@@ -85,18 +85,14 @@ class Service:
         self,
         request: Request,
         model: Annotated[str | None, Query(description="The name of the model.")] = None,
-        output: Annotated[
-            Form, Query(description="As prefero predict's.")
-        ] = Form.RANKS,
+        output: Annotated[Form, Query(description="As prefero predict's.")] = Form.RANKS,
         top: Annotated[int | None, Query(ge=1, description="How many labels.")] = None,
         reliability: Annotated[bool, Query(description="Add the tau to expect.")] = False,
     ) -> StreamingResponse:
         """Return a table of predictions for a table of instances."""
         served = await self._served(model)
         body = await request.body()
-        found, rows = await self._in_thread(
-            answer_table, served, body, output, top, reliability
-        )
+        found, rows = await self._in_thread(answer_table, served, body, output, top, reliability)
         self._tell(request.scope, served, rows, None)
         return StreamingResponse(pieces(found), media_type="text/csv")
 
