@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
+from starlette.types import ASGIApp
 
 import prefero
 from prefero.exceptions import DataError
@@ -97,26 +98,27 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
         app.get(f"/page/{name}", include_in_schema=False)(_page(name))
     app.exception_handler(RequestValidationError)(_refuse_body)
     app.exception_handler(DataError)(_refuse_data)
-    if service.settings.origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=list(service.settings.origins),
-            allow_methods=["GET", "POST"],
-            allow_headers=["authorization", "content-type"],
-        )
     app.guard = Guard(
         super(_Guarded, app).__call__,
         settings=service.settings,
         measures=service.measures,
         at_once={"/rank": service.rank_at_once},
     )
+    if service.settings.origins:
+        # Outside, so that pages of other sites can read refusals, too.
+        app.guard = CORSMiddleware(
+            app.guard,
+            allow_origins=list(service.settings.origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["authorization", "content-type"],
+        )
     return app
 
 
 class _Guarded(FastAPI):
     """An application behind a guard, which stands before all that FastAPI does itself."""
 
-    guard: Guard
+    guard: ASGIApp
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         await self.guard(scope, receive, send)
