@@ -151,8 +151,8 @@ class Guard:
         await self._app(scope, receive, answer)
 
     def _tell(self, scope: Scope, status: int, seconds: float) -> None:
-        route = scope.get("prefero.route") or getattr(scope.get("route"), "path", "other")
-        self._measures.count(route, status, seconds)
+        found = scope.get("prefero.route") or getattr(scope.get("route"), "path", "other")
+        self._measures.count(str(found), status, seconds)
         if LOG.isEnabledFor(logging.INFO):
             line = {
                 "time": round(time.time(), 3),
