@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 # A worker imports everything anew; a loaded machine is no failure.
-PATIENCE = 120.0
+PATIENCE = 300.0
 COMMAND = ("-c", "from prefero.cli.main import main; main()", "serve")
 
 
