@@ -4,7 +4,8 @@
 # make test-oldest  the Python tests on the oldest versions that pyproject.toml allows, in build/oldest
 # make mutants      put deliberate bugs into the sources, one by one: which do the tests not notice?
 # make attack       hostile model files and tables, kills, full disks: the counts of docs/results/reliability.md
-# make sanitize     the Python tests on a core under the address and undefined-behaviour sanitizers, in build/sanitize
+# make sanitize     the Python tests on a core under the address and undefined-behaviour sanitizers, in build/sanitize;
+#                   the next make attack puts its counts on that page too
 # make lint   ruff, mypy, import-linter, clang-format
 # make format rewrite the sources in the house style
 # make stubs  write src/prefero/_core.pyi anew from the compiled module
@@ -70,7 +71,8 @@ SANITIZER_LIBRARIES := $$(for name in asan ubsan stdc++; do $(CXX) -print-file-n
 sanitize: $(SANITIZED)/.installed
 	$(SAY) "Running the Python tests under AddressSanitizer and UBSan"
 	@LD_PRELOAD="$(SANITIZER_LIBRARIES)" ASAN_OPTIONS=detect_leaks=0 \
-	  $(SANITIZED)/bin/python -X faulthandler -m pytest -n auto -q tests $(NO_KERNEL)
+	  $(SANITIZED)/bin/python -X faulthandler -m pytest -n auto -q tests $(NO_KERNEL) \
+	  --junitxml=$(SANITIZED)/report.xml
 
 # A build folder of its own: that of make test keeps the flags it was made with.
 $(SANITIZED)/.installed: $(NATIVE)

@@ -46,7 +46,7 @@ def test_every_kind_of_model_comes_back_with_identical_predictions(models, path)
 
 
 def test_every_public_estimator_is_among_them(models):
-    rooms = ("label_ranking", "multilabel", "ordering", "text")
+    rooms = ("automatic", "label_ranking", "multilabel", "ordering", "text")
     known = {type(estimator).__name__ for room in rooms for estimator in estimators_of(room)}
     assert known <= models.keys()
 

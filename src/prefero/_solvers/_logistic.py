@@ -6,6 +6,7 @@ where the features are few and dense, L-BFGS otherwise. The problem of each pair
 that :class:`sklearn.linear_model.LogisticRegression` solves.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,19 @@ from scipy.special import expit, log_expit
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
+from prefero import _core
 from prefero._solvers._lbfgs import Lbfgs
-from prefero._typing import Values
+from prefero._typing import Mask, Values
 
 # Up to this many columns a Newton step for every pair costs less than the many gradients of
 # L-BFGS; the rows of a batch are few enough for its arrays to stay in the cache.
 _NEWTON_COLUMNS = 100
 _BATCH_ENTRIES = 2**15
+# Of many rows evenly spaced ones show most of the way, and others how the loss bends: so many rows
+# a column. A problem has to have so many among them, else all rows are asked, and where the
+# gradient no longer falls that much in a step.
+_PILOT_ROWS_A_COLUMN, _HESSIAN_ROWS_A_COLUMN, _LEAST_ROWS_A_COLUMN = 50, 100, 10
+_LEAST_SAMPLE, _GOOD_STEP = 256, 4
 _SUFFICIENT_DECREASE = 1e-4
 
 
@@ -98,9 +105,11 @@ def weight_sums(chosen: NDArray[Any], weight: Values) -> Values:
     ndarray of shape (n_problems,)
         Sums.
     """
-    if weight.ndim == 1:
-        return np.asarray(chosen.T.astype(float) @ weight)
-    return np.asarray(np.einsum("np,np->p", chosen.astype(float), weight))
+    sums = np.zeros(chosen.shape[1])
+    for batch in gen_batches(len(chosen), max(1, _BATCH_ENTRIES // max(1, chosen.shape[1]))):
+        part, own = chosen[batch].astype(float), weight[batch]
+        sums += own @ part if own.ndim == 1 else np.einsum("np,np->p", own, part)
+    return sums
 
 
 def _newton(
@@ -115,60 +124,130 @@ def _newton(
     """Newton's method for every problem, each with its own step length.
 
     A round evaluates all unfinished problems at once. A problem whose loss did not fall enough
-    goes halfway back; the others step on along a new Newton direction.
+    goes halfway back; the others step on along a new Newton direction. Of many rows a sample
+    shows the way; where it ends, all have a say.
     """
     if len(ridge) > X.shape[1]:
         X = np.hstack([X, np.ones((len(X), 1))])
+    problems = _Problems(X, signs, weight, ridge)
+    fewer = problems.sample(_PILOT_ROWS_A_COLUMN * len(ridge))
+    if fewer is not None:  # most of the way costs a fraction on some of the rows
+        beta, _ = _descend(fewer, beta, tol, max_iter)
+    return _descend(problems, beta, tol, max_iter)
+
+
+def _descend(problems: "_Problems", beta: Values, tol: float, max_iter: int) -> tuple[Values, bool]:
     beta = beta.copy()
     direction, base = np.zeros_like(beta), np.zeros_like(beta)
     base_loss, decrement = np.full(len(beta), np.inf), np.zeros(len(beta))
-    step = np.ones(len(beta))
-    goal = tol * weight_sums(np.abs(signs), weight)
+    step, steepest = np.ones(len(beta)), np.full(len(beta), np.inf)
+    goal = tol * problems.total
     open_ = np.arange(len(beta))
     for _ in range(max_iter + 1):
-        loss, gradient, hessian = _derivatives(X, signs, weight, ridge, beta[open_])
+        loss, gradient = problems.slopes(beta[open_])
         going = np.abs(gradient).max(axis=1) > goal[open_]
         if not going.any():
             return beta, True
         if not going.all():
-            open_, signs = open_[going], np.ascontiguousarray(signs[:, going])
-            weight = weight if weight.ndim == 1 else np.ascontiguousarray(weight[:, going])
-            loss, gradient, hessian = loss[going], gradient[going], hessian[going]
+            open_, problems = open_[going], problems[going]
+            loss, gradient = loss[going], gradient[going]
         fell = _SUFFICIENT_DECREASE * step[open_] * decrement[open_]
         good = loss <= base_loss[open_] - fell + 1e-12 * np.abs(loss)
-        new = open_[good]
-        direction[new] = -np.linalg.solve(hessian[good], gradient[good][:, :, None])[:, :, 0]
-        decrement[new] = -(direction[new] * gradient[good]).sum(axis=1)
+        new, slope = open_[good], gradient[good]
+        slow = np.abs(slope).max(axis=1) > steepest[new] / _GOOD_STEP
+        steepest[new] = np.abs(slope).max(axis=1)
+        hessian = problems[good].hessians(beta[new], exact=slow)
+        direction[new] = -np.linalg.solve(hessian, slope[:, :, None])[:, :, 0]
+        decrement[new] = -(direction[new] * slope).sum(axis=1)
         base[new], base_loss[new] = beta[new], loss[good]
         step[open_] = np.where(good, 1, step[open_] / 2)
         beta[open_] = base[open_] + step[open_, None] * direction[open_]
     return beta, False
 
 
-def _derivatives(
-    X: Values, signs: NDArray[np.int8], weight: Values, ridge: Values, beta: Values
-) -> tuple[Values, Values, Values]:
-    """Loss (up to a constant), gradient and Hessian of every problem."""
-    n_problems, columns = beta.shape
-    rows, cols = np.triu_indices(columns)
-    loss = (beta**2 @ ridge) / 2
-    gradient = beta * ridge
-    packed = np.zeros((n_problems, len(rows)))
-    for batch in gen_batches(len(X), max(1, _BATCH_ENTRIES // max(n_problems, columns))):
-        part, sign = X[batch], signs[batch]
-        share = weight[batch] if weight.ndim == 2 else weight[batch, None]
-        value, probability = _logistic(sign * (part @ beta.T))
-        loss += (share * value).sum(axis=0)
-        gradient -= (share * sign * probability).T @ part
-        curvature = share * np.abs(sign) * (probability * (1 - probability))
-        packed += curvature.T @ (part[:, rows] * part[:, cols])
-    hessian = np.empty((n_problems, columns, columns))
-    hessian[:, rows, cols] = hessian[:, cols, rows] = packed
-    diagonal = np.arange(columns)
-    # A column without curvature (constant zero, or all instances far from the boundary) must
-    # not make the system singular.
-    hessian[:, diagonal, diagonal] += ridge + 1e-10 * (1 + packed.max(axis=1, keepdims=True))
-    return loss, gradient, hessian
+class _Problems:
+    """Penalised logistic losses of many problems on the same dense rows.
+
+    The penalty of a problem grows with its share of the weight: that of a sample of the rows
+    is the one that makes its solution that of all rows, up to chance.
+    """
+
+    def __init__(
+        self,
+        X: Values,
+        signs: NDArray[np.int8],
+        weight: Values,
+        ridge: Values,
+        total: Values | None = None,
+    ) -> None:
+        self._X, self._signs, self._weight, self._ridge = X, signs, weight, ridge
+        self.total = weight_sums(np.abs(signs), weight) if total is None else total
+
+    def __getitem__(self, chosen: Mask) -> "_Problems":
+        if chosen.all():
+            return self
+        signs = np.ascontiguousarray(self._signs[:, chosen])
+        weight, ridge = self._weight, self._ridge
+        if weight.ndim == 2:
+            weight = np.ascontiguousarray(weight[:, chosen])
+        if ridge.ndim == 2:
+            ridge = ridge[chosen]
+        return _Problems(self._X, signs, weight, ridge, self.total[chosen])
+
+    def sample(self, size: int) -> "_Problems | None":
+        """Return the same problems on evenly spaced rows; None if they are too few."""
+        step = len(self._X) // max(size, _LEAST_SAMPLE)
+        if step < 2:
+            return None
+        signs = np.ascontiguousarray(self._signs[::step])
+        if (np.count_nonzero(signs, axis=0) < _LEAST_ROWS_A_COLUMN * self._X.shape[1]).any():
+            return None
+        weight = np.ascontiguousarray(self._weight[::step])
+        total = weight_sums(np.abs(signs), weight)
+        ridge = (total / self.total)[:, None] * self._ridge
+        return _Problems(np.ascontiguousarray(self._X[::step]), signs, weight, ridge, total)
+
+    def slopes(self, beta: Values) -> tuple[Values, Values]:
+        """Return the losses and the gradients."""
+        loss, gradient = (beta**2 * self._ridge).sum(axis=1) / 2, beta * self._ridge
+        for batch in self._batches():
+            part = self._X[batch]
+            scores = part @ beta.T
+            loss += _core.logistic_derivatives(scores, self._signs[batch], self._weight[batch])
+            gradient -= scores.T @ part
+        return loss, gradient
+
+    def hessians(self, beta: Values, exact: Mask) -> Values:
+        """Return the Hessians; those that need not be exact by a sample of many rows."""
+        fewer = self.sample(_HESSIAN_ROWS_A_COLUMN * beta.shape[1])
+        if fewer is None or exact.all():
+            return self._hessians(beta)
+        found = fewer._hessians(beta) * (self.total / fewer.total)[:, None, None]
+        found[exact] = self[exact]._hessians(beta[exact])
+        return found
+
+    def _hessians(self, beta: Values) -> Values:
+        n_problems, columns = beta.shape
+        rows, cols = np.triu_indices(columns)
+        packed = np.zeros((n_problems, len(rows)))
+        for batch in self._batches():
+            part = self._X[batch]
+            scores = part @ beta.T
+            curvature = np.empty_like(scores)
+            _core.logistic_derivatives(scores, self._signs[batch], self._weight[batch], curvature)
+            packed += curvature.T @ (part[:, rows] * part[:, cols])
+        hessian = np.empty((n_problems, columns, columns))
+        hessian[:, rows, cols] = hessian[:, cols, rows] = packed
+        diagonal = np.arange(columns)
+        # A column without curvature (constant zero, or all instances far from the boundary)
+        # must not make the system singular.
+        floor = 1e-10 * (1 + packed.max(axis=1, keepdims=True))
+        hessian[:, diagonal, diagonal] += self._ridge + floor
+        return hessian
+
+    def _batches(self) -> Iterator[slice]:
+        widest = max(self._signs.shape[1], self._X.shape[1])
+        return gen_batches(len(self._X), max(1, _BATCH_ENTRIES // widest))
 
 
 def _logistic(margin: Values) -> tuple[Values, Values]:

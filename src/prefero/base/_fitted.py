@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from prefero._state import Array, Count, FittedState, Names, State, made_on_use
+from prefero._typing import Values
+from prefero.base._features import feature_ranges
 
 
 def _is_range(values: Any, _: State) -> bool:
@@ -24,6 +26,8 @@ LABELS: FittedState = {
 class FittedMixin:
     """Mixin of all estimators: the declaration of their fitted state, and pickling."""
 
+    feature_ranges_: Values
+
     _fitted_state: ClassVar[FittedState] = {
         "n_features_in_": Count(1, size="n_features"),
         "feature_names_in_": Names("n_features", optional=True),
@@ -33,3 +37,8 @@ class FittedMixin:
         made = made_on_use(type(self))
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name not in made}
+
+    def _note_ranges(self, X: Any, reset: bool) -> None:
+        """Take over the ranges of features, together with those of earlier rows unless reset."""
+        earlier = None if reset else getattr(self, "feature_ranges_", None)
+        self.feature_ranges_ = feature_ranges(X, earlier)

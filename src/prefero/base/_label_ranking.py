@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._state import FittedState
-from prefero.base._features import check_features, feature_ranges
+from prefero.base._features import check_features
 from prefero.base._fitted import LABELS, FittedMixin
 from prefero.base._fitting import fitting, goes_on, twin_of
 from prefero.base._pair_probabilities import PairProbabilitiesMixin
@@ -47,7 +47,6 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
     labels_: NDArray[Any]
     classes_: NDArray[np.intp]
     unseen_labels_: NDArray[np.bool_]
-    feature_ranges_: NDArray[np.float64]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     _fitted_state: ClassVar[FittedState] = LABELS
@@ -107,10 +106,6 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
             self.unseen_labels_ = self._unseen(ranks)
         self._note_ranges(X, reset)
         return X, truth, weight
-
-    def _note_ranges(self, X: Any, reset: bool) -> None:
-        earlier = None if reset else getattr(self, "feature_ranges_", None)
-        self.feature_ranges_ = feature_ranges(X, earlier)
 
     def _unseen(self, ranks: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which labels are predicted last, for no row ranks them."""

@@ -12,7 +12,7 @@ from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._state import FittedState
 from prefero._typing import Values
-from prefero.base._features import check_features, feature_ranges
+from prefero.base._features import check_features
 from prefero.base._fitted import LABELS, FittedMixin
 from prefero.base._fitting import fitting
 from prefero.base._targets import put_last, refuse_other_labels, unseen_labels, used_rows
@@ -52,7 +52,6 @@ class MultilabelRankerMixin(FittedMixin):
     labels_: NDArray[Any]
     classes_: NDArray[np.intp]
     unseen_labels_: NDArray[np.bool_]
-    feature_ranges_: NDArray[np.float64]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     _fitted_state: ClassVar[FittedState] = LABELS
@@ -95,7 +94,7 @@ class MultilabelRankerMixin(FittedMixin):
             part if used.all() else part[used] for part in (X, calibrated, weight)
         )
         self.unseen_labels_ = unseen_labels(calibrated[:, :-1], self.labels_, says="judged")
-        self.feature_ranges_ = feature_ranges(X)
+        self._note_ranges(X, reset=True)
         return X, calibrated, weight
 
     def fit(

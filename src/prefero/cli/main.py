@@ -77,7 +77,8 @@ def build() -> Callable[[], Any]:
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, epilog=epilog)
         else:
-            app.command(name, epilog=epilog)(command)
+            settings = getattr(module, "SETTINGS", None)
+            app.command(name, epilog=epilog, context_settings=settings)(command)
 
     def show_version(wanted: bool) -> None:
         if wanted:

@@ -25,8 +25,16 @@ _BLOCK = 1 << 18
 # With 19 shuffles the largest is the bound of a test at the level of 5 %.
 _SHUFFLES = 19
 
-# What the core calls the correlations; both make up for ties.
-_MEASURES = {"spearman": "spearman", "kendall": "tau-b"}
+# What the core calls the correlations, by name and by what they make of ties.
+_MEASURES = {
+    ("spearman", "b"): "spearman",
+    ("kendall", "b"): "tau-b",
+    ("spearman", "a"): "rho-a",
+    ("kendall", "a"): "tau-a",
+}
+
+# Places in an order, of a share between 0 and 1, that differ by less are equal.
+_SAME_PLACE = 1e-9
 
 
 class AttributeWeight(NamedTuple):
@@ -44,10 +52,10 @@ class RankCorrelationReducer(
 
     Entry k of a component is proportional to the sum of the rank correlations between the
     sample orders and the orders of their objects by attribute k; the features are then
-    projected on the complement of the component, and so on. The correlations make up for ties
-    (tau-b, and rho as the correlation of mean ranks), so binary attributes are legal; an
-    attribute that is constant in an order counts nothing there. Attributes on different scales
-    are better standardized first: a component adds them up as they are.
+    projected on the complement of the component, and so on. By default the correlations make up
+    for ties (tau-b, and rho as the correlation of mean ranks), so binary attributes count in
+    full; an attribute that is constant in an order counts nothing there. Attributes on different
+    scales are better standardized first: a component adds them up as they are.
 
     Parameters
     ----------
@@ -57,6 +65,15 @@ class RankCorrelationReducer(
         chance allows one time in twenty; but at least one.
     correlation : {"spearman", "kendall"}, default="spearman"
         The rank correlation. Both give nearly the same; Spearman's is quicker for long orders.
+    ties : {"b", "a"}, default="b"
+        What a tie among attribute values does: ``"b"`` divides the correlation by what it could
+        reach with these ties, as tau-b does; with ``"a"``, as with tau-a, a tied pair counts
+        zero, which is sgn(0) = 0 in the paper's formula (4).
+    deflate_orders : bool, default=False
+        Whether, beside the features, the orders too lose what the components found so far
+        explain, before the next is sought: their places are regressed on the components inside
+        the orders, and the objects are ordered by what remains. The paper's section 5 proposes
+        something like it.
     n_jobs : int or None, default=None
         Threads; the result does not depend on their number.
     random_state : int, RandomState or None, default=0
@@ -93,7 +110,9 @@ class RankCorrelationReducer(
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
-        "correlation": [StrOptions(set(_MEASURES))],
+        "correlation": [StrOptions({"spearman", "kendall"})],
+        "ties": [StrOptions({"a", "b"})],
+        "deflate_orders": ["boolean"],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -110,11 +129,15 @@ class RankCorrelationReducer(
         n_components: int | Literal["auto"] | None = None,
         *,
         correlation: Literal["spearman", "kendall"] = "spearman",
+        ties: Literal["b", "a"] = "b",
+        deflate_orders: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.n_components = n_components
         self.correlation = correlation
+        self.ties = ties
+        self.deflate_orders = deflate_orders
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -148,19 +171,23 @@ class RankCorrelationReducer(
 
     def _fit(self, orders: SampleOrders) -> None:
         limit = self._limit(orders.X.shape[1])
-        residuals = _Residuals(orders, _MEASURES[self.correlation], self.n_jobs)
-        shuffled = self._shuffled_positions(orders) if self.n_components == "auto" else []
+        residuals = _Residuals(orders, _MEASURES[self.correlation, self.ties], self.n_jobs)
+        shuffles = self._shuffles(orders) if self.n_components == "auto" else []
+        positions = orders.positions
         concordance: list[float] = []
         while len(concordance) < limit:
-            sums = residuals.correlation_sums(orders.positions)
+            sums = residuals.correlation_sums(positions)
             norm = float(np.linalg.norm(sums))
             if concordance and any(
-                norm <= np.linalg.norm(residuals.correlation_sums(chance)) for chance in shuffled
+                norm <= np.linalg.norm(residuals.correlation_sums(positions[shuffle]))
+                for shuffle in shuffles
             ):
                 break
             if not residuals.add_component(sums):
                 break
             concordance.append(norm / len(orders.groups.sizes))
+            if self.deflate_orders:
+                positions = residuals.unexplained_positions(orders)
         self.components_ = residuals.components
         self.concordance_ = np.array(concordance)
         self.n_components_ = len(concordance)
@@ -176,9 +203,10 @@ class RankCorrelationReducer(
             )
         return int(self.n_components)
 
-    def _shuffled_positions(self, orders: SampleOrders) -> list[NDArray[np.float64]]:
-        keys = check_random_state(self.random_state).random_sample((_SHUFFLES, len(orders.X)))
-        return [orders.positions[orders.groups.sort(key)] for key in keys]
+    def _shuffles(self, orders: SampleOrders) -> list[NDArray[np.int64]]:
+        n_objects = orders.X.shape[0]
+        keys = check_random_state(self.random_state).random_sample((_SHUFFLES, n_objects))
+        return [orders.groups.sort(key) for key in keys]
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Project objects on the components.
@@ -270,6 +298,17 @@ class _Residuals:
         self.components = np.vstack([self.components, direction])
         self._coordinates = np.column_stack([self._coordinates, self._X @ direction])
         return True
+
+    def unexplained_positions(self, orders: SampleOrders) -> NDArray[np.float64]:
+        """Places of the objects by what the components found so far leave of their order."""
+        groups = orders.groups
+        share = orders.positions / (groups.sizes + 1)[groups.codes]
+        columns = np.column_stack([share, self._coordinates])
+        means = np.add.reduceat(columns, groups.starts[:-1]) / groups.sizes[:, None]
+        columns -= means[groups.codes]
+        places, explaining = columns[:, 0], columns[:, 1:]
+        left = places - explaining @ np.linalg.lstsq(explaining, places, rcond=None)[0]
+        return groups.positions(np.round(left / _SAME_PLACE))
 
     def _blocks(self) -> Iterator[NDArray[np.int64]]:
         """Cut the group starts into runs of whole groups of about one block of numbers."""

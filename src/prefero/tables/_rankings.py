@@ -44,6 +44,8 @@ class Rankings:
         ``"PAR10"``, run times with time-outs penalised.
     lower_is_better : bool
         Whether the scores were turned around, so that larger is better.
+    cost_weight : float, optional
+        How much score a unit of cost is worth, where costs are weighed (`with_costs`).
     """
 
     table: Table
@@ -55,6 +57,7 @@ class Rankings:
     calibrated: Values | None = None
     values: Mapping[str, Values] = field(default_factory=dict)
     lower_is_better: bool = False
+    cost_weight: float | None = None
 
     @property
     def features(self) -> list[str]:

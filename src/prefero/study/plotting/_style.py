@@ -152,6 +152,59 @@ def legend(ax: Any) -> None:
     figure.legend(handles, names, frameon=False, loc="outside lower center", ncols=columns)
 
 
+# Around a point: how far off in points, and which edge of the text is put there.
+_SIDES = (
+    *((6, 0, "left", "center"), (-6, 0, "right", "center")),
+    *((0, 5, "center", "bottom"), (0, -5, "center", "top")),
+    *((5, 4, "left", "bottom"), (-5, 4, "right", "bottom")),
+    *((5, -4, "left", "top"), (-5, -4, "right", "top")),
+)
+
+
+def write_beside(ax: Any, places: Values, names: Sequence[str], among: Values) -> None:
+    """Write names beside points, where they cover neither points nor one another.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+        Where the points are drawn.
+    places : ndarray of shape (n_names, 2)
+        The points to be named; a name for which there is no room is left out, the last first.
+    names : sequence of str
+        Their names.
+    among : ndarray of shape (n_points, 2)
+        All points that must stay visible.
+    """
+    figure = ax.figure
+    figure.draw_without_rendering()
+    # The limits are those of the points, whatever is written.
+    ax.set(xlim=ax.get_xlim(), ylim=ax.get_ylim())
+    centre, half = ax.transData.transform(among), figure.dpi / 72 * 3
+    taken = [(x - half, y - half, x + half, y + half) for x, y in centre]
+    for place, name in zip(places, names, strict=True):
+        for right, up, across, upright in _SIDES:
+            text = ax.annotate(
+                plain(name),
+                place,
+                xytext=(right, up),
+                textcoords="offset points",
+                ha=across,
+                va=upright,
+                fontsize="small",
+            )
+            box = text.get_window_extent()
+            inside = ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1
+            inside = inside and ax.bbox.y0 <= box.y0 and box.y1 <= ax.bbox.y1
+            if inside and not any(_meet(box.extents, other) for other in taken):
+                taken.append(tuple(box.extents))
+                break
+            text.remove()
+
+
+def _meet(one: Any, other: Any) -> bool:
+    return bool(one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3])
+
+
 def plain(name: Any) -> str:
     """Return a name as text in which a dollar does not start a formula."""
     return str(name).replace("$", r"\$")

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from prefero.study.plotting._style import COLOURS, Display, open_frame, plain
+import numpy as np
+
+from prefero.study.plotting._style import COLOURS, Display, legend, open_frame, write_beside
 from prefero.study.table import Table
 
 __all__ = ["CostCurveDisplay"]
@@ -52,9 +54,19 @@ class CostCurveDisplay(Display):
             color=COLOURS[1],
             label="one label for all",
         )
-        for row in self.singles:
-            place = row["cost"], row["score"]
-            ax.annotate(plain(row["label"]), place, fontsize="xx-small", alpha=0.8)
         ax.set(xlabel="mean cost", ylabel="mean score")
-        ax.legend(frameon=False, fontsize="small")
         open_frame(ax)
+        legend(ax)
+        self._write_names(ax)
+
+    def _write_names(self, ax: Any) -> None:
+        """Name the labels where there is room, first those that no other one beats in both."""
+        cost, score = self.singles["cost"], self.singles["score"]
+        cheaper, better = cost[:, None] >= cost, score[:, None] <= score
+        differ = (cost[:, None] != cost) | (score[:, None] != score)
+        beaten = (cheaper & better & differ).any(axis=1)
+        order = np.lexsort((cost, beaten))
+        places = np.column_stack((cost, score))
+        curve = np.column_stack((self.curve["cost"], self.curve["score"]))
+        names = [str(self.singles[int(i)]["label"]) for i in order]
+        write_beside(ax, places[order], names, among=np.vstack((places, curve)))
