@@ -302,6 +302,16 @@ class TestBounds:
             told = ask(hasty, 503, instances=[ONE], explain=True)
         assert "more than 0.05 s" in told["detail"]
 
+    def test_what_nobody_waits_for_any_more_counts(self, models, monkeypatch):
+        from prefero.serve import _service
+
+        go_on = threading.Event()
+        monkeypatch.setattr(_service, "answers", lambda *_: go_on.wait(30) and ([], []))
+        with self.client(models, seconds=0.05, concurrent=1) as hasty:
+            ask(hasty, 503, instances=[ONE], explain=True)
+            assert ask(hasty, 429, instances=[ONE], explain=True)
+            go_on.set()
+
 
 def test_every_answer_forbids_foreign_scripts(client):
     for path in ("/", "/page/page.js", "/models", "/nowhere"):
@@ -317,6 +327,9 @@ def test_other_sites_may_ask_only_if_allowed(models):
     assert "access-control-allow-origin" not in shut.get("/models", headers=origin).headers
     ajar = TestClient(create_app(models, Settings(origins=("https://example.org",))))
     answer = ajar.get("/models", headers=origin)
+    assert answer.headers["access-control-allow-origin"] == "https://example.org"
+    answer = ajar.post("/rank", headers=origin, content=b"x" * 2_000_000)
+    assert answer.status_code == 413
     assert answer.headers["access-control-allow-origin"] == "https://example.org"
 
 

@@ -82,9 +82,7 @@ def test_a_table_is_not_asked_for_what_the_model_cannot_say(X, ranks, scores):
 def test_an_orderer_is_refused_in_a_sentence(X, path):
     groups = np.repeat(np.arange(10), 6)
     orderer = ExpectedRankOrderer().fit(X, np.tile(np.arange(1, 7), 10), groups=groups)
-    with pytest.raises(
-        ValueError, match="model 'm' is a ExpectedRankOrderer, which ranks no labels"
-    ):
+    with pytest.raises(ValueError, match="'m' is a ExpectedRankOrderer, which ranks no labels"):
         create_app({"m": orderer})
     save(orderer, path)
     with pytest.raises(ModelFileError, match="use the commands of prefero order"):
@@ -127,3 +125,34 @@ class TestRanges:
         ranker = AutoLabelRanker(effort="quick", random_state=0)
         ranker.fit(X.assign(heat=np.nan), ranks)
         assert self.ranges(ranker)["heat"] == (None, None)
+
+
+def test_mlflow_asks_a_model_file(X, ranks, path, tmp_path, monkeypatch):
+    pyfunc = pytest.importorskip("mlflow.pyfunc")
+    monkeypatch.chdir(tmp_path)
+    model = NeighborsLabelRanker().fit(X, ranks)
+    save(model, path)
+    pyfunc.save_model(
+        tmp_path / "kept",
+        loader_module="prefero.serve.pyfunc",
+        data_path=str(path),
+        pip_requirements=["prefero"],
+    )
+    found = pyfunc.load_model(str(tmp_path / "kept")).predict(X)
+    pd.testing.assert_frame_equal(
+        found, pd.DataFrame(model.predict(X), columns=LABELS), check_dtype=False
+    )
+
+
+def test_a_ranking_function_finds_features_by_their_names(X, scores, path):
+    relevance = pd.DataFrame((scores > 0).astype(int), columns=LABELS)
+    model = BinaryRelevanceRanker().fit(X, relevance)
+    save(model, path)
+    found = pyfunc_of(path).predict(X[["heat", "size"]].assign(other=1))
+    np.testing.assert_array_equal(found, model.predict_ranks(X))
+
+
+def pyfunc_of(path):
+    from prefero.serve.pyfunc import _load_pyfunc
+
+    return _load_pyfunc(str(path))

@@ -49,9 +49,8 @@ def huge_number(random, good, slowly):
     """Numbers that no float, or no single-precision float, can hold."""
     sign = random.choice(["", "-"])
     digits = random.choice([39, 400, 4000, 20_000])
-    number = sign + random.choice(
-        ["9" * (digits + 1), f"1e{digits}", f"1{'0' * digits}.5", "1e999999"]
-    )
+    forms = ("9" * (digits + 1), f"1e{digits}", f"1{'0' * digits}.5", "1e999999")
+    number = sign + random.choice(forms)
     body = json.dumps(good)
     name = random.choice(list(good["instances"][0]))
     body = body.replace(f"{good['instances'][0][name]!r}", number, 1)

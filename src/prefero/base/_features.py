@@ -66,7 +66,7 @@ def feature_ranges(X: Any, earlier: Values | None = None) -> Values:
            [nan, nan]])
     """
     if issparse(X):
-        ends = [X.min(axis=0).toarray()[0], X.max(axis=0).toarray()[0]]
+        ends = [np.ravel(end.toarray()) for end in (X.min(axis=0), X.max(axis=0))]
     else:
         ends = [reduce(X, axis=0, initial=np.nan) for reduce in (np.fmin.reduce, np.fmax.reduce)]
     if earlier is not None:

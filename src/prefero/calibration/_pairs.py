@@ -25,7 +25,7 @@ class LabelPairs(NamedTuple):
 
 
 def all_pairs(n_labels: int) -> LabelPairs:
-    """Return the pairs (0, 1), (0, 2), ..., in the order of ``np.triu_indices``, to be read only."""
+    """Return the pairs (0, 1), (0, 2), ..., as ``np.triu_indices`` does; they are read only."""
     return _kept_pairs(n_labels) if n_labels <= _KEPT_LABELS else _listed_pairs(n_labels)
 
 

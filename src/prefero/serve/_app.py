@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
+from starlette.types import ASGIApp
 
 import prefero
 from prefero.exceptions import DataError
@@ -29,6 +30,7 @@ _PAGE = {
     "page.css": "text/css; charset=utf-8",
     "page.js": "text/javascript; charset=utf-8",
 }
+_TEXT = {"type": "string"}
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": why}
     for status, why in {
@@ -77,12 +79,12 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
         redoc_url=None,
     )
     refusals: dict[str, Any] = {"responses": _REFUSALS}
-    app.post("/rank", response_model=None, summary="Rank the labels for instances", **_RANK)(
+    described = _rank_described(store)
+    app.post("/rank", response_model=None, summary="Rank the labels for instances", **described)(
         service.rank
     )
-    app.post("/rank.csv", summary="Rank the labels for a table", **refusals, **_CSV)(
-        service.rank_table
-    )
+    described = _table_described(store)
+    app.post("/rank.csv", summary="Rank the labels for a table", **described)(service.rank_table)
     app.get("/models", response_model=list[ModelAnswer], summary="What can be asked", **refusals)(
         service.models
     )
@@ -96,55 +98,63 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
         app.get(f"/page/{name}", include_in_schema=False)(_page(name))
     app.exception_handler(RequestValidationError)(_refuse_body)
     app.exception_handler(DataError)(_refuse_data)
-    if service.settings.origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=list(service.settings.origins),
-            allow_methods=["GET", "POST"],
-            allow_headers=["authorization", "content-type"],
-        )
     app.guard = Guard(
         super(_Guarded, app).__call__,
         settings=service.settings,
         measures=service.measures,
         at_once={"/rank": service.rank_at_once},
     )
+    if service.settings.origins:
+        # Outside, so that pages of other sites can read refusals, too.
+        app.guard = CORSMiddleware(
+            app.guard,
+            allow_origins=list(service.settings.origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["authorization", "content-type"],
+        )
     return app
 
 
 class _Guarded(FastAPI):
     """An application behind a guard, which stands before all that FastAPI does itself."""
 
-    guard: Guard
+    guard: ASGIApp
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         await self.guard(scope, receive, send)
 
 
-_CSV: dict[str, Any] = {
-    "response_class": StreamingResponse,
-    "openapi_extra": {
-        "requestBody": {
-            "required": True,
-            "content": {"text/csv": {"schema": {"type": "string"}}},
-        }
-    },
-}
+def _rank_described(store: ModelStore) -> dict[str, Any]:
+    """The body, which the handler reads itself, with an example a model, and the answer."""
+    examples = {
+        name: {"value": {"model": name, "instances": [store[name].example()]}}
+        for name in store.names()
+    }
+    schema = RankRequest.model_json_schema()
+    answer = {"model": RankResponse, "description": "The rankings, in the order of the instances."}
+    return {
+        "responses": {**_REFUSALS, 200: answer},
+        "openapi_extra": _body("application/json", schema, examples),
+    }
 
 
-# The body is read, and the answer written, by the handler itself.
-_RANK: dict[str, Any] = {
-    "responses": {
-        **_REFUSALS,
-        200: {"model": RankResponse, "description": "The rankings, in the order of the instances."},
-    },
-    "openapi_extra": {
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": RankRequest.model_json_schema()}},
-        }
-    },
-}
+def _table_described(store: ModelStore) -> dict[str, Any]:
+    examples = {}
+    for name in store.names():
+        example = store[name].example()
+        lines = (map(str, cells) for cells in (example, example.values()))
+        examples[name] = {"value": "\n".join(map(",".join, lines)) + "\n"}
+    table = {"description": "The predictions.", "content": {"text/csv": {"schema": _TEXT}}}
+    return {
+        "response_class": StreamingResponse,
+        "responses": {**_REFUSALS, 200: table},
+        "openapi_extra": _body("text/csv", _TEXT, examples),
+    }
+
+
+def _body(kind: str, schema: dict[str, Any], examples: dict[str, Any]) -> dict[str, Any]:
+    content = {kind: {"schema": schema, "examples": examples}}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def _page(name: str) -> Any:

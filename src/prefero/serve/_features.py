@@ -65,7 +65,8 @@ def features_of(model: Any) -> list[Feature]:
     unknown = {
         name: Feature(
             name,
-            *ranges.get(name, ()),
+            low=ranges.get(name, (None, None))[0],
+            high=ranges.get(name, (None, None))[1],
             categories=tuple(categories.get(name, ())) if name in words else None,
             prose=name in prose,
         )

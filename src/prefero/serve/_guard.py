@@ -128,9 +128,8 @@ class Guard:
     def _answer_at_once(
         self, scope: Scope, path: str, headers: Headers, body: bytes
     ) -> bytes | None:
-        # What a page of another site asks for needs the headers that the application adds.
         answer = self._at_once.get(path)
-        if answer is None or scope["method"] != "POST" or b"origin" in headers:
+        if answer is None or scope["method"] != "POST":
             return None
         if headers.get(b"content-type") != b"application/json":
             return None
@@ -152,8 +151,8 @@ class Guard:
         await self._app(scope, receive, answer)
 
     def _tell(self, scope: Scope, status: int, seconds: float) -> None:
-        route = scope.get("prefero.route") or getattr(scope.get("route"), "path", "other")
-        self._measures.count(route, status, seconds)
+        found = scope.get("prefero.route") or getattr(scope.get("route"), "path", "other")
+        self._measures.count(str(found), status, seconds)
         if LOG.isEnabledFor(logging.INFO):
             line = {
                 "time": round(time.time(), 3),

@@ -57,10 +57,12 @@ def _usual_row(served: ServedModel, instance: Instance) -> list[float] | None:
     """The numbers of an instance that has all of them and nothing else; None if there is more."""
     if len(instance) != len(served.features):
         return None
-    row = [instance.get(feature.name) for feature in served.features]
-    for value in row:
+    row: list[float] = []
+    for feature in served.features:
+        value = instance.get(feature.name)
         if type(value) is not float or not -_LARGEST <= value <= _LARGEST:
             return None
+        row.append(value)
     return row
 
 

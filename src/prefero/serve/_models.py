@@ -11,7 +11,6 @@ from typing import Any
 
 from prefero._inference import kind_of, load_ranker, other_task
 from prefero._pipelines import final_step
-from prefero.exceptions import ModelFileError
 from prefero.serve._features import Feature, features_of
 
 Stamp = tuple[int, int, int]
@@ -140,7 +139,7 @@ class ModelStore:
     def _swap(self, name: str) -> None:
         try:
             self._models[name] = self._load(name)
-        except (ModelFileError, OSError, ValueError) as error:
+        except Exception as error:  # whatever is wrong with a file, there is a model that works
             self.problems[name] = f"the file has changed, and the old model stays: {error}"
         else:
             self.problems.pop(name, None)

@@ -38,6 +38,7 @@ class Service:
 
     def __init__(self, store: ModelStore, settings: Settings) -> None:
         self.store, self.settings, self.measures = store, settings, Measures()
+        self._busy: set[object] = set()
 
     async def rank(self, request: Request) -> Response:
         """Return the order of the labels for each instance, and how sure it is."""
@@ -136,9 +137,24 @@ class Service:
 
     async def _in_thread(self, function: Any, *arguments: Any) -> Any:
         seconds = self.settings.limits.seconds
+        # A thread goes on when nobody waits for it any more: those count, too.
+        if len(self._busy) >= self.settings.limits.concurrent:
+            raise HTTPException(
+                429, "too much is being calculated: try again in a second.", {"retry-after": "1"}
+            )
+
+        own = object()
+
+        def run() -> Any:
+            self._busy.add(own)
+            try:
+                return function(*arguments)
+            finally:
+                self._busy.discard(own)
+
         try:
             async with asyncio.timeout(seconds):
-                return await run_in_threadpool(function, *arguments)
+                return await run_in_threadpool(run)
         except TimeoutError:
             raise HTTPException(503, f"the answer took more than {seconds:g} s.") from None
 
