@@ -179,6 +179,7 @@ def beside(results: Table, best: Published, rate: float) -> Table:
             row["ahead"] = row["auto"] - row["best anywhere"]
     heads = [head for head in next(iter(rows.values())) if head not in ("dataset", "folds")]
     mean = {head: float(np.nanmean([row[head] for row in rows.values()])) for head in heads}
+    mean["folds"] = sum(row["folds"] for row in rows.values())
     return Table([*rows.values(), {"dataset": f"mean of {len(rows)}"} | mean])
 
 

@@ -96,6 +96,18 @@ def test_ranks_inside_both_parts_are_learned():
     assert ranker.predict_ranks([[2.0], [-2.0]]).tolist() == [[1, 2, 3], [2, 1, 3]]
 
 
+def test_groups_of_rows_are_not_torn_apart():
+    """Rows of a group are alike, and nothing is known of other groups."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(15), 6)
+    X = rng.normal(size=(15, 2))[groups] + rng.normal(size=(90, 2)) / 1000
+    relevance = rng.integers(0, 2, size=(15, 3))[groups]
+    ranker = AutoMultilabelRanker(effort="quick", random_state=0)
+    assert ranker.fit(X, relevance).chosen_name_ != "same answer for everyone"
+    ranker.fit(X, relevance, groups=groups)
+    assert ranker.chosen_name_ == "same answer for everyone"
+
+
 def test_words_and_few_rows():
     X = np.array([["a", 1.0], ["b", None], ["a", 0.5]], dtype=object)
     ranker = AutoMultilabelRanker().fit(X, [[1, 0], [0, 1], [1, 0]])

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from prefero._trees import strongest_alike
-from prefero._typing import Values
+from prefero._typing import Indices, Values
 from prefero.consensus import kemeny
 from prefero.label_ranking._aggregation import LEFT_OUT
 from prefero.metrics import kendall_tau
@@ -66,5 +66,5 @@ def better_kemeny(
     return KemenyVotes(votes, left_out)
 
 
-def _votes(ranks: Values) -> Values:
-    return 1 - 2 * (ranks - 1) / (ranks.shape[1] - 1)
+def _votes(ranks: Indices) -> Values:
+    return np.asarray(1 - 2 * (ranks - 1) / (ranks.shape[1] - 1))
