@@ -44,7 +44,7 @@ from kebi import (
     sets_to_run,
 )
 from linear_rankers import chosen_constraint, linear_rankers
-from scipy.stats import spearmanr
+from reliability import reliabilities
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold
 from tree_sizes import FOLDS, FOLDS_OF_LARGE, leaves, size_tables
@@ -55,8 +55,6 @@ from prefero import (
     NeighborsLabelRanker,
     TreeLabelRanker,
 )
-from prefero.metrics import kendall_tau
-from prefero.rankings import drop_labels
 from prefero.study import Comparison, Table, compare, run_experiment, summarize
 from prefero.study.plotting import MissingLabelsDisplay
 
@@ -120,8 +118,8 @@ OF_ALL = """\
   `TreeLabelRanker.lrt()` does; "2 examples" reads the paper's "number of labels in a node" as label
   occurrences, of which two complete rankings have enough. C4.5 is our own (`c45.py` beside the
   script), with the rules of WEKA's J48, on the top label: of those that are left, or of the whole
-  ranking; and without its pruning. The first {folds} of ten folds, {large} on larger sets. "How far"
-  is the typical factor between a column and the published one, 1 is the same.
+  ranking; and without its pruning. The first {folds} of ten folds, {large} on larger sets. "How
+  far" is the typical factor between a column and the published one, 1 is the same.
 - The reliability of IBLR is the spread theta; of LRT, as the paper tried it, theta times the share
   of the training rows in the leaf. The correlation is over the test rows of a fold, the mean of all
   ten folds on the smallest sets, three below 3000 rows, else one. The theta of IBLR is infinite
@@ -189,33 +187,6 @@ def _tested(rate: float, who: str, found: Comparison) -> dict[str, Any]:
     row |= {f"rank of {name}": float(average[name]) for name in OF_THE_PAPER}
     row |= {"Friedman p": found.p_value, "critical difference": found.critical_difference}
     return row | {"better at 10 %": ", ".join(sorted(pairs)) or "none"}
-
-
-def reliabilities(name: str) -> dict[str, Any]:
-    """Return the mean rank correlation of reliability and tau over the tests of some folds."""
-    X, Y = read_set(name)
-    n_folds = 10 if len(X) <= 300 else 3 if len(X) <= 3000 else 1
-    folds = list(KFold(10, shuffle=True, random_state=0).split(X))[:n_folds]
-    row: dict[str, Any] = {"dataset": name}
-    for rate in RATES:
-        found: dict[str, list[float]] = {"IBLR": [], "LRT": []}
-        for fold, (train, test) in enumerate(folds):
-            ranks = drop_labels(Y[train], rate, random_state=fold)
-            some = ~np.isnan(ranks).all(axis=1)
-            known = X[train][some], ranks[some]
-            neighbors = NeighborsLabelRanker.iblr().fit(*known)
-            tree = TreeLabelRanker.lrt().fit(*known)
-            share = tree.n_node_samples_[tree.apply(X[test])] / tree.n_node_samples_[0]
-            measures = {
-                "IBLR": (neighbors, neighbors.predict_spread(X[test])),
-                "LRT": (tree, tree.predict_spread(X[test]) * share),
-            }
-            for who, (ranker, reliability) in measures.items():
-                tau = kendall_tau(Y[test], ranker.predict(X[test]), average=False)
-                if np.ptp(tau) > 0 and len(np.unique(reliability)) > 1:
-                    found[who].append(float(spearmanr(reliability, tau).statistic))
-        row |= {f"{who}, {rate:.0%}": float(np.mean(found[who])) for who in found}
-    return row
 
 
 def by_em(options: argparse.Namespace, sets: Sequence[str]) -> Table:
@@ -297,7 +268,7 @@ def more_tables(
     tables = {TESTS: tests(results, sets)}
     tables |= size_tables(sets, RATES, options.jobs, cached(leaves, options.folder))
     run = cached(reliabilities, options.folder)
-    rows = Parallel(options.jobs)(delayed(run)(name) for name in sets)
+    rows = Parallel(options.jobs)(delayed(run)(name, RATES) for name in sets)
     tables[RELIABILITY] = Table(rows)
     if any(name not in LARGE_SETS for name in sets):
         tables["LRT by the paper's EM in every cut"] = by_em(options, sets)

@@ -13,6 +13,7 @@ tables are in the folder ``published`` beside this file, with their sources.
 
 import argparse
 import csv
+import inspect
 import os
 import re
 import sys
@@ -269,7 +270,7 @@ def cached(function: Callable[..., Any], folder: Path | None) -> Callable[..., A
     """Keep what a function returns in a folder, if there is one, for the code of today."""
     if folder is None:
         return function
-    code = all_code(*sorted(Path(__file__).parent.glob("*.py")))
+    code = all_code(Path(inspect.getfile(function)))
     return Memory(folder / code[:16], verbose=0).cache(function)
 
 

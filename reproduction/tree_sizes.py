@@ -2,8 +2,8 @@
 
 The paper leaves open when a node is too small to be split, "the number of labels in a node" below
 twice the number of labels. Two readings are tried: labels count examples, or label occurrences, so
-that two complete rankings are enough. Both are divided by the leaves of C4.5 for the top label: of the
-labels that are left, or of the whole ranking; and without pruning.
+that two complete rankings are enough. Both are divided by the leaves of C4.5 for the top label: of
+the labels that are left, or of the whole ranking; and without pruning.
 """
 
 from collections.abc import Callable, Sequence
