@@ -56,6 +56,8 @@ FILES = {
     "desa2017_table6.csv": ("LRF-RT", "LRF-ERT"),
 }
 
+SLIPS = "two printed pairs contradict the printed tau by one set each"
+
 READING = """
 ## How to read the tables
 
@@ -73,10 +75,11 @@ READING = """
   a node, the released program takes all.
 - Dunn's p-values are one-sided, as printed; `compare(posthoc="dunn")` gives two-sided ones, twice
   as large. They are not adjusted for the number of pairs, by the paper or by us.
-- On fried our RT is better and shallower than the published one. Every number that goes into a
-  split was checked against a plain program, and with all values as thresholds, leaves of one row or
-  features rounded to three digits (the program rounds its thresholds) nothing comes near .797: we
-  have no explanation. On all other sets RT agrees, and so does the published LRF-RT on fried.
+- On fried our RT is better and shallower (.87, depth 16 to 17) than the published one (.797,
+  20.2). Tried on one fold: leaves of one row (.869, depth 18), features rounded to one digit (.862,
+  16; the program rounds its thresholds to three), gamma 0.95 (.642, 13), 0.99 (.899, 17) and 1
+  (.901, 20), and fewer training rows: 2000 give .780, 4000 .819, both at depth 14. So the published
+  tau is that of about 3000 rows, the published depth is not: nothing gives both.
 - RT's single test on calhousing is in the paper too. Table 6 has no pendigits; Tables 7 and 8 are
   over the sets of Table 6. A mean leaves out sets for which a column of its table has no figure.
 - The paper's future work, real preferences: [real.md](real.md) has every ranker beside the
@@ -151,10 +154,14 @@ def of_forests(results: Table) -> dict[str, Table]:
     forests = of_rankers(results, FORESTS)
     common = Table(row for row in results if row["dataset"] != "pendigits")
     best = {"best of Tables 4 and 6": row_maximum(*theirs(OF_TABLE_7).values())}
-    wins, totals = won(common)
-    return {
+    tables = {
         "Table 6: tau of forests": beside(forests, theirs(FORESTS) | best),
         "Table 6: depth of forests": beside(forests, theirs(FORESTS, "depth"), measure="depth"),
+    }
+    if not len(common):
+        return tables
+    wins, totals = won(common)
+    return tables | {
         "Table 7: Dunn's one-sided p-values": dunn(common, OF_TABLE_7, "desa2017_table7.csv"),
         "Table 8: sets on which one method beats another": wins,
         "Table 8: totals": totals,
@@ -243,7 +250,7 @@ def what_is_met(tables: dict[str, Table], options: argparse.Namespace) -> list[t
         ("Figure 1", "Figure 1", "yes", "ERT is shallower but on calhousing"),
         apart("Table 5", tables["Table 5: Dunn's one-sided p-values"]),
     ]
-    if options.trees_only:
+    if options.trees_only or "Table 8: totals" not in tables:
         return items
     forests, deep = tables["Table 6: tau of forests"], tables["Table 6: depth of forests"]
     names = "LRF-RT", "LRF-ERT"
@@ -255,7 +262,12 @@ def what_is_met(tables: dict[str, Table], options: argparse.Namespace) -> list[t
         item("Table 6, depth", "Table 6", *(agreement(deep, name, 0.5) for name in names)),
         ("Figure 2", "Figure 2", "partly", losses_of_forests(trees, forests)),
         apart("Table 7", tables["Table 7: Dunn's one-sided p-values"]),
-        ("Table 8", "Table 8", "yes" if first == "LRF-RT" else "no", f"{first} has most wins"),
+        (
+            "Table 8",
+            "Table 8",
+            "yes" if first == "LRF-RT" else "no",
+            f"{first} has most wins; {SLIPS}",
+        ),
     ]
 
 
@@ -283,7 +295,8 @@ def losses_of_forests(trees: Table, forests: Table) -> str:
         and row[f"LRF-{base}"] < alone[row["dataset"]][base]
     ]
     where = ", ".join(lost) or "no set"
-    return f"a forest loses on {where}; in the paper on elevators and five more, by little"
+    printed = "elevators and housing (both), glass (ERT), stock (RT)"
+    return f"a forest loses on {where}; in the paper on {printed}, most on elevators"
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ tables are in the folder ``published`` beside this file, with their sources.
 
 import argparse
 import csv
+import inspect
 import os
 import re
 import sys
@@ -227,13 +228,16 @@ def _of_rate(figures: Published, missing: float) -> dict[str, float]:
 
 
 def _means(rows: list[dict[str, Any]]) -> Table:
-    """Return the means over the sets for which every column has a figure."""
+    """Return the means over all sets, where a column has them, and over those that all have."""
     heads = [head for head in rows[0] if head != "dataset"]
     whole = [row for row in rows if not any(np.isnan(row[head]) for head in heads)]
-    if not whole:
-        return Table([])
-    means = {head: float(np.mean([row[head] for row in whole])) for head in heads}
-    return Table([{"dataset": f"mean of {len(whole)}"} | means])
+    parts = [rows] if len(whole) == len(rows) else [rows, whole] if whole else [rows]
+    means = [
+        {"dataset": f"mean of {len(part)}"}
+        | {head: float(np.mean([row[head] for row in part])) for head in heads}
+        for part in parts
+    ]
+    return Table(means)
 
 
 def arguments(description: str) -> argparse.ArgumentParser:
@@ -269,7 +273,7 @@ def cached(function: Callable[..., Any], folder: Path | None) -> Callable[..., A
     """Keep what a function returns in a folder, if there is one, for the code of today."""
     if folder is None:
         return function
-    code = all_code(*sorted(Path(__file__).parent.glob("*.py")))
+    code = all_code(Path(inspect.getfile(function)))
     return Memory(folder / code[:16], verbose=0).cache(function)
 
 

@@ -2,7 +2,8 @@
 
 The paper leaves open when a node is too small to be split, "the number of labels in a node" below
 twice the number of labels. Two readings are tried: labels count examples, or label occurrences, so
-that two complete rankings are enough. Both are divided by the leaves of C4.5, pruned and not.
+that two complete rankings are enough. Both are divided by the leaves of C4.5 for the top label: of
+the labels that are left, or of the whole ranking; and without pruning.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ RULES: dict[str, dict[str, Any]] = {
     "LRT, 2n examples": {},
     "LRT, 2 examples": {"min_samples_split": 2},
 }
-REFERENCES = {"C4.5": True, "unpruned C4.5": False}
+REFERENCES = ("C4.5", "C4.5 of whole rankings", "unpruned C4.5")
 # Of ten folds.
 FOLDS, FOLDS_OF_LARGE = 3, 1
 
@@ -34,14 +35,17 @@ def leaves(name: str, rate: float, fold: int) -> dict[str, int]:
     train = list(KFold(10, shuffle=True, random_state=0).split(X))[fold][0]
     ranks = drop_labels(Y[train], rate, random_state=fold) if rate else Y[train]
     some = ~np.isnan(ranks).all(axis=1)
-    X, ranks = X[train][some], ranks[some]
+    X, ranks, whole = X[train][some], ranks[some], Y[train][some]
     found = {
         rule: TreeLabelRanker.lrt(**rules).fit(X, ranks).get_n_leaves()
         for rule, rules in RULES.items()
     }
-    top = np.nanargmin(ranks, axis=1)
-    for reference, prune in REFERENCES.items():
-        found[reference] = C45(prune).fit(X, top, Y.shape[1]).n_leaves()
+    top, n_labels = np.nanargmin(ranks, axis=1), Y.shape[1]
+    trees = C45(), C45(), C45(prune=False)
+    for reference, tree, classes in zip(
+        REFERENCES, trees, (top, np.argmin(whole, axis=1), top), strict=True
+    ):
+        found[reference] = tree.fit(X, classes, n_labels).n_leaves()
     return found
 
 

@@ -14,11 +14,13 @@ def package(tmp_path, monkeypatch):
         "first": "def f():\n    from prefero import second\n",
         "second": "from prefero.room import x",
         "room/__init__": "x = 1",
+        "room/late": "z = 1",
         "other": "y = 1",
     }
     (tmp_path / "room").mkdir()
     for name, text in sources.items():
         (tmp_path / f"{name}.py").write_text(text)
+    (tmp_path / "room" / "__init__.pyi").write_text("from .late import z")
     monkeypatch.setattr(_code, "_ROOT", tmp_path)
     monkeypatch.setattr(_code, "_ALWAYS", ())
     return tmp_path
@@ -31,7 +33,7 @@ def named():
     return _code.code_of(thing())
 
 
-@pytest.mark.parametrize("changed", ["first", "second", "room/__init__"])
+@pytest.mark.parametrize("changed", ["first", "second", "room/__init__", "room/late"])
 def test_a_change_of_what_is_imported_is_noticed(package, changed):
     before = named()
     with (package / f"{changed}.py").open("a") as file:
@@ -43,6 +45,16 @@ def test_a_change_elsewhere_is_not(package):
     before = named()
     (package / "other.py").write_text("y = 2")
     assert named() == before
+
+
+def test_a_script_depends_on_those_that_it_imports(tmp_path):
+    for name, text in {"a": "import b", "b": "from c import d", "c": "d = 1", "e": ""}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    before = _code.all_code(tmp_path / "a.py")
+    for name, same in {"e": True, "c": False}.items():
+        (tmp_path / f"{name}.py").write_text("d = 2")
+        _code._digest_of_file.cache_clear()
+        assert (_code.all_code(tmp_path / "a.py") == before) is same
 
 
 def test_a_ranker_does_not_depend_on_other_rankers():

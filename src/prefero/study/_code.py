@@ -37,15 +37,15 @@ def code_of(*things: Any) -> str:
     return digest(sources, _digest_of_file(Path(_core.__file__)))
 
 
-def all_code(*files: Path) -> str:
-    """Name all code of Prefero that learns or measures, and some files beside it."""
+def all_code(script: Path) -> str:
+    """Name all code of Prefero that learns or measures, a script and those that it imports."""
     paths = [
         path
         for path in sorted(_ROOT.rglob("*.py"))
         if path.relative_to(_ROOT).parts[0] not in _ASIDE
     ]
-    sources = [_digest_of_file(path) for path in (*paths, *files, Path(_core.__file__))]
-    return digest(sources, sklearn.__version__)
+    paths += [*sorted(_scripts(script)), Path(_core.__file__)]
+    return digest([_digest_of_file(path) for path in paths], sklearn.__version__)
 
 
 def source_of(function: Any) -> str:
@@ -95,16 +95,38 @@ def _reached(modules: Iterable[str]) -> set[Path]:
     return found
 
 
+def _scripts(script: Path) -> set[Path]:
+    """A script and those beside it that it imports, directly or not."""
+    found, pending = set(), [script]
+    while pending:
+        path = pending.pop()
+        if path not in found:
+            found.add(path)
+            beside = [path.with_name(f"{name}.py") for name in _named(path)]
+            pending += [other for other in beside if other.is_file()]
+    return found
+
+
 @lru_cache(maxsize=1024)
 def _imported(path: Path) -> tuple[str, ...]:
-    """The modules of Prefero that a file imports, inside functions too."""
+    """The modules of Prefero that a file imports, inside functions too, or by its stub."""
+    names = [name for name in _named(path) if name.startswith("prefero.")]
+    stub = path.with_suffix(".pyi")
+    if path.name == "__init__.py" and stub.is_file():  # a room that loads its modules late
+        room = ".".join(("prefero", *path.parent.relative_to(_ROOT).parts))
+        names += [f"{room}.{name}" for name in _named(stub)]
+    return tuple(names)
+
+
+def _named(path: Path) -> list[str]:
+    """The names that a file imports, and those of what it takes from them."""
     names: list[str] = []
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return tuple(name for name in names if name.startswith("prefero."))
+    return names
 
 
 def _path(module: str) -> Path | None:
