@@ -52,10 +52,11 @@ READING = """
     its authors (``learning_rate=1``), the others our defaults, which are linear. ERR meets the
     printed figures, the collapse at 100:2 included; that collapse is the polynomial's, as the
     second table shows, where all methods run at our defaults (ridge, linear) and the test orders
-    have full length. At 100:2 the draws differ by 0.1 to 0.2, as much as the printed methods do. The
-    third table trains on all N orders and tests on 1000 others: a fold of ten orders is a noisy test. "RCDR (1) + ERR" is Kendall RCDR to one component before expected rank
-    regression, "auto" takes the components that exceed shuffled orders, "scaled" standardizes the
-    attributes first, by the training orders.
+    have full length. At 100:2 the draws differ by 0.1 to 0.2, as much as the printed methods do.
+    The third table trains on all N orders and tests on 1000 others: a fold of ten orders is a noisy
+    test. "RCDR (1) + ERR" is Kendall RCDR to one component before expected rank regression, "auto"
+    takes the components that exceed shuffled orders, "scaled" standardizes the attributes first,
+    by the training orders.
 
     *Table 2.* Second components flip their sign from draw to draw: what they hold is what chance
     left. They are turned to one side before the mean is taken; the last column says how many
