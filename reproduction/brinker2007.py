@@ -324,7 +324,9 @@ READING = """
     ## How these figures were made
 
     - Of the claims, "above" is met if the mean difference is positive and Wilcoxon's signed-rank
-      test over the sets tells it from chance at 5 %, "level" if that test does not.
+      test over the sets tells it from chance at 5 %, "level" if that test does not. What fails:
+      k-NN* is ahead of CRPC-POLY, not level with it, and CRPC-POLY's lead over k-NN is too small to
+      tell. Over the sets BR is alike for both kernels, on single sets it is not (alpha, cold).
     - Each split is 70/30 at random, its seed the number of the split. Machines and "plain k-NN*"
       choose their parameters on 30 % of the training part, as the paper does, from its grids, or
       with ``--quick`` a few points of them; for this choice alone polynomial machines are trained

@@ -57,6 +57,8 @@ def _lead(rows: Rows, first: str, second: str) -> Any:
 
 
 def _chance(lead: Any) -> float:
+    if not lead.any():
+        return 1.0
     return float(wilcoxon(lead).pvalue) if len(lead) > 1 else float("nan")
 
 
