@@ -88,9 +88,12 @@ def methods() -> dict[str, Any]:
 
 def main() -> None:
     """Run every method on every set and print a table a measure."""
-    options = parse(arguments("Compare label rankers as multilabel rankers."))
+    everything = ["emotions", "yeast", *EXPRESSION_SETS]
+    parser = arguments("Compare label rankers as multilabel rankers.")
+    parser.add_argument("--sets", nargs="+", choices=everything, help="some of the sets alone")
+    options = parse(parser)
     run = cached(run_cell, options.folder)
-    names = QUICK if options.quick else ["emotions", "yeast", *EXPRESSION_SETS]
+    names = options.sets or (QUICK if options.quick else everything)
     need(file_of(name) for name in names)
     cells = [(name, method) for name in names for method in methods()]
     found = Parallel(options.jobs)(delayed(run)(*cell) for cell in cells)
