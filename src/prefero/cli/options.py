@@ -337,6 +337,9 @@ PageOption = Annotated[
     Path | None,
     typer.Option("--report", callback=writable, metavar="PAGE", help="Write an HTML page too."),
 ]
+ListedOption = Annotated[
+    int, typer.Option("--top", min=1, metavar="K", help="How many features to list.")
+]
 RepeatsOption = Annotated[
     int, typer.Option("--repeats", min=1, help="Repetitions, each with new folds.")
 ]

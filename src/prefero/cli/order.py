@@ -10,12 +10,14 @@ from prefero._names import did_you_mean
 from prefero._pipelines import at_final_step, final_step, fit_final
 from prefero.cli.automatic import Effort, EffortOption, TimeLimitOption
 from prefero.cli.console import count, print_json, say
+from prefero.cli.explain import tell
 from prefero.cli.groups import with_groups
 from prefero.cli.models import parse_settings, say_unseen
 from prefero.cli.options import (
     DataFile,
     JsonOption,
     KeyFileOption,
+    ListedOption,
     ModelFile,
     ModelOutOption,
     NewDataFile,
@@ -220,7 +222,7 @@ def explain(
         ),
     ] = None,
     group: GroupOption = None,
-    top: Annotated[int, typer.Option(min=1, metavar="K", help="How many features to list.")] = 10,
+    top: ListedOption = 10,
     key_file: KeyFileOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -237,10 +239,7 @@ def explain(
     groups = groups_of(table, group or table.declared.group)
     other = None if against is None else against - 1
     why = explain_objects(trained, X, row - 1, other, groups=groups)
-    if as_json:
-        print_json({**why.to_dict(), "row": row})
-    else:
-        print(why.to_text(top).replace(f"Row {row - 1}:", f"Row {row}:", 1))
+    tell(why, row, top, as_json)
 
 
 def load_orderer(path: Path, key: bytes | None = None) -> Any:
