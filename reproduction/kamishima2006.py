@@ -79,7 +79,8 @@ READING = """
     **fails at three** on SUSHI, where PCA has found these two attributes; that RCDR is above the
     original attributes holds where orders are few and short, on SUSHI **at 100:2 only** (at 100:5
     both are level), and fails where they are many. The last table has the place of RCDR and linear
-    ERR beside Table 3; there, as in the paper, the number of dimensions is the best for the test folds.
+    ERR beside Table 3; there, as in the paper, the number of dimensions is the best for the test
+    folds.
 
     *Deflated* is ``deflate_orders=True``, the proposal of section 5: before the next component is
     sought, the part of the orders that a regression on the components found so far explains is
