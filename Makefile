@@ -31,7 +31,7 @@ test: $(VENV)/.installed-dev cpp-test
 # What only starts programs, reads files or pages does no arithmetic of its own, nor do scikit-learn's
 # checks of how estimators behave.
 NO_KERNEL := --ignore=tests/attack --ignore=tests/test_docs.py --ignore-glob='tests/test_hostile_*' \
-  --ignore-glob='tests/test_cli_*' --ignore-glob='tests/test_serve*' --ignore=tests/test_users.py \
+  --ignore-glob='tests/test_cli_*' --ignore-glob='tests/test_serve*' --ignore-glob='tests/test_*_browser.py' --ignore=tests/test_users.py \
   --ignore=tests/test_never.py --ignore-glob='tests/test_tables_*' -k 'not test_scikit_learn'
 
 test-kernel: $(VENV)/.installed-dev

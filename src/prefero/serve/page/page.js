@@ -220,7 +220,7 @@ function choose(label) {
   if (state.pair.includes(label)) state.pair = state.pair.filter((one) => one !== label);
   else state.pair = [...state.pair.slice(-1), label];
   if (state.pair.length < 2) show();
-  rank();
+  else rank();
 }
 
 function effects(result) {

@@ -113,7 +113,7 @@ function effects(why) {
   const heads = [["", "feature"], ["number", "effect"], ["", `for ${why.pair[1]} ◂ ▸ for ${why.pair[0]}`]];
   return make("table", { class: "effects" }, make("caption", { text: why.how }),
     make("thead", {}, make("tr", {}, ...heads.map(
-      ([name, text]) => make("th", { scope: "col", class: name, text })))),
+      ([name, text]) => make("th", { scope: "col", class: name }, ...words(text))))),
     make("tbody", {}, ...lines));
 }
 
