@@ -1,11 +1,12 @@
 """What all displays share: axes to draw on, and series that can be told apart without colours."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from prefero._docs import documented
+from prefero._names import without_common_start
 from prefero._optional import require
 from prefero._typing import Values
 
@@ -208,6 +209,23 @@ def _meet(one: Any, other: Any) -> bool:
 def plain(name: Any) -> str:
     """Return a name as text in which a dollar does not start a formula."""
     return str(name).replace("$", r"\$")
+
+
+def short_names(names: Iterable[Any]) -> tuple[list[str], str]:
+    """Return names without what all of them begin with, and words that tell what was left out."""
+    start, short = without_common_start(names)
+    return [plain(name) for name in short], f"({plain(start)}...)" if start else ""
+
+
+def room_for(names: Sequence[str]) -> float:
+    """Return how many inches the longest name takes beside an axis."""
+    return 0.085 * max(map(len, names), default=0)
+
+
+def some_of(count: int, most: int = 15) -> list[int]:
+    """Return the places of at most so many ticks, evenly spaced from the first on."""
+    step = next(step for step in (1, 2, 5, 10, 20, 50, count) if count / step <= most)
+    return list(range(0, count, step)) if step == 1 else [0, *range(step - 1, count, step)]
 
 
 def measure_name(measure: str) -> str:
