@@ -142,7 +142,7 @@ def open_frame(ax: Any) -> None:
 
 
 def legend(ax: Any) -> None:
-    """Put the legend under the axes if they have the figure to themselves, else inside."""
+    """Put the legend under the axes, in room of its own, if they are alone, else inside."""
     figure = ax.figure
     if len(figure.axes) > 1 or figure.get_layout_engine() is None:
         ax.legend(frameon=False)
@@ -150,6 +150,8 @@ def legend(ax: Any) -> None:
     handles, names = ax.get_legend_handles_labels()
     inches = 0.6 + 0.08 * max(map(len, names))
     columns = max(1, min(len(names), 4, int(figure.get_figwidth() / inches)))
+    rows = -(-len(names) // columns)
+    figure.set_figheight(figure.get_figheight() + 0.21 * (rows - 1))
     figure.legend(handles, names, frameon=False, loc="outside lower center", ncols=columns)
 
 
@@ -185,7 +187,7 @@ def write_beside(ax: Any, places: Values, names: Sequence[str], among: Values) -
     for place, name in zip(places, names, strict=True):
         for right, up, across, upright in _SIDES:
             text = ax.annotate(
-                plain(name),
+                name,
                 place,
                 xytext=(right, up),
                 textcoords="offset points",

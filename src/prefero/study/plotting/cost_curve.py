@@ -5,7 +5,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from prefero.study.plotting._style import COLOURS, Display, legend, open_frame, write_beside
+from prefero.study.plotting._style import (
+    COLOURS,
+    Display,
+    legend,
+    open_frame,
+    short_names,
+    write_beside,
+)
 from prefero.study.table import Table
 
 __all__ = ["CostCurveDisplay"]
@@ -52,7 +59,7 @@ class CostCurveDisplay(Display):
         ax.plot(
             *(self.singles["cost"], self.singles["score"], "x"),
             color=COLOURS[1],
-            label="one label for all",
+            label=f"one label for all {short_names(self.singles['label'])[1]}".rstrip(),
         )
         ax.set(xlabel="mean cost", ylabel="mean score")
         open_frame(ax)
@@ -68,5 +75,5 @@ class CostCurveDisplay(Display):
         order = np.lexsort((cost, beaten))
         places = np.column_stack((cost, score))
         curve = np.column_stack((self.curve["cost"], self.curve["score"]))
-        names = [str(self.singles[int(i)]["label"]) for i in order]
-        write_beside(ax, places[order], names, among=np.vstack((places, curve)))
+        names, _ = short_names(self.singles["label"])
+        write_beside(ax, places[order], [names[i] for i in order], among=np.vstack((places, curve)))

@@ -108,7 +108,7 @@ class PairMatrixDisplay(Display):
         # Below the columns there is no room for words: they are the rows again, by number.
         numbered = max(map(len, names), default=0) > _SHORT
         rows = [f"{name}  {i}" for i, name in enumerate(names, 1)] if numbered else names
-        ax = self._axes(ax, size + 1.4 + room_for(rows), size + 0.9)
+        ax = self._axes(ax, size + 2.2 + room_for(rows), size + 0.9)
         image = ax.imshow(self.shares, cmap="PuOr", vmin=0, vmax=1)
         write_percentages(ax, image)
         ticks = some_of(c) if numbered else list(range(c))
