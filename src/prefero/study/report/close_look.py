@@ -149,8 +149,9 @@ class _Held:
         # A mean may be rounded out of its bin by a hair.
         middle = np.clip(curve.predicted, 0.5 + 1e-9, 1 - 1e-9)
         number = np.floor((2 * middle - 1) * N_BINS).astype(np.intp)
-        for total, values in zip(self._sums, (curve.predicted, curve.observed, 1), strict=True):
-            np.add.at(total, number, values * curve.weight)
+        parts = (curve.predicted * curve.weight, curve.observed * curve.weight, curve.weight)
+        for total, values in zip(self._sums, parts, strict=True):
+            np.add.at(total, number, values)
 
     def curve(self) -> tuple[Values, Values, Values] | None:
         """Return the mean probabilities, the shares that came true, and the numbers of pairs."""

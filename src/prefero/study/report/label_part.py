@@ -61,7 +61,7 @@ def part_of_labels(
     drawn = len(names) <= _MOST_DRAWN_LABELS
     rows = picked_rows(look, names)
     named = hasattr(look.X, "index")
-    note = "They bear the names of the table." if named else "Rows are numbered from 1."
+    note = "Row names are those of the table." if named else "Rows are numbered from 1."
     rows |= {"title": "Rows", "note": note}
     return ClosePart(
         in_words=_in_words(look, dataset),

@@ -123,7 +123,7 @@ def explanation(why: Explanation, words: str, called: dict[Any, str]) -> dict[st
     """
     a, b = (called.get(label, str(label)) for label in why.pair)
     table = why.effect_table(_LISTED_EFFECTS)
-    told = {
+    told: dict[str, Any] = {
         "words": words,
         "pair": [a, b],
         "how": why.how.rstrip(":") + ".",
