@@ -80,6 +80,9 @@ READING = """
   16; the program rounds its thresholds to three), gamma 0.95 (.642, 13), 0.99 (.899, 17) and 1
   (.901, 20), and fewer training rows: 2000 give .780, 4000 .819, both at depth 14. So the published
   tau is that of about 3000 rows, the published depth is not: nothing gives both.
+- That LRF-RT is worse than RT on elevators, for which the paper has no reason, shows here too: with
+  three of nine features to try, the rule of gamma stops earlier (compare the depths). Averaging
+  votes in place of rankings takes back part of it.
 - RT's single test on calhousing is in the paper too. Table 6 has no pendigits; Tables 7 and 8 are
   over the sets of Table 6. A mean leaves out sets for which a column of its table has no figure.
 - The paper's future work, real preferences: [real.md](real.md) has every ranker beside the
@@ -238,12 +241,8 @@ def what_is_met(tables: dict[str, Table], options: argparse.Namespace) -> list[t
     """Return every table and figure of the paper, where ours is, whether it was met and why."""
     trees, deep = tables["Table 4: tau of trees"], tables["Table 4: depth of trees"]
     items = [
-        (
-            "Tables 1 and 2",
-            "tests of the split criterion and of mean ranks",
-            "yes",
-            "worked examples",
-        ),
+        ("Table 1", "none", "-", "an illustration of the criterion, without data"),
+        ("Table 2", "a test", "yes", "mean ranks 1.5, 2, 3 and 3.5 become 1, 2, 3 and 4"),
         ("Table 3", "Table 3", "yes", "fried is printed with one row more than the file has"),
         item("Table 4, tau", "Table 4", *(agreement(trees, name) for name in OF_TABLE_5)),
         item("Table 4, depth", "Table 4", *(agreement(deep, name, 0.5) for name in ("RT", "ERT"))),

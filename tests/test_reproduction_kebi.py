@@ -9,6 +9,7 @@ from kebi import agreement, item
 from sklearn.datasets import load_iris, load_wine
 
 from cli_program import prefero_inside as prefero
+from prefero.consensus import borda
 from prefero.datasets import make_label_ranking
 from prefero.study import Table
 
@@ -45,6 +46,12 @@ def test_agreement_is_judged_by_the_mean_over_sets():
         "partly",
         "u; v",
     )
+
+
+def test_de_sa_2017_table_2():
+    ranks = [[1, 3, 2, 4], [2, 1, 4, 3]]
+    np.testing.assert_array_equal(np.mean(ranks, axis=0), [1.5, 2, 3, 3.5])
+    np.testing.assert_array_equal(borda(ranks), [1, 2, 3, 4])
 
 
 @pytest.fixture(scope="module")

@@ -97,7 +97,8 @@ def _reached(modules: Iterable[str]) -> set[Path]:
 
 def _scripts(script: Path) -> set[Path]:
     """A script and those beside it that it imports, directly or not."""
-    found, pending = set(), [script]
+    found: set[Path] = set()
+    pending = [script]
     while pending:
         path = pending.pop()
         if path not in found:
