@@ -4,9 +4,16 @@
 # make test-oldest  the Python tests on the oldest versions that pyproject.toml allows, in build/oldest
 # make mutants      put deliberate bugs into the sources, one by one: which do the tests not notice?
 # make attack       hostile model files and tables, kills, full disks: the counts of docs/results/reliability.md
-# make sanitize     the Python tests on a core under the address and undefined-behaviour sanitizers, in build/sanitize
+# make sanitize     the Python tests on a core under the address and undefined-behaviour sanitizers, in build/sanitize;
+#                   the next make attack puts its counts on that page too
 # make lint   ruff, mypy, import-linter, clang-format
 # make format rewrite the sources in the house style
+# make docs   the site in build/docs/html, without a warning
+# make wheel  the wheel of this Python in dist/, checked and tested in an empty environment
+# make sdist  the source archive in dist/, checked
+# make coverage  how much of the package the Python tests run
+# make review how the project stands to the habits of the field: sp-repo-review, codespell
+# make check-stubs  whether src/prefero/_core.pyi is what make stubs would write
 # make stubs  write src/prefero/_core.pyi anew from the compiled module
 
 VENV := .venv
@@ -16,7 +23,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/core/*.hpp src/core/*/*.h
 CPP_FILES := $(wildcard src/core/*.hpp src/core/*/*.hpp src/core/*.cpp src/bindings/* tests/cpp/*)
 SAY := @printf '\n== %s\n'
 
-.PHONY: demo test test-kernel test-oldest mutants attack sanitize cpp-test lint format stubs clean
+.PHONY: demo test test-kernel test-oldest mutants attack sanitize cpp-test lint format stubs check-stubs docs sdist wheel coverage review clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -30,7 +37,7 @@ test: $(VENV)/.installed-dev cpp-test
 # What only starts programs, reads files or pages does no arithmetic of its own, nor do scikit-learn's
 # checks of how estimators behave.
 NO_KERNEL := --ignore=tests/attack --ignore=tests/test_docs.py --ignore-glob='tests/test_hostile_*' \
-  --ignore-glob='tests/test_cli_*' --ignore-glob='tests/test_serve*' --ignore=tests/test_users.py \
+  --ignore-glob='tests/test_cli_*' --ignore-glob='tests/test_serve*' --ignore-glob='tests/test_*_browser.py' --ignore=tests/test_users.py \
   --ignore=tests/test_never.py --ignore-glob='tests/test_tables_*' -k 'not test_scikit_learn'
 
 test-kernel: $(VENV)/.installed-dev
@@ -70,7 +77,8 @@ SANITIZER_LIBRARIES := $$(for name in asan ubsan stdc++; do $(CXX) -print-file-n
 sanitize: $(SANITIZED)/.installed
 	$(SAY) "Running the Python tests under AddressSanitizer and UBSan"
 	@LD_PRELOAD="$(SANITIZER_LIBRARIES)" ASAN_OPTIONS=detect_leaks=0 \
-	  $(SANITIZED)/bin/python -X faulthandler -m pytest -n auto -q tests $(NO_KERNEL)
+	  $(SANITIZED)/bin/python -X faulthandler -m pytest -n auto -q tests $(NO_KERNEL) \
+	  --junitxml=$(SANITIZED)/report.xml
 
 # A build folder of its own: that of make test keeps the flags it was made with.
 $(SANITIZED)/.installed: $(NATIVE)
@@ -134,6 +142,55 @@ format: $(VENV)/.installed-dev
 
 stubs: $(VENV)/.installed-dev
 	$(BIN)/python -m nanobind.stubgen -m prefero._core -o src/prefero/_core.pyi
+
+check-stubs: $(VENV)/.installed-dev
+	@$(BIN)/python -m nanobind.stubgen -q -m prefero._core -o build/_core.pyi && diff build/_core.pyi src/prefero/_core.pyi
+
+$(VENV)/.installed-docs: $(VENV)/.installed-dev
+	$(SAY) "Installing what builds the site"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	@touch $@
+
+docs: $(VENV)/.installed-docs
+	$(SAY) "Building the site in build/docs/html (the gallery runs, some minutes)"
+	@$(BIN)/python -m sphinx -b html -W --keep-going -q -d build/docs/doctrees docs build/docs/html
+
+RELEASE := build/release
+
+$(RELEASE)/.installed: pyproject.toml
+	@"$$(bash tools/find-python.sh)" -m venv $(RELEASE)
+	@$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --group release
+	@touch $@
+
+sdist: $(RELEASE)/.installed
+	$(SAY) "Building the source archive"
+	@$(RELEASE)/bin/python -m build --sdist --outdir dist . > build/sdist.log || { cat build/sdist.log; exit 1; }
+	@$(RELEASE)/bin/twine check --strict dist/*.tar.gz
+
+wheel: $(RELEASE)/.installed
+	$(SAY) "Building the wheel (the C++ core compiles, about two minutes)"
+	@rm -rf build/wheel && mkdir -p build/wheel dist
+	@$(RELEASE)/bin/python -m build --wheel --outdir build/wheel . > build/wheel.log || { cat build/wheel.log; exit 1; }
+	@$(RELEASE)/bin/twine check --strict build/wheel/*.whl
+	@$(RELEASE)/bin/check-wheel-contents build/wheel/*.whl
+	@case $$(ls build/wheel) in *abi3*) $(RELEASE)/bin/abi3audit --strict build/wheel/*.whl;; esac
+	$(SAY) "Testing it in an empty environment"
+	@"$$(bash tools/find-python.sh)" -m venv --clear build/wheel/venv
+	@build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls build/wheel/*.whl)[cli]"
+	@cd build/wheel && venv/bin/python ../../tools/test_installed.py
+	@mv build/wheel/*.whl dist/
+
+coverage: $(VENV)/.installed-dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest-cov
+	@$(BIN)/python -m pytest -n auto -q --cov --cov-report=term:skip-covered
+
+review:
+	@test -x build/review/bin/python || "$$(bash tools/find-python.sh)" -m venv build/review
+	@build/review/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@build/review/bin/python -m pip install --quiet --disable-pip-version-check --group review
+	@build/review/bin/python -m repo_review .
+	@build/review/bin/codespell
 
 clean:
 	rm -rf build $(VENV)

@@ -6,9 +6,9 @@ functional yeast set (their Figure 1), and two multilabel sets beside ML-kNN and
     python reproduction/brinker2007.py --quick --jobs 2
     python reproduction/brinker2007.py --folder cells --output docs/results/brinker2007.md
 
-The second command takes about a quarter of an hour of CPU time. The text of their Table 2 is
-lost to us; what it says, by the words of the paper, is the order of the methods: k-NN* and
-CRPC-POLY first, then k-NN; BR last; each "-r" behind its full version.
+The second command takes about a quarter of an hour of CPU time. The text of their Tables 1 and 2
+is lost to us; what they say is told by the words of the paper, all of which `brinker2007_claims`
+checks.
 """
 
 import time
@@ -16,13 +16,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from brinker2007_claims import claims_table
+from brinker2007_figure import draw_gaps, folds, gap_table, level_table, read_multilabel
 from joblib import Parallel, delayed
-from kebi import arguments, cached, parse, publish
+from kebi import arguments, cached, need, parse, publish
 from ml_knn import MLkNN
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, train_test_split
+from sklearn.model_selection import train_test_split
 from sklearn.multioutput import ClassifierChain
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -46,8 +48,7 @@ Values = NDArray[np.float64]
 Rows = list[dict[str, Any]]
 
 EXPRESSION_SETS = ("alpha", "cdc", "elu", "spo", "heat", "dtt", "cold", "diau")
-GAPS = (1, 2, 4, 8, 16, 32, 64, 128)
-FIGURE_SIZES = tuple(range(1, 50, 4))
+LABEL_SETS = ("yeast", "emotions")
 
 # Rows on which a polynomial machine is trained for the choice among 25 settings: half of what the
 # paper takes makes the choice four times cheaper. They are judged on as many rows as the paper's.
@@ -66,20 +67,6 @@ PLAIN_KNN_STAR = {
 }
 # Zhang & Zhou (2007), ML-kNN on yeast, ten folds.
 ML_KNN_YEAST = {"Hamming loss": 0.194, "ranking loss": 0.167, "average precision": 0.765}
-
-
-# What the paper says of its Table 2: the left method is ahead of the right one.
-CLAIMS = (
-    ("k-NN*", "k-NN"),
-    ("CRPC-POLY", "k-NN"),
-    ("k-NN", "k-NN-r"),
-    ("k-NN*", "k-NN*-r"),
-    ("CRPC-POLY", "CRPC-LIN"),
-    ("CRPC-LIN", "BR-LIN"),
-    ("CRPC-POLY", "BR-POLY"),
-    ("k-NN", "BR-LIN"),
-    ("k-NN", "BR-POLY"),
-)
 
 
 class PolynomialKernel:
@@ -249,16 +236,17 @@ def expression_tables(options: Any) -> dict[str, Table]:
         ]
 
     means, more_means = table(everyone, few, "rho"), table(case_based, many, "rho")
+    seconds = table(everyone, few, "train"), table(everyone, few, "test")
     for row in more_means:
         row["to reach"] = PLAIN_KNN_STAR[row["set"]]
     return {
         f"Generalized Spearman correlation, {mean_of(few)}": with_means(means),
         "Its standard deviation over these splits": Table(table(everyone, few, "rho", deviation)),
-        "What the paper says of the order of the methods": claims_table(means),
+        "What the paper says of Tables 1 and 2": claims_table(means, seconds),
         f"Case-based methods, {mean_of(many)}": with_means(more_means),
         "Their standard deviation": Table(table(case_based, many, "rho", deviation)),
-        "CPU seconds to train, parameters chosen": with_means(table(everyone, few, "train")),
-        "CPU seconds to predict the test part": with_means(table(everyone, few, "test")),
+        "CPU seconds to train, parameters chosen": with_means(seconds[0]),
+        "CPU seconds to predict the test part": with_means(seconds[1]),
     }
 
 
@@ -272,69 +260,10 @@ def deviation(values: Values) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
 
 
-def claims_table(means: Rows) -> Table:
-    """On how many sets, and by how much in the mean, one method is ahead of another."""
-    rows = []
-    for better, worse in CLAIMS:
-        lead = np.array([row[better] - row[worse] for row in means])
-        ahead = f"{np.count_nonzero(lead > 0)} of {len(lead)} sets"
-        rows.append({"claim": f"{better} above {worse}", "holds on": ahead, "mean": lead.mean()})
-    return Table(rows)
-
-
 def with_means(rows: Rows) -> Table:
     """Add a row of means over the sets."""
     heads = [head for head in rows[0] if head != "set"]
     return Table([*rows, {"set": "mean"} | {h: np.mean([row[h] for row in rows]) for h in heads}])
-
-
-def read_multilabel(name: str) -> tuple[Values, Values]:
-    """Return features and relevance of a multilabel set."""
-    X, relevance = (
-        np.loadtxt(benchmark_path(f"multilabel/{name}/{name}_{part}.csv"), delimiter=",")
-        for part in "XY"
-    )
-    return X, relevance
-
-
-def folds(n: int) -> Iterable[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Split into ten folds, the same for every method."""
-    return KFold(10, shuffle=True, random_state=0).split(np.zeros(n))
-
-
-def gap_losses() -> Values:
-    """Hamming loss of ten folds, a row a size of the neighbourhood, a column a gap."""
-    X, relevance = read_multilabel("yeast")
-    losses = np.zeros((len(FIGURE_SIZES), len(GAPS)))
-    for train, test in folds(len(X)):
-        ranker = NeighborsMultilabelRanker(algorithm="brute").fit(X[train], relevance[train])
-        for i, k in enumerate(FIGURE_SIZES):
-            for j, gap in enumerate(GAPS):
-                ranker.n_neighbors_, ranker.gap_ = k, gap
-                losses[i, j] += metrics.hamming_loss(relevance[test], ranker.predict(X[test])) / 10
-    return losses
-
-
-def gap_table(options: Any) -> Table:
-    """Return what Figure 1 shows."""
-    losses = cached(gap_losses, options.folder)()
-    return Table(
-        {"k": k} | {f"p={gap}": float(loss) for gap, loss in zip(GAPS, row, strict=True)}
-        for k, row in zip(FIGURE_SIZES, losses, strict=True)
-    )
-
-
-def draw_gaps(table: Table) -> Any:
-    """Draw Figure 1."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
-    for gap in GAPS:
-        axes.plot(table["k"], table[f"p={gap}"], label=f"p={gap}", linewidth=1)
-    axes.set(xlabel="k", ylabel="Hamming loss", title="Gap amplification on functional yeast")
-    axes.legend(fontsize="small")
-    return figure
 
 
 def scores_of(model: Any, X: Values) -> Values:
@@ -395,6 +324,10 @@ def multilabel_table(name: str, options: Any) -> Table:
 READING = """
     ## How these figures were made
 
+    - Of the claims, "above" is met if the mean difference is positive and Wilcoxon's signed-rank
+      test over the sets tells it from chance at 5 %, "level" if that test does not. What fails:
+      k-NN* is ahead of CRPC-POLY, not level with it, and CRPC-POLY's lead over k-NN is too small to
+      tell. Over the sets BR is alike for both kernels, on single sets it is not (alpha, cold).
     - Each split is 70/30 at random, its seed the number of the split. Machines and "plain k-NN*"
       choose their parameters on 30 % of the training part, as the paper does, from its grids, or
       with ``--quick`` a few points of them; for this choice alone polynomial machines are trained
@@ -412,10 +345,27 @@ READING = """
       on the training part of one split of cold, heat and dtt).
     - An expression of 0.00 is missing: it is no part of any score.
     - CPU seconds are those of one thread, choice of parameters included, a mean over the splits.
+    - Figure 1 is printed with an axis from 0.19 to 0.28; its curves are lost to us. Ours reach from
+      0.19 to 0.24: the lower end agrees, and the order of the curves; no k and no gap comes near
+      0.28. The highest loss is that of one neighbour, where the gap plays no part, so no reading of
+      the method can lift it. What can is the features: with the 79 of expression alone it is 0.27,
+      nearest to the printed axis, with the 24 of the profile alone 0.25 (the table of the level).
+      Whether the paper used all of them it does not say.
     - Emotions is standardised, yeast comes scaled. Our ranker chooses its parameters inside each
       training fold, for the Hamming loss; ML-kNN has the k of its authors, and scikit-learn's
       classifiers their defaults but for k.
+
+    Beyond the paper: the case-based methods on more splits, and two label sets beside ML-kNN and
+    scikit-learn.
     """
+
+OF_THE_PAPER = (
+    ("Theorem 1", "a test over all orders", "yes", "of squared distances, not of correlations"),
+    ("worked example of section 5", "a test and a docstring", "yes", ""),
+    ("Table 1, times", "CPU seconds to train, to predict", "partly", "figures lost: their order"),
+    ("Table 2, accuracy", "Generalized Spearman correlation", "partly", "figures lost: the claims"),
+    ("Figure 1", "Figure 1, table and drawing", "partly", "its shape, not its level"),
+)
 
 
 def main() -> None:
@@ -425,10 +375,14 @@ def main() -> None:
     parser.add_argument("--more-splits", type=int, default=10, help="for the case-based ones")
     parser.add_argument("--sets", nargs="+", choices=EXPRESSION_SETS, help="expression problems")
     options = parse(parser)
+    files = [f"yeast_expression/{name}_real.csv" for name in options.sets or EXPRESSION_SETS]
+    files += [f"multilabel/{name}/{name}_{part}.csv" for name in LABEL_SETS for part in "XY"]
+    need(files)
     tables = expression_tables(options)
     head = "Figure 1: Hamming loss on functional yeast, ten folds"
     tables[head] = gap_table(options)
-    for name in ("yeast", "emotions"):
+    tables["The level of Figure 1, by kind of features"] = level_table(options)
+    for name in LABEL_SETS:
         tables[f"{name.capitalize()}, ten folds"] = multilabel_table(name, options)
     publish(
         "Case-based multilabel ranking",
@@ -436,6 +390,7 @@ def main() -> None:
         options.output,
         figures={"Figure 1": draw_gaps(tables[head])},
         reading=READING,
+        of_the_paper=OF_THE_PAPER,
     )
 
 

@@ -6,17 +6,19 @@ default parameters, with the best results published for each set::
 
     python reproduction/kebi.py --quick --jobs 2
 
-The data are read from the folder that the environment variable PREFERO_DATA names, the
-published tables from the folder ``published`` beside it.
+The data are read from the folder that ``--data`` or the environment variable PREFERO_DATA names;
+``--data openml`` downloads those sets, by name, whose rankings were uploaded there. The published
+tables are in the folder ``published`` beside this file, with their sources.
 """
 
 import argparse
 import csv
+import inspect
 import os
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from inspect import cleandoc
@@ -27,12 +29,14 @@ import matplotlib
 import numpy as np
 from joblib import Memory
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import KFold
 
 import prefero
 from prefero._files import write_beside
 from prefero._typing import Values
-from prefero.datasets import benchmark_path
+from prefero.datasets import benchmark_path, benchmarks_folder, fetch_benchmark
 from prefero.study import Table, run_experiment, summarize
+from prefero.study._code import all_code
 from prefero.study.experiment import Details
 from prefero.tables import read_rankings
 
@@ -42,6 +46,10 @@ SMALL_SETS = (
 )
 LARGE_SETS = ("calhousing", "cpu-small", "elevators", "fried", "pendigits")
 ALL_SETS = tuple(sorted(SMALL_SETS + LARGE_SETS))
+OPENML = "openml"
+ON_OPENML = (*("authorship", "glass", "iris", "pendigits", "segment", "vehicle", "vowel", "wine"),)
+PUBLISHED_TABLES = Path(__file__).parent / "published"
+N_FOLDS = 10
 
 READING = """
 Every ranker has its default parameters and gets the features as they are. The same
@@ -54,44 +62,99 @@ _FOLDERS = ("--data", "--folder", "--output", "--store")
 
 Published = dict[tuple[str, float], float]
 
+_ITEM = ("of the paper", "ours", "met", "why")
+
+
+def file_of(name: str) -> str:
+    """Return where a set lies in the folder of the data."""
+    return f"kebi/{'cpu' if name == 'cpu-small' else name}.csv"
+
 
 def read_set(name: str) -> tuple[Values, Values]:
     """Read X and Y of one set by the name the papers give it."""
-    data = read_rankings(benchmark_path(f"kebi/{'cpu' if name == 'cpu-small' else name}.csv"))
+    if _by_name():
+        found = fetch_benchmark(name, exact=True)
+        return np.asarray(found.data), np.asarray(found.target)
+    data = read_rankings(benchmark_path(file_of(name)))
     return data.X.to_numpy(), data.ranks
+
+
+def _by_name() -> bool:
+    return os.environ.get("PREFERO_DATA") == OPENML
+
+
+def need(names: Iterable[str]) -> None:
+    """Stop before any run if files of the data are missing, with one sentence."""
+    folder = benchmarks_folder()
+    missing = [name for name in names if folder is None or not (folder / name).exists()]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        where = f" in {folder}" if folder else ""
+        raise FileNotFoundError(
+            f"The data are not there: {missing[0]}{more} cannot be found{where}; name the folder "
+            "that holds them by --data or PREFERO_DATA."
+        )
+
+
+def sets_to_run(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the sets that the options ask for, all of which are there."""
+    there = ON_OPENML if _by_name() else SMALL_SETS if options.quick else ALL_SETS
+    sets = tuple(options.sets or there)
+    if not _by_name():
+        need(map(file_of, sets))
+    return sets
 
 
 def run_kebi(
     rankers: Mapping[str, BaseEstimator],
+    options: argparse.Namespace,
     *,
-    sets: Sequence[str] = ALL_SETS,
+    sets: Sequence[str],
     missing: Sequence[float] = (0.0,),
-    quick: bool = False,
-    n_repeats: int = 5,
-    n_jobs: int | None = None,
-    folder: Path | None = None,
     details: Details | None = None,
 ) -> Table:
-    """Run five repetitions of ten folds, one on sets of more than 3000 rows.
+    """Run repetitions of ten folds, on large sets one or its first folds alone."""
 
-    ``quick`` means one repetition, and small sets only.
-    """
-
-    def run(chosen: Sequence[str], n_repeats: int) -> Table:
-        data = {name: partial(read_set, name) for name in chosen if name in sets}
-        if not data:
-            return Table([])
+    def run(chosen: Sequence[str], **folds: Any) -> Table:
+        data = {name: partial(read_set, name) for name in chosen}
         return run_experiment(
             rankers,
             data,
-            n_repeats=n_repeats,
             missing=missing,
-            n_jobs=n_jobs,
-            folder=folder,
+            n_jobs=options.jobs,
+            folder=options.folder,
             details=details,
+            **folds,
         )
 
-    return run(SMALL_SETS, 1) if quick else run(SMALL_SETS, n_repeats) + run(LARGE_SETS, 1)
+    results = Table([])
+    if small := [name for name in sets if name not in LARGE_SETS]:
+        results += run(small, n_splits=N_FOLDS, n_repeats=repetitions(options))
+    for name in sets:
+        if name in LARGE_SETS:
+            splits = KFold(N_FOLDS, shuffle=True, random_state=0).split(read_set(name)[0])
+            results += run([name], cv=list(splits)[: options.large_folds])
+    return results
+
+
+def repetitions(options: argparse.Namespace) -> int:
+    """Return the repetitions on small sets."""
+    return 1 if options.quick else options.repetitions
+
+
+def protocol(options: argparse.Namespace) -> str:
+    """Say in a sentence which folds were run."""
+    times = repetitions(options)
+    text = f"{times} repetition{'s' * (times > 1)} of ten folds on sets of up to 3000 rows"
+    part = "ten folds" if options.large_folds >= N_FOLDS else f"the first {options.large_folds}"
+    part += "" if options.large_folds >= N_FOLDS else " of ten folds"
+    return f"{text}, {part} on larger ones."
+
+
+def published_rows(file: str) -> list[dict[str, str]]:
+    """Read a published table."""
+    with (PUBLISHED_TABLES / file).open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
 
 
 def published(file: str, *, column: str = "tau", **where: str) -> Published:
@@ -99,13 +162,10 @@ def published(file: str, *, column: str = "tau", **where: str) -> Published:
 
     ``published("cheng2009_table2.csv", method="IBLR")`` are the figures of IBLR.
     """
-    path = benchmark_path(".").parent / "published" / file
-    with path.open(newline="", encoding="utf-8") as lines:
-        rows = [row for row in csv.DictReader(lines) if row[column]]
     return {
         (row["dataset"], float(row.get("missing") or 0) / 100): float(row[column])
-        for row in rows
-        if all(row[name] == value for name, value in where.items())
+        for row in published_rows(file)
+        if row[column] and all(row[name] == value for name, value in where.items())
     }
 
 
@@ -137,18 +197,47 @@ def beside(
     return Table(rows) + _means(rows)
 
 
+def agreement(table: Table, head: str, near: float = 0.01) -> tuple[str, str]:
+    """Say whether a column of `beside` meets the published one, and how far apart they are.
+
+    It is met if the figures are no more than ``near`` apart in the mean of the sets, in part if
+    no more than three times that.
+    """
+    gaps = {
+        row["dataset"]: row[head] - row[f"{head} (published)"]
+        for row in table
+        if not row["dataset"].startswith("mean of")
+    }
+    gaps = {name: gap for name, gap in gaps.items() if not np.isnan(gap)}
+    mean = float(np.mean(np.abs(list(gaps.values()))))
+    farthest = max(gaps, key=lambda name: abs(gaps[name]))
+    words = f"{head}: {mean:.3f} apart in the mean of {len(gaps)} sets, farthest on {farthest} "
+    met = "yes" if mean <= near else "partly" if mean <= 3 * near else "no"
+    return met, f"{words}({gaps[farthest]:+.3f})"
+
+
+def item(place: str, ours: str, *found: tuple[str, str]) -> tuple[str, str, str, str]:
+    """Put what was found of several columns into one row of the last table of a page."""
+    verdicts = {met for met, _ in found}
+    met = verdicts.pop() if len(verdicts) == 1 else "partly"
+    return place, ours, met, "; ".join(words for _, words in found)
+
+
 def _of_rate(figures: Published, missing: float) -> dict[str, float]:
     return {name: value for (name, rate), value in figures.items() if np.isclose(rate, missing)}
 
 
 def _means(rows: list[dict[str, Any]]) -> Table:
-    """Return the means over the sets for which every column has a figure."""
+    """Return the means over all sets, where a column has them, and over those that all have."""
     heads = [head for head in rows[0] if head != "dataset"]
     whole = [row for row in rows if not any(np.isnan(row[head]) for head in heads)]
-    if not whole:
-        return Table([])
-    means = {head: float(np.mean([row[head] for row in whole])) for head in heads}
-    return Table([{"dataset": f"mean of {len(whole)}"} | means])
+    parts = [rows] if len(whole) == len(rows) else [rows, whole] if whole else [rows]
+    means = [
+        {"dataset": f"mean of {len(part)}"}
+        | {head: float(np.mean([row[head] for row in part])) for head in heads}
+        for part in parts
+    ]
+    return Table(means)
 
 
 def arguments(description: str) -> argparse.ArgumentParser:
@@ -163,6 +252,14 @@ def arguments(description: str) -> argparse.ArgumentParser:
     return parser
 
 
+def kebi_arguments(description: str) -> argparse.ArgumentParser:
+    """Return the same with the options of scripts that run the KEBI sets."""
+    parser = arguments(description)
+    parser.add_argument("--large-folds", type=int, default=N_FOLDS, help="folds of larger sets")
+    parser.add_argument("--sets", nargs="+", choices=ALL_SETS, help="some sets; else all")
+    return parser
+
+
 def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
     """Parse the command line; ``--data`` takes the place of PREFERO_DATA, files of windows."""
     options = parser.parse_args()
@@ -173,8 +270,11 @@ def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
 
 
 def cached(function: Callable[..., Any], folder: Path | None) -> Callable[..., Any]:
-    """Keep what a function returns in a folder, if there is one."""
-    return function if folder is None else Memory(folder, verbose=0).cache(function)
+    """Keep what a function returns in a folder, if there is one, for the code of today."""
+    if folder is None:
+        return function
+    code = all_code(Path(inspect.getfile(function)))
+    return Memory(folder / code[:16], verbose=0).cache(function)
 
 
 def publish(
@@ -184,18 +284,22 @@ def publish(
     *,
     figures: Mapping[str, Any] | None = None,
     reading: str = "",
+    of_the_paper: Iterable[tuple[str, str, str, str]] = (),
 ) -> None:
     """Print tables under their headings with the command, the date and the version.
 
     With ``output``, say ``X.md``, the same page is written there, each table, with all its
     digits, to a file ``X/HEADING.csv``, and each figure (of matplotlib, by its heading) to
-    ``X-HEADING.svg``, shown at the end of the page. ``reading`` is Markdown for the very end:
-    what the tables say and how they came about, kept in the script, so that no page needs to
-    be edited by hand. It must be true of the run at hand, whatever its options.
+    ``X-HEADING.svg``, shown after the tables. ``reading`` is Markdown that follows: what the
+    tables say and how they came about, kept in the script, so that no page needs to be edited
+    by hand. It must be true of the run at hand, whatever its options. ``of_the_paper`` ends the
+    page: every table and figure of the paper, where ours is, whether it was met, and why.
     """
     text = f"# {title}\n\n    {command()}\n\nPrefero {prefero.__version__}, {date.today()}.\n"
     text += "".join(f"\n## {head}\n\n{table.to_text()}\n" for head, table in tables.items())
     ending = f"\n{cleandoc(reading)}\n" if reading else ""
+    if items := [dict(zip(_ITEM, item, strict=True)) for item in of_the_paper]:
+        ending += f"\n## Every table and figure of the paper\n\n{Table(items).to_text()}\n"
     print(text + ending)
     if output is None:
         return
@@ -221,7 +325,7 @@ def file_name(heading: str) -> str:
 
 def command() -> str:
     """Return the command as typed, without the folders, which differ from reader to reader."""
-    words = ["python", f"reproduction/{Path(sys.argv[0]).name}"]
+    words = ["prefero", "reproduce", Path(sys.argv[0]).stem]
     follows_folder = False
     for word in sys.argv[1:]:
         names_folder = word.partition("=")[0] in _FOLDERS
@@ -241,17 +345,11 @@ def default_rankers() -> dict[str, BaseEstimator]:
 
 def main() -> None:
     """Compare all rankers with the best published results."""
-    parser = arguments("Compare all rankers with the best results published for each set.")
+    parser = kebi_arguments("Compare all rankers with the best results published for each set.")
     parser.add_argument("--missing", type=float, nargs="+", default=[0.0, 0.3, 0.6])
     options = parse(parser)
-    results = run_kebi(
-        default_rankers(),
-        missing=options.missing,
-        quick=options.quick,
-        n_repeats=options.repetitions,
-        n_jobs=options.jobs,
-        folder=options.folder,
-    )
+    sets = sets_to_run(options)
+    results = run_kebi(default_rankers(), options, sets=sets, missing=options.missing)
     best = {
         "best in a paper": published("best_known.csv", column="best_tau_printed_paper"),
         "best anywhere": published("best_known.csv", column="best_tau_any"),
@@ -260,7 +358,8 @@ def main() -> None:
         f"Kendall's tau, {rate:.0%} of the labels missing": beside(results, best, missing=rate)
         for rate in options.missing
     }
-    publish("All rankers on the KEBI sets", tables, options.output, reading=READING)
+    reading = f"{protocol(options)} {READING.lstrip()}"
+    publish("All rankers on the KEBI sets", tables, options.output, reading=reading)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from kebi import arguments, parse, publish
+from kebi import arguments, need, parse, publish
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
@@ -39,7 +39,9 @@ Method = Callable[[Part, Part], NDArray[np.float64]]
 def main() -> None:
     """Print the table of all methods."""
     options = parse(arguments("Compare orderers on MQ2008."))
-    parts = [read_letor(benchmark_path(f"letor/mq2008/S{k}.txt")) for k in range(1, 6)]
+    files = [f"letor/mq2008/S{k}.txt" for k in range(1, 6)]
+    need(files)
+    parts = [read_letor(benchmark_path(file)) for file in files]
     rows = [evaluate(name, method, parts) for name, method in methods(options.quick).items()]
     publish("MQ2008", {"Means over the five folds": Table(rows)}, options.output)
 

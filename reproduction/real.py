@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from kebi import arguments, command, default_rankers, parse, publish
+from kebi import arguments, command, default_rankers, need, parse, publish
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
@@ -96,6 +96,7 @@ def main() -> None:
     parser.add_argument("--rankers", help="names of rankers, with commas; all by default")
     parser.add_argument("--store", type=Path, help="the figures as get_results reads them")
     options = parse(parser)
+    need(["real"])
     found = find_sets()
     wanted = sorted(found) if options.sets is None else options.sets.split(",")
     chosen = rankers() if options.rankers is None else some_rankers(options.rankers.split(","))

@@ -4,8 +4,7 @@
 
     python reproduction/ties.py --quick --jobs 2
 
-The sets are ``ties/*.csv`` and two of ``real/*.csv`` in the folder that PREFERO_DATA names, the
-published table is ``published/thies2024_moreplr_plr.csv`` beside it.
+The sets are ``ties/*.csv`` and two of ``real/*.csv`` in the folder that PREFERO_DATA names.
 """
 
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from kebi import arguments, beside, parse, publish, published
+from kebi import arguments, beside, need, parse, publish, published
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -47,6 +46,7 @@ def main() -> None:
     parser = arguments("Predict rankings with ties, beside the best published results.")
     parser.add_argument("--rankers", help="some of them, with commas; all by default")
     options = parse(parser)
+    need(["ties"])
     wanted = list(rankers()) if options.rankers is None else options.rankers.split(",")
     chosen = {name: rankers()[name] for name in wanted}
     results = Table([])
@@ -91,8 +91,6 @@ def find_sets() -> dict[str, Callable[[], tuple[Values, Values]]]:
     found = {path.stem: partial(_read, path, None) for path in (root / "ties").glob("*.csv")}
     real = {name: root / "real" / f"{name}.csv" for name in REAL_SETS}
     found |= {name: partial(_read, path, "r_*") for name, path in real.items() if path.is_file()}
-    if not found:
-        raise FileNotFoundError("No set was found: set PREFERO_DATA to the folder of the data.")
     return dict(sorted(found.items()))
 
 

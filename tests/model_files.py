@@ -25,6 +25,7 @@ from sklearn.preprocessing import (
 )
 
 import prefero
+from prefero.cli.models import behind_columns
 from prefero.persistence import ModelFileError
 from prefero.persistence._container import read_container, write_container
 from prefero.rankings import drop_labels, strict_ranks
@@ -35,15 +36,28 @@ OLD_FILES = Path(__file__).parent / "data" / "format-1"
 
 
 def estimators_of(room):
-    """The public estimators that live in a room, whether or not all of them exist yet."""
-    names = sorted(name for name, place in prefero._PUBLIC.items() if place == room)
-    found = []
-    for name in names:
-        try:
-            found.append(getattr(prefero, name)())
-        except (AttributeError, ModuleNotFoundError):
-            continue
-    return found
+    """The public estimators of a room; automatic ones of another task stand with that."""
+    made = {"StackingLabelRanker": stack}
+    task = {"AutoMultilabelRanker": "multilabel", "AutoOrderer": "ordering"}
+    names = [name for name, place in prefero._PUBLIC.items() if task.get(name, place) == room]
+    return [
+        automatic(name) if name.startswith("Auto") else made.get(name, getattr(prefero, name))()
+        for name in sorted(names)
+    ]
+
+
+def automatic(name="AutoLabelRanker"):
+    """An automatic ranker that is quick, and keeps whatever is better than the constant order."""
+    estimator = getattr(prefero, name)(effort="quick", random_state=0)
+    return estimator.set_params(guard=0) if "guard" in estimator.get_params() else estimator
+
+
+def stack():
+    """A stack of rankers of several kinds, one behind a transformer."""
+    lines = prefero.make_ranking_pipeline(RobustScaler(), prefero.PairwiseLabelRanker())
+    trees = prefero.ForestLabelRanker(3, random_state=0)
+    rankers = [("trees", trees), ("boosts", small(prefero.BoostingLabelRanker())), ("lines", lines)]
+    return prefero.StackingLabelRanker(rankers, cv=2, guard=0)
 
 
 def problem(n=40, c=4, seed=0):
@@ -54,6 +68,12 @@ def problem(n=40, c=4, seed=0):
 
 def table(X):
     return pd.DataFrame(X, columns=TABLE).assign(soil=np.resize(["clay", "sand", "loam"], len(X)))
+
+
+def notes(X):
+    """A text a row that tells something of it."""
+    words = [f"{'wet' if x > 0 else 'dry'} soil {'and' if y > 0 else 'or'} rain" for x, y, *_ in X]
+    return pd.Series([f"{text} of day {i}" for i, text in enumerate(words)], dtype="string")
 
 
 def asked(name, answers):
@@ -81,7 +101,7 @@ def fitted_models():
     ranks, groups = np.tile([1, 2, 3, 4], 6), np.repeat(np.arange(6), 4)
     Yn = pd.DataFrame(drop_labels(Y, 0.2, random_state=0), columns=["a", "b", "<c>", "ä ö"])
     models = {}
-    for estimator in estimators_of("label_ranking"):
+    for estimator in [*estimators_of("label_ranking"), automatic(), stack()]:
         models[type(estimator).__name__] = small(estimator).fit(X, Yn), new
     for estimator in estimators_of("multilabel"):
         models[type(estimator).__name__] = small(estimator).fit(X, (Y < 3).astype(int)), new
@@ -90,8 +110,7 @@ def fitted_models():
     counts, asked = np.abs(X).round(), np.abs(new).round()
     models["LogCountTransformer"] = prefero.LogCountTransformer().fit(counts), asked
     models["BoostingFeatureSelector"] = prefero.BoostingFeatureSelector(2).fit(counts, Y), asked
-    texts = [f"{'wet' if x > 0 else 'dry'} soil {'and' if y > 0 else 'or'} rain" for x, y, *_ in X]
-    prose = pd.DataFrame({"note": pd.Series(texts, dtype="string")})
+    prose = pd.DataFrame({"note": notes(X)})
     models["TextEncoder"] = prefero.TextEncoder(2).fit(prose), prose.iloc[:5]
     models["mallows"] = prefero.ConsensusLabelRanker("mallows").fit(X, Yn), new
     models["bayes"] = prefero.PairwiseLabelRanker(GaussianNB()).fit(X, Yn), new
@@ -115,17 +134,48 @@ def fitted_models():
         prefero.make_ranking_pipeline(RobustScaler(), prefero.ConsensusLabelRanker()).fit(X, Yn),
         new,
     )
-    words = frame.astype({"soil": "category"})
-    tree = prefero.TreeLabelRanker(random_state=0).fit(words, Yn)
-    models["categories"] = tree, asked.astype({"soil": "category"})
-    return models
+    words, asked_words = (one.astype({"soil": "category"}) for one in (frame, asked))
+    models["categories"] = prefero.TreeLabelRanker(random_state=0).fit(words, Yn), asked_words
+    return {**models, **_of_tables(words, Yn, asked_words), **_wrapped(X, Yn, new)}
+
+
+def _of_tables(frame, Y, asked):
+    """Models of columns of every kind: numbers, categories and texts."""
+    mixed, new = (one.assign(note=notes(one[TABLE].to_numpy())) for one in (frame, asked))
+    boosting = small(prefero.BoostingLabelRanker())
+    behind = prefero.make_ranking_pipeline(
+        prefero.TableTransformer(), small(prefero.ForestLabelRanker())
+    )
+    trained = behind_columns(prefero.LogLinearLabelRanker(), mixed)
+    return {
+        "boosted categories": (boosting.fit(frame, Y), asked),
+        "automatic table": (automatic().fit(mixed, Y), new),
+        "TableTransformer": (prefero.TableTransformer().fit(mixed), new),
+        "table pipeline": (behind.fit(mixed, Y), new),
+        "as commands train": (trained.fit(mixed, Y), new),
+    }
+
+
+def _wrapped(X, Y, new):
+    """Models inside models."""
+    features = pd.DataFrame({"size": [1.0, 2, 3, 4], "hue": [0.0, 1, 0, 1]}, index=list(Y.columns))
+    ranker = prefero.make_ranking_pipeline(RobustScaler(), small(prefero.ForestLabelRanker()))
+    relevance = (Y.fillna(4) < 3).astype(int)
+    constant = stack().set_params(guard=1e9)
+    return {
+        "label table": (prefero.LabelFeatureRanker(label_features=features).fit(X, Y), new),
+        "calibrated": (prefero.CalibratedMultilabelRanker(ranker).fit(X, relevance), new),
+        "constant stack": (constant.fit(X, Y), new),
+    }
 
 
 def answers(model, X):
     """What a model says of instances, by the methods that it has."""
     methods = (
         *("predict", "predict_calibrated", "decision_function", "predict_pairwise"),
-        *("predict_reliability", "predict_buckets", "transform"),
+        *("predict_reliability", "predict_buckets", "predict_first_set", "predict_order"),
+        *("predict_partial", "predict_rank_intervals", "predict_ranks", "predict_spread"),
+        *("predict_ties", "predict_votes", "transform"),
     )
     return {name: np.asarray(getattr(model, name)(X)) for name in methods if hasattr(model, name)}
 

@@ -272,8 +272,11 @@ def perceptron(X, graphs, c, weight, margin, alpha, alpha_per, epochs):
 
 
 def rank_correlation(positions, values, measure):
-    """Tau-a, tau-b or rho of an order and the order by descending value; 0 where undefined."""
+    """Tau-a, tau-b, rho-a or rho of an order and that by descending value; 0 where undefined."""
     values = np.round(values, 9)
+    if measure == "rho-a":
+        ranks = np.array([sum(values > v) + (sum(values == v) + 1) / 2 for v in values])
+        return np.cov(ranks, positions, bias=True)[0, 1] / np.var(np.arange(len(values)))
     if measure == "spearman":
         ranks = np.array([sum(values > v) + (sum(values == v) + 1) / 2 for v in values])
         spread = np.std(ranks) * np.std(positions)
@@ -287,8 +290,12 @@ def rank_correlation(positions, values, measure):
     return total / np.sqrt(np.prod(untied)) if untied.all() else 0.0
 
 
-def rank_correlation_components(X, positions, starts, n_components, measure):
-    """Figure 3 of Kamishima & Akaho (2006), line by line; also the norms of R over N."""
+def rank_correlation_components(X, positions, starts, n_components, measure, deflate=False):
+    """Figure 3 of Kamishima & Akaho (2006), line by line; also the norms of R over N.
+
+    With ``deflate``, the orders lose what the components explain of their places.
+    """
+    original, given_positions = X, positions
     X, W, norms = X.copy(), np.zeros((0, X.shape[1])), []
     blocks = [slice(begin, end) for begin, end in pairwise(starts) if end - begin > 1]
     for _ in range(n_components):
@@ -300,7 +307,23 @@ def rank_correlation_components(X, positions, starts, n_components, measure):
         W = np.vstack([W, w])
         X = X - np.outer(X @ w, w)
         norms.append(np.linalg.norm(R) / (len(starts) - 1))
+        if deflate:
+            positions = _unexplained_positions(original @ W.T, given_positions, starts)
     return W, norms
+
+
+def _unexplained_positions(coordinates, positions, starts):
+    """Places by what a regression of the shares r / (L + 1), with one constant an order, leaves."""
+    order = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    share = positions / (np.diff(starts) + 1)[order]
+    design = np.column_stack([coordinates, np.eye(len(starts) - 1)[order]])
+    left = np.round(share - design @ np.linalg.pinv(design) @ share, 9)
+    return np.array(
+        [
+            sum(left[order == g] < value) + (sum(left[order == g] == value) + 1) / 2
+            for g, value in zip(order, left, strict=True)
+        ]
+    )
 
 
 def rank_boost(X, pairs, rounds):

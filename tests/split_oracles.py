@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from oracles import bucket_positions
+from prefero.mallows import Mallows, fit_mallows
 
 
 def sign_vector(ranks):
@@ -47,6 +48,18 @@ def node_theta(signs, votes, theta_of_distance):
     return theta_of_distance(signs.shape[1] / seen * max(discordant, 0.5), c)
 
 
+def em_theta(ranks, theta_of_distance):
+    """Spread of Algorithm 1 on the labels that are there; half a discordant pair if pure."""
+    there = ~np.isnan(ranks).all(axis=0)
+    c = int(there.sum())
+    if c < 2:
+        return 0.0
+    theta = fit_mallows(ranks[:, there]).theta
+    weight = np.count_nonzero(~np.isnan(ranks), axis=1).sum() / c
+    distance = Mallows(np.arange(1, c + 1), theta).expected_distance() * weight
+    return theta_of_distance(max(distance, 0.5) / weight, c)
+
+
 def split_quality(criterion, ranks, left, theta_of_distance, vectors=None):
     """Goodness of a split into the rows `left` and the others: larger is better."""
     c = ranks.shape[1]
@@ -58,6 +71,7 @@ def split_quality(criterion, ranks, left, theta_of_distance, vectors=None):
             "spearman": lambda: mean_correlation(votes[side], c * (c + 1) / (3 * (c - 1))),  # noqa: B023
             "entropy": lambda: -ranking_entropy(ranks[side], signs[side]),  # noqa: B023
             "mallows": lambda: node_theta(signs[side], votes[side], theta_of_distance),  # noqa: B023
+            "mallows_em": lambda: em_theta(ranks[side], theta_of_distance),  # noqa: B023
         }[criterion]()
         total += side.mean() * value
     return total
@@ -99,6 +113,7 @@ def node_quality(criterion, ranks):
         "spearman": lambda: mean_correlation(votes, c * (c + 1) / (3 * (c - 1))),
         "entropy": lambda: -ranking_entropy(ranks, signs),
         "mallows": lambda: -np.inf,
+        "mallows_em": lambda: -np.inf,
     }[criterion]()
 
 

@@ -24,7 +24,7 @@ from prefero import (
     save,
 )
 from prefero.automatic._decoding import decoded
-from prefero.automatic._screening import sample
+from prefero.automatic._evidence import sample
 from prefero.automatic._weights import combine
 from prefero.checks import LABEL_RANKER_AXIOMS, run_axiom
 from prefero.metrics import kendall_tau, pairwise_calibration_error
@@ -253,9 +253,9 @@ def test_sparse_features():
 
 
 def test_many_rows_are_screened_on_few(monkeypatch):
-    monkeypatch.setattr("prefero.automatic.auto._FIRST_ROUND", 60)
+    monkeypatch.setattr("prefero.automatic._screening._FIRST_ROUND", 60)
     monkeypatch.setitem(
-        __import__("prefero.automatic.auto", fromlist=["x"])._SECOND_ROUND, "quick", 150
+        __import__("prefero.automatic._screening", fromlist=["x"])._SECOND_ROUND, "quick", 150
     )
     X, Y = problem(400)
     ranker = AutoLabelRanker(effort="quick", random_state=0).fit(X, Y)

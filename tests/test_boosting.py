@@ -58,6 +58,22 @@ def test_noise_leaves_the_constant_order():
     assert not why.effects
 
 
+def test_kemenys_order_is_taken_where_it_is_better():
+    """Majorities that sums of votes do not follow, and features that say nothing."""
+    rng = np.random.default_rng(0)
+    kinds = np.array([[1, 2, 3], [2, 3, 1]])
+    Y = kinds[(rng.random(600) < 0.42).astype(int)]
+    X = rng.normal(size=(600, 2))
+    ranker = BoostingLabelRanker(random_state=0).fit(X, Y)
+    kemeny = ConsensusLabelRanker("kemeny").fit(X, Y).predict(X)
+    assert kendall_tau(Y, kemeny) > kendall_tau(
+        Y, ConsensusLabelRanker("borda").fit(X, Y).predict(X)
+    )
+    np.testing.assert_array_equal(ranker.predict(X), kemeny)
+    assert ranker.n_estimators_ == 0
+    assert pairwise_calibration_error(Y, ranker.predict_pairwise(X)) < 0.05
+
+
 def test_the_start_has_the_smallest_loss_of_all_constants():
     rng = np.random.default_rng(3)
     ranks = np.ceil((np.argsort(rng.random((50, 5)), axis=1) + 1) / 2)
@@ -204,3 +220,35 @@ def test_ties_in_training_are_ties_in_prediction():
     buckets = ranker.predict_buckets([[2.0, 0], [-2.0, 0]])
     np.testing.assert_array_equal(buckets, [[1, 2, 2], [2, 2, 1]])
     assert kendall_tau(Y, ranker.predict(X)) > 0.6
+
+
+def test_pairs_count_what_is_at_stake():
+    """Half of the rows lose much by the wrong first label, the other half hardly anything."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(400, 1))
+    much = rng.random(400) < 0.3
+    scores = np.where(much[:, None], [[0.0, 10.0]], [[1.0, 0.0]])
+    ranks = np.argsort(np.argsort(-scores, axis=1), axis=1) + 1
+    plain = BoostingLabelRanker(random_state=0).fit(X, ranks)
+    weighed = BoostingLabelRanker(random_state=0).fit(X, ranks, scores=scores)
+    assert plain.predict(X[:1]).tolist() == [[1, 2]]
+    assert weighed.predict(X[:1]).tolist() == [[2, 1]]
+    ignoring = BoostingLabelRanker(pair_weight=None, random_state=0).fit(X, ranks, scores=scores)
+    np.testing.assert_array_equal(ignoring.decision_function(X), plain.decision_function(X))
+
+
+def test_the_unit_of_scores_plays_no_part():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(size=(200, 2))
+    scores = X @ rng.normal(size=(2, 3)) + rng.normal(size=(200, 3)) / 9
+    ranks = np.argsort(np.argsort(-scores, axis=1), axis=1) + 1
+    one, other = (
+        BoostingLabelRanker(random_state=0).fit(X, ranks, scores=factor * scores + 5)
+        for factor in (1, 1024)
+    )
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-6)
+
+
+def test_stakes_need_scores(problem):
+    with pytest.raises(ValueError, match="needs scores"):
+        BoostingLabelRanker(pair_weight="score_difference").fit(*problem[:2])

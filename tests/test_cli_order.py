@@ -80,7 +80,8 @@ def test_mistakes_are_named(files):
     assert mixed.returncode == 3
     assert "--text 'sour'" in mixed.stderr
     (files / "train.csv").write_text(TRAINING.replace("0.9", ""))
-    empty = prefero(*train, "--rank", "place")
+    assert prefero(*train, "--rank", "place").returncode == 0
+    empty = prefero(*train, "--rank", "place", "--model", "svm")
     assert empty.returncode == 3
     assert "'sour' is empty, and svm needs every number" in empty.stderr
     assert "--model rankboost or trees" in empty.stderr

@@ -1,6 +1,5 @@
 """Comparing rankers over data sets: against textbook formulas and the papers' own figures."""
 
-import csv
 import sys
 
 import numpy as np
@@ -8,18 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from kebi import published_rows
 from scipy import stats
 
-from prefero.datasets import benchmarks_folder
 from prefero.study import Table, compare, compare_folds, relative_sizes
 from prefero.study.folds import _holm
-
-FOLDER = benchmarks_folder()
-PUBLISHED = None if FOLDER is None else FOLDER.parent / "published"
-needs_published = pytest.mark.skipif(
-    PUBLISHED is None or not PUBLISHED.is_dir(),
-    reason="the papers' tables are not here: set PREFERO_DATA",
-)
 
 
 def table(scores, measure="tau", rankers="abcdefgh"):
@@ -33,11 +25,10 @@ def table(scores, measure="tau", rankers="abcdefgh"):
 def published(*files, **where):
     rows = []
     for file in files:
-        with open(PUBLISHED / file, newline="", encoding="utf-8") as lines:
-            for row in csv.DictReader(lines):
-                if row["dataset"] != "average" and all(row[k] == v for k, v in where.items()):
-                    name = {"dataset": row["dataset"], "ranker": row["method"]}
-                    rows.append(name | {"tau": float(row["tau"])})
+        for row in published_rows(file):
+            if row["dataset"] != "average" and all(row[k] == v for k, v in where.items()):
+                name = {"dataset": row["dataset"], "ranker": row["method"]}
+                rows.append(name | {"tau": float(row["tau"])})
     return Table(rows)
 
 
@@ -81,7 +72,6 @@ def test_demsars_critical_value_for_five_classifiers():
     assert found.critical_difference == pytest.approx(2.728 * np.sqrt(5 * 6 / 60), abs=1e-3)
 
 
-@needs_published
 @pytest.mark.parametrize(
     ("missing", "ranks", "beaten"),
     [
@@ -99,7 +89,6 @@ def test_cheng_2009_average_ranks_and_significance(missing, ranks, beaten):
     assert {name for name, it in zip(found.rankers, better, strict=True) if it} == beaten
 
 
-@needs_published
 def test_de_sa_2017_table_8():
     everything = published("desa2017_table4.csv", "desa2017_table6.csv")
     found = compare(everything)
@@ -116,7 +105,6 @@ def test_de_sa_2017_table_8():
     np.testing.assert_array_equal(found.wins[np.ix_(order, order)], printed_wins)
 
 
-@needs_published
 def test_de_sa_2017_table_5():
     found = compare(published("desa2017_table4.csv"), posthoc="dunn")
     # The paper's p-values are one-sided, and follow from accuracies with more digits than it

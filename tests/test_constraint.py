@@ -8,7 +8,7 @@ from oracles import perceptron
 from prefero import ConstraintLabelRanker
 from prefero.preferences import PreferenceGraphs
 from prefero.rankings import drop_labels, strict_ranks
-from strategies import edge_lists
+from strategies import edge_lists, rank_matrices
 
 
 def linear_data(n=120, features=3, labels=4, noise=0.0, seed=0):
@@ -39,6 +39,30 @@ def test_each_visit_moves_the_failed_preferences(drawn, seed, alpha, alpha_per, 
     last, mean = perceptron(rows, edges, c, weight, margin, alpha, alpha_per, epochs=4)
     found = np.vstack([ranker.coef_.T, ranker.intercept_])
     np.testing.assert_allclose(found, mean if average else last, atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore:.*rank no label", "ignore:.*predicted last")
+@given(
+    rank_matrices(rows=(2, 6)).filter(lambda Y: (Y == Y).any(axis=1).all()),
+    st.integers(0, 99),
+    st.sampled_from([2, None]),
+    st.sampled_from(["pair", "example"]),
+)
+def test_a_ranking_is_learned_as_its_pairs(Y, seed, alpha, alpha_per):
+    rng = np.random.default_rng(seed)
+    X, weight = rng.normal(size=(len(Y), 2)), rng.integers(1, 3, len(Y)).astype(float)
+    layers = PreferenceGraphs.from_ranks(Y)
+    pairs = [layers.edges(row).tolist() for row in range(len(Y))]
+    written = PreferenceGraphs.from_pairs(pairs, n_labels=Y.shape[1])
+    ranker = ConstraintLabelRanker(
+        alpha, alpha_per=alpha_per, epochs=5, margin=0.1, random_state=0, calibrate=False
+    )
+    found = []
+    for graphs in (layers, written):
+        ranker._fit(X, graphs, weight)
+        found.append((ranker.coef_, ranker.intercept_, ranker.violations_))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_preferences_that_can_be_met_are_met():

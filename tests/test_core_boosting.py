@@ -30,18 +30,26 @@ def pairs_of(ranks):
             yield i, j, (1 + np.sign(ranks[j] - ranks[i])) / 2
 
 
-def plain_loss(ranks, scores):
+def stake_of(i, j, ahead, stakes):
+    """What a pair counts: nothing where labels are tied, if it is known what they are worth."""
+    return 1.0 if stakes is None else abs(stakes[i] - stakes[j]) * (ahead != 0.5)
+
+
+def plain_loss(ranks, scores, stakes=None):
     total = 0.0
     for i, j, ahead in pairs_of(ranks):
         lead = scores[i] - scores[j]
-        total += ahead * np.logaddexp(0, -lead) + (1 - ahead) * np.logaddexp(0, lead)
+        share = stake_of(i, j, ahead, stakes)
+        total += share * ahead * np.logaddexp(0, -lead) + share * (1 - ahead) * np.logaddexp(
+            0, lead
+        )
     return total / max(len(ranks) - 1, 1)
 
 
-def plain_derivatives(ranks, scores):
+def plain_derivatives(ranks, scores, stakes=None):
     first, second = np.zeros((2, len(ranks)))
-    share = 1 / max(len(ranks) - 1, 1)
     for i, j, ahead in pairs_of(ranks):
+        share = stake_of(i, j, ahead, stakes) / max(len(ranks) - 1, 1)
         p = 1 / (1 + np.exp(scores[j] - scores[i]))
         first[i] += share * (p - ahead)
         first[j] -= share * (p - ahead)
@@ -65,6 +73,19 @@ def test_losses_and_derivatives(problem):
     expected = [plain_derivatives(*row) for row in zip(ranks, scores, strict=True)]
     found = _core.pair_logistic_derivatives(ranks, scores)
     np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@given(scored_ranks(), st.integers(0, 2**32 - 1))
+@settings(deadline=None)
+def test_pairs_weigh_what_is_at_stake(problem, seed):
+    ranks, scores = problem
+    stakes = np.random.default_rng(seed).normal(size=ranks.shape)
+    rows = list(zip(ranks, scores, stakes, strict=True))
+    unknown = np.where(np.isnan(ranks), np.nan, stakes)
+    losses = _core.pair_logistic_losses(ranks, scores, unknown)
+    np.testing.assert_allclose(losses, [plain_loss(*row) for row in rows], atol=1e-4)
+    found = _core.pair_logistic_derivatives(ranks, scores, unknown)
+    np.testing.assert_allclose(found, [plain_derivatives(*row) for row in rows], atol=1e-5)
 
 
 def test_scores_far_apart_leave_everything_finite():

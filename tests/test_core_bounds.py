@@ -133,3 +133,38 @@ def test_a_perceptron_stays_inside_its_arrays(change: dict[str, Any]) -> None:
     _core.perceptron_epoch(**arguments)
     with pytest.raises(ValueError, match="must"):
         _core.perceptron_epoch(**arguments | change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"X_column": small(0, 2)},
+        {"labels": np.array([[0, 2], [1, 0]], dtype=np.int32)},
+        {"labels": np.array([[0, -1], [1, 0]], dtype=np.int32)},
+        {"labels": np.array([[0, 1]], dtype=np.int32)},
+        {"layer": np.array([[0], [0]], dtype=np.int32)},
+        {"layer": np.array([[0, 0], [0, 1]], dtype=np.int32)},
+        {"updates": whole(0)},
+        {"order": whole(0, 2)},
+    ],
+)
+def test_a_perceptron_of_layers_stays_inside_its_arrays(change: dict[str, Any]) -> None:
+    arguments: dict[str, Any] = {
+        "X_begin": whole(0, 1, 2),
+        "X_column": small(0, 1),
+        "X_value": np.ones(2),
+        "labels": np.array([[0, 1], [1, 0]], dtype=np.int32),
+        "layer": np.array([[0, 1], [0, 1]], dtype=np.int32),
+        "row_weight": np.ones(2),
+        "order": whole(1, 0),
+        "margin": 0.0,
+        "alpha": 10,
+        "alpha_per_edge": True,
+        "weights": np.zeros((2, 2)),
+        "drift": np.zeros((2, 2)),
+        "updates": whole(0, 0),
+        "steps": 0,
+    }
+    _core.perceptron_layers_epoch(**arguments)
+    with pytest.raises(ValueError, match="must"):
+        _core.perceptron_layers_epoch(**arguments | change)

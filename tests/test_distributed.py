@@ -305,6 +305,7 @@ def test_tables_name_features_and_labels_and_models_are_saved(client, path):
     ranker.fit(*tables)
     save(ranker.to_local(), path)
     model = load(path)
+    assert np.array_equal(model.feature_ranges_, ranker.ranker.fit(X, Y).feature_ranges_)
     assert list(model.feature_names_in_) == ["w", "x", "y", "z"]
     assert list(model.labels_) == list("abcd")
     lazy = ranker.predict(dd.from_pandas(features, npartitions=2))
@@ -352,6 +353,26 @@ def test_an_order_in_two_partitions_is_refused():
         DistributedOrderer(RankSVMOrderer(), client=False).fit(
             cut(X, 63), cut(y, 63), cut(groups, 63)
         )
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        ForestLabelRanker(2, random_state=0),
+        LogLinearLabelRanker(alpha=0.1),
+        PairwiseLabelRanker(C=1.0),
+        NeighborsLabelRanker(5),
+    ],
+    ids=lambda ranker: type(ranker).__name__,
+)
+@pytest.mark.filterwarnings("ignore:.*rank no label:UserWarning")
+def test_a_partition_may_say_nothing_at_all(ranker):
+    X, Y = problem(60)
+    Y[20:40] = np.nan
+    known = np.r_[:20, 40:60]
+    found = DistributedLabelRanker(ranker, client=False).fit(cut(X, 20, 20), cut(Y, 20, 20))
+    other = DistributedLabelRanker(ranker, client=False).fit(X[known], Y[known])
+    assert np.allclose(found.decision_function(X), other.decision_function(X))
 
 
 def test_rows_that_say_nothing_are_left_out_with_one_warning():

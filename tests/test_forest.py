@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 from sklearn.inspection import permutation_importance
 
 from prefero import ForestLabelRanker, TreeLabelRanker
@@ -186,3 +187,56 @@ def test_pickled_forests_predict_the_same_and_damaged_ones_are_refused(problem):
     damaged.__setstate__(state)
     with pytest.raises(ValueError, match="do not fit"):
         damaged.predict(X_new)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_rankings_of_trees_are_averaged_as_printed(problem, missing):
+    X, Y, X_new, _ = problem
+    Y = drop_labels(Y, missing, random_state=0)
+    used = ~np.isnan(Y).all(axis=1)
+    parameters = {"max_depth": 3, "shrinkage": 0, "random_state": 0}
+    forest = ForestLabelRanker(9, aggregation="rankings", **parameters).fit(X[used], Y[used])
+    leaves, c = forest.apply(X_new), Y.shape[1]
+    values = forest.trees_["scores"].reshape(-1, c).round(5)
+    starts = forest.trees_["value_starts"][:-1]
+    rankings = [rankdata(-values[starts[t] + leaves[:, t]], axis=1) for t in range(9)]
+    votes = (c + 1 - 2 * np.mean(rankings, axis=0)) / (c - 1)
+    np.testing.assert_allclose(forest.decision_function(X_new), votes, atol=1e-6)
+    explained = forest.explain_scores(X_new[:5])
+    total = explained.base + explained.effects.sum(axis=1)
+    np.testing.assert_allclose(total, votes[:5], atol=1e-6)
+
+
+def test_votes_and_rankings_are_two_aggregations(problem):
+    X, Y, X_new, _ = problem
+    votes, rankings = (
+        ForestLabelRanker(20, aggregation=how, max_depth=2, random_state=0).fit(X, Y)
+        for how in ("votes", "rankings")
+    )
+    assert (votes.predict(X_new) != rankings.predict(X_new)).any()
+    # Pair probabilities are learned from what is averaged.
+    assert np.nanmax(np.abs(rankings.predict_pairwise(X_new) - votes.predict_pairwise(X_new))) > 0
+
+
+def test_depths_are_those_of_the_trees(problem):
+    X, Y, _, _ = problem
+    forest = ForestLabelRanker(5, random_state=0, max_features=1).fit(X, Y)
+    nodes, starts = forest._grown.nodes, forest.trees_["node_starts"]
+
+    def depth(tree, at):
+        node = nodes[starts[tree] + at]
+        if node["flags"] & 1:
+            return 0
+        return 1 + max(depth(tree, node["child"] + side) for side in (0, 1))
+
+    assert forest.get_depths().tolist() == [depth(tree, 0) for tree in range(5)]
+    constant = ForestLabelRanker(2, random_state=0).fit(X, np.tile(Y[:1], (len(Y), 1)))
+    assert constant.get_depths().tolist() == [0, 0]
+
+
+def test_a_gamma_above_one_lets_purity_fall(problem):
+    X, Y, _, _ = problem
+    strict, loose = (
+        TreeLabelRanker.rt(gamma=gamma).fit(X, Y).get_n_leaves() for gamma in (0.98, 1.5)
+    )
+    assert loose > strict

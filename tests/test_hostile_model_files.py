@@ -99,7 +99,8 @@ def test_the_list_of_trusted_types_changes_by_decision_only():
     ]
     ours = {name for name in prefero._PUBLIC if trusted.trusted_type("prefero", name) is not None}
     assert ours == {
-        *("AutoLabelRanker", "BinaryRelevanceRanker", "BoostingFeatureSelector"),
+        *("AutoLabelRanker", "AutoMultilabelRanker", "AutoOrderer", "BinaryRelevanceRanker"),
+        "BoostingFeatureSelector",
         *("BoostingLabelRanker", "BoostingOrderer", "CalibratedMultilabelRanker", "CohenOrderer"),
         *("ConsensusLabelRanker", "ConsensusMultilabelRanker", "ConstraintLabelRanker"),
         *("ExpectedRankOrderer", "RegressionLabelRanker", "StackingLabelRanker"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from oracles import bucket_positions, expanded_calibrated, squared_rank_distance
+from prefero.metrics.multilabel import calibrated_rho
 from prefero.multilabel.aggregation import mean_calibrated_ranks
 from prefero.rankings import (
     calibrated_from_relevance,
@@ -132,6 +133,13 @@ def test_ordering_by_mean_ranks_is_optimal(C):
     mean_order = np.argsort(np.argsort(mean_calibrated_ranks(C), kind="stable")) + 1
     best = min(cost(ranks) for ranks in permutations(range(1, size + 1)))
     assert_allclose(cost(mean_order), best)
+
+
+def test_with_ties_the_least_squares_are_not_the_best_correlation():
+    C = np.array([[1.0, 3, 4, 2], [1, 3, 3, 2], [1, 1, 1, 2]])
+    by_mean, other = [[1, 3, 4, 2]] * 3, [[1, 2, 4, 3]] * 3
+    assert_array_equal(np.argsort(mean_calibrated_ranks(C)), [0, 3, 1, 2])
+    assert calibrated_rho(C, other) > calibrated_rho(C, by_mean)
 
 
 @given(calibrated_matrices())

@@ -17,6 +17,7 @@ from sklearn.neighbors import NearestNeighbors
 import oracles
 from case_problems import PLAIN, problem
 from prefero import NeighborsLabelRanker
+from prefero.datasets import make_label_ranking
 from prefero.label_ranking._aggregation import AGGREGATIONS, LEFT_OUT, neighborhoods, spreads
 from prefero.mallows import fit_pairs_batch
 from prefero.metrics import completeness, correctness, kendall_tau
@@ -359,3 +360,12 @@ def test_approximate_neighbors_report_their_recall():
     assert 0.8 < ranker.recall_ <= 1
     assert ranker.score(X, Y) > 0.7
     assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))
+
+
+def test_the_best_size_is_the_best_of_those_left_out():
+    X, Y = make_label_ranking(60, n_labels=4, random_state=0)
+    best, auto = (NeighborsLabelRanker.iblr(n_neighbors=k).fit(X, Y) for k in ("best", "auto"))
+    assert best.leave_one_out_ == auto.leave_one_out_
+    assert best.n_neighbors_ == max(best.leave_one_out_, key=best.leave_one_out_.get)
+    assert auto.n_neighbors_ > best.n_neighbors_
+    assert NeighborsLabelRanker.iblr().n_neighbors == "best"

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -54,7 +55,7 @@ def test_pair_hinge(objects):
     assert_allclose(product, hessian @ vector, atol=1e-9)
 
 
-@given(grouped_objects(), st.sampled_from(["tau-a", "tau-b", "spearman"]))
+@given(grouped_objects(), st.sampled_from(["tau-a", "tau-b", "rho-a", "spearman"]))
 def test_concordance(objects, measure):
     values, ranks, starts = objects
     positions = Groups(np.arange(len(ranks)), starts).positions(ranks)
@@ -70,18 +71,19 @@ def test_concordance(objects, measure):
     assert_allclose(found, expected, atol=1e-9)
 
 
-def test_long_orders_are_sorted_to_the_same_concordance():
+@pytest.mark.parametrize("measure", ["rho-a", "spearman"])
+def test_long_orders_are_sorted_to_the_same_concordance(measure):
     rng = np.random.default_rng(0)
     values = rng.integers(0, 30, size=(200, 3)).astype(float)
     starts = np.array([0, 130, 200])
     positions = Groups(np.arange(200), starts).positions(rng.integers(1, 40, 200).astype(float))
     expected = [
-        sum(rank_correlation(positions[b], column[b], "spearman") for b in blocks(starts))
+        sum(rank_correlation(positions[b], column[b], measure) for b in blocks(starts))
         for column in values.T
     ]
-    assert_allclose(_core.concordance(values, positions, starts, np.zeros(3), "spearman"), expected)
+    assert_allclose(_core.concordance(values, positions, starts, np.zeros(3), measure), expected)
     blurred = values + 1e-13 * rng.normal(size=values.shape)
-    found = _core.concordance(blurred, positions, starts, np.full(3, 1e-11), "spearman")
+    found = _core.concordance(blurred, positions, starts, np.full(3, 1e-11), measure)
     assert_allclose(found, expected)
 
 

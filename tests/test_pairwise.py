@@ -3,6 +3,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -11,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from oracles import pair_sign
-from prefero import PairwiseLabelRanker
+from prefero import PairwiseLabelRanker, _core
 from prefero._solvers import solve_logistic
 from prefero.rankings import drop_labels, pair_signs, strict_ranks
 from strategies import rank_matrices
@@ -66,6 +67,43 @@ def test_newton_goes_back_where_a_full_step_overshoots():
     alone = EXACT.fit(X, signs[:, 0], weight)
     np.testing.assert_allclose(coef, alone.coef_, atol=1e-5)
     np.testing.assert_allclose(intercept, alone.intercept_, atol=1e-5)
+
+
+@pytest.mark.parametrize("weight_a_problem", [False, True])
+def test_of_many_rows_a_sample_shows_the_way_and_all_the_end(weight_a_problem):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(3000, 3)) * [1, 10, 0.1]
+    # One problem by chance, one nearly separable, one with few rows of the second class, one that
+    # only every other row knows.
+    lean = X @ np.array([[1, 3, 0, 1], [0, 5, 0.02, -1], [0, 1, 0, 1]])
+    signs = np.where(lean + rng.logistic(size=lean.shape) + [0, 0, 5, 0] > 0, 1, -1)
+    signs[::2, 3] = 0
+    weight = rng.uniform(0.5, 2, signs.shape if weight_a_problem else len(X))
+    options = {"C": 3.0, "fit_intercept": True, "tol": 1e-9, "max_iter": 100}
+    coef, intercept, converged = solve_logistic(X, signs.astype(np.int8), weight, **options)
+    assert converged
+    for problem, sign in enumerate(signs.T):
+        rows = sign != 0
+        own = (weight[:, problem] if weight_a_problem else weight)[rows]
+        alone = LogisticRegression(C=3.0, tol=1e-9, solver="newton-cholesky")
+        alone.fit(X[rows], sign[rows], own)
+        np.testing.assert_allclose(coef[problem], alone.coef_[0], rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(intercept[problem], alone.intercept_[0], rtol=1e-5)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_logistic_derivatives_are_those_of_the_loss(seed):
+    rng = np.random.default_rng(seed)
+    shape = rng.integers(1, 6), rng.integers(1, 700)
+    scores, signs = rng.normal(size=shape) * 30, rng.integers(-1, 2, size=shape)
+    weight = rng.uniform(0, 3, shape[: rng.integers(1, 3)])
+    share = np.where(signs == 0, 0, weight if weight.ndim == 2 else weight[:, None])
+    margin = signs * scores
+    residual, curvature = scores.copy(), np.empty(shape)
+    loss = _core.logistic_derivatives(residual, signs.astype(np.int8), weight, curvature)
+    np.testing.assert_allclose(loss, (share * np.logaddexp(0, -margin)).sum(axis=0), atol=1e-12)
+    np.testing.assert_allclose(residual, share * signs * expit(-margin), atol=1e-12)
+    np.testing.assert_allclose(curvature, share * expit(margin) * expit(-margin), atol=1e-12)
 
 
 def test_unpenalised_separable_pairs_warn_of_no_convergence():

@@ -12,11 +12,20 @@ import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import prefero
-from model_files import OLD_FILES, answers, asked, estimators_of, fitted_models, problem
+from model_files import (
+    OLD_FILES,
+    TakenApart,
+    answers,
+    asked,
+    estimators_of,
+    fitted_models,
+    problem,
+)
 from prefero import ConsensusLabelRanker, ForestLabelRanker, PairwiseLabelRanker, load, save
 from prefero.persistence import ModelFileError, _format_2, read_header
 from prefero.persistence._container import FORMAT, MAGIC
@@ -46,7 +55,7 @@ def test_every_kind_of_model_comes_back_with_identical_predictions(models, path)
 
 
 def test_every_public_estimator_is_among_them(models):
-    rooms = ("label_ranking", "multilabel", "ordering", "text")
+    rooms = ("automatic", "label_ranking", "multilabel", "ordering", "text")
     known = {type(estimator).__name__ for room in rooms for estimator in estimators_of(room)}
     assert known <= models.keys()
 
@@ -60,6 +69,17 @@ def test_parameters_come_back_but_for_those_that_say_how_to_run(ranker, path):
     save(model.fit(X, Y), path)
     kept = {**model.get_params(), "n_jobs": None}
     assert all(value == kept[name] for name, value in load(path).get_params().items())
+
+
+def test_an_imputer_of_an_earlier_scikit_learn_is_whole(path):
+    X, Y = problem(20)
+    ranker = prefero.make_ranking_pipeline(SimpleImputer(), ConsensusLabelRanker()).fit(X, Y)
+    save(ranker, path)
+    parts = TakenApart(path)
+    [imputer] = [state for _, name, state in parts.estimators() if name == "SimpleImputer"]
+    imputer.pop("_fill_dtype", None)
+    parts.write(path)
+    np.testing.assert_array_equal(load(path).predict(X), ranker.predict(X))
 
 
 def test_where_a_random_generator_stands_is_not_kept(path):

@@ -23,6 +23,7 @@ from prefero import (
     make_ranking_pipeline,
     save,
 )
+from prefero._pipelines import fit_final
 from prefero.metrics import SCORERS, kendall_tau_scorer
 
 PASSED = (
@@ -130,6 +131,30 @@ def test_weights_reach_the_ranker_by_their_bare_name():
     assert model.score(X, Y, sample_weight=weight) == pytest.approx(14 / 22)
     named = clone(model).fit(X, Y, consensuslabelranker__sample_weight=weight)
     assert named.predict(X[:1]).tolist() == [[2, 1]]
+
+
+@pytest.mark.parametrize("kind", [RankingPipeline, Pipeline])
+def test_a_row_of_weight_two_counts_as_two_rows_at_every_step(kind):
+    X, Y = problem(30)
+    weight = np.where(np.arange(30) % 3 == 0, 2, 1)
+    twice = np.repeat(np.arange(30), weight)
+    blank = kind([("scale", StandardScaler()), ("ranker", PairwiseLabelRanker(calibrate=False))])
+    weighted = fit_final(clone(blank), X, Y, sample_weight=weight, groups=None)
+    repeated = clone(blank).fit(X[twice], Y[twice])
+    np.testing.assert_allclose(weighted[0].mean_, repeated[0].mean_)
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), atol=1e-4
+    )
+
+
+@pytest.mark.usefixtures("routing")
+def test_what_steps_request_decides_where_metadata_are_routed():
+    X, Y, weight = weighted_problem()
+    for kind in (RankingPipeline, Pipeline):
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        ranker = ConsensusLabelRanker().set_fit_request(sample_weight=True)
+        model = fit_final(kind([("scale", scaler), ("ranker", ranker)]), X, Y, sample_weight=weight)
+        assert model.predict(X[:1]).tolist() == [[2, 1]]
 
 
 def test_groups_reach_the_orderer_and_a_reducer_before_it():

@@ -24,20 +24,31 @@ def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("correlation", ["kendall", "spearman"])
-@settings(max_examples=30)
+MEASURES = {
+    ("kendall", "a"): "tau-a",
+    ("kendall", "b"): "tau-b",
+    ("spearman", "a"): "rho-a",
+    ("spearman", "b"): "spearman",
+}
+
+
+@pytest.mark.parametrize("deflate", [False, True])
+@pytest.mark.parametrize(("correlation", "ties"), MEASURES)
+@settings(max_examples=20)
 @given(objects=grouped_objects(columns=4, groups=(3, 6), size=(2, 6)), seed=st.integers(0, 9))
-def test_the_algorithm_of_figure_3(correlation, objects, seed):
+def test_the_algorithm_of_figure_3(correlation, ties, deflate, objects, seed):
     values, ranks, starts = objects
     # Binary and tied attributes beside two in general position.
     values = values + np.random.default_rng(seed).normal(size=values.shape) * [1, 1, 0, 0]
     groups = Groups(np.arange(len(ranks)), starts)
     positions = groups.positions(ranks)
     assume((groups.levels(ranks) > 0).any())
-    reducer = RankCorrelationReducer(2, correlation=correlation).fit(values, ranks, groups.codes)
+    reducer = RankCorrelationReducer(
+        2, correlation=correlation, ties=ties, deflate_orders=deflate
+    ).fit(values, ranks, groups.codes)
     assume(reducer.n_components_ == 2 and reducer.concordance_.min() > 1e-6)
     expected, norms = rank_correlation_components(
-        values, positions, starts, 2, "tau-b" if correlation == "kendall" else correlation
+        values, positions, starts, 2, MEASURES[correlation, ties], deflate
     )
     assert_allclose(reducer.components_, expected, atol=1e-6)
     assert_allclose(reducer.concordance_, norms)
@@ -105,6 +116,27 @@ def test_a_binary_attribute_weighs_as_much_as_a_number_that_agrees_as_well(corre
     best = [1.0, np.sqrt(4 / 6) if correlation == "kendall" else np.sqrt(16 / 20)]
     assert_allclose(reducer.components_[0], best / np.linalg.norm(best))
     assert_allclose(reducer.concordance_, np.linalg.norm(best))
+
+
+@pytest.mark.parametrize("correlation", ["kendall", "spearman"])
+def test_tied_pairs_count_zero_with_ties_a(correlation):
+    X = np.array([[1.0, 4.0], [1.0, 3.0], [0.0, 2.0], [0.0, 1.0]])
+    reducer = RankCorrelationReducer(1, correlation=correlation, ties="a").fit(X, [1, 2, 3, 4])
+    binary = 4 / 6 if correlation == "kendall" else 4 / 5
+    assert_allclose(reducer.components_[0], [binary, 1] / np.hypot(binary, 1))
+
+
+def test_deflated_orders_mend_what_the_first_component_misses():
+    def left_unexplained(seed, deflate):
+        X, y, groups = artificial_orders(seed)
+        reducer = RankCorrelationReducer(2, deflate_orders=deflate).fit(X, y, groups)
+        coordinates, worth = reducer.transform(X), X @ [1, 1, 0.5, 0, 0]
+        return np.linalg.lstsq(coordinates, worth, rcond=None)[1][0] / (worth @ worth)
+
+    plain, deflated = (
+        np.mean([left_unexplained(seed, deflate) for seed in range(5)]) for deflate in (False, True)
+    )
+    assert deflated < plain / 2
 
 
 def test_auto_stops_where_shuffled_orders_agree_as_well():

@@ -1,5 +1,8 @@
 """The page of an experiment: whole, small, self-contained, and safe with any name."""
 
+import base64
+import hashlib
+import json
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -18,7 +21,7 @@ from prefero.study.report.close_look import (
     telling_pair,
 )
 
-SECTIONS = "data leaderboard ranks pairs abstaining rows features reproduce".split()
+SECTIONS = "leaderboard data ranks pairs sure rows features reproduce".split()
 HOSTILE = "<script>alert('x')</script> & \"quoted\" $x$"
 RANKERS = {
     "same order for everyone": ConsensusLabelRanker(),
@@ -57,8 +60,21 @@ def page(request, pages):
 
 
 def tree(page):
-    """Parse the page as XML, which is stricter than any browser."""
+    """Parse the page without its scripts as XML, which is stricter than any browser."""
+    page = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     return ElementTree.fromstring(page.removeprefix("<!DOCTYPE html>"))
+
+
+def picked(page):
+    """The rows to pick, as the script of the page reads them."""
+    return json.loads(re.search(r'id="rows-data">(.*?)</script>', page).group(1))
+
+
+def written(tmp_path, data, rankers, **options):
+    """The text of a page."""
+    results = run_experiment(rankers, data, n_splits=2)
+    write_report(tmp_path / "page.html", results, data, rankers, **options)
+    return (tmp_path / "page.html").read_text("utf-8")
 
 
 def test_every_section_is_there_and_reached_from_the_top(page):
@@ -77,10 +93,15 @@ def test_names_of_elements_are_unique_and_references_lead_somewhere(page):
 
 
 def test_names_are_escaped_everywhere(page):
-    root = tree(page)
-    assert not list(root.iter("script"))
-    assert "<script" not in page
-    assert HOSTILE in "".join(root.itertext())
+    assert HOSTILE in "".join(tree(page).itertext())
+    # The data and the script, which the page's own policy knows by its sum.
+    scripts = re.findall(r"<script[^>]*>", page)
+    assert scripts == ['<script type="application/json" id="rows-data">', "<script>"]
+    own = re.search(r"<script>(.*?)</script>", page, re.DOTALL).group(1)
+    digest = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page
+    assert "&" not in re.search(r'id="rows-data">(.*?)</script>', page).group(1)
+    assert not re.search(r"<[^>]*\son\w+=", re.sub(r"<script.*?</script>", "", page, flags=re.S))
 
 
 def test_nothing_is_fetched_and_the_page_is_small(page):
@@ -93,8 +114,13 @@ def test_nothing_is_fetched_and_the_page_is_small(page):
 
 def test_figures_take_the_ink_of_the_page_and_say_what_they_show(page):
     drawings = list(tree(page).iter("svg"))
-    assert len(drawings) >= 3
-    assert all(drawing.get("role") == "img" and drawing.get("aria-label") for drawing in drawings)
+    strips = [drawing for drawing in drawings if drawing.get("class") == "strip"]
+    # Strips are written out in numbers below.
+    assert len(strips) == 4 * 4
+    assert all(strip.get("aria-hidden") == "true" for strip in strips)
+    figures = [drawing for drawing in drawings if drawing not in strips]
+    assert len(figures) >= 2
+    assert all(figure.get("role") == "img" and figure.get("aria-label") for figure in figures)
     assert "currentColor" in page
     assert "#010203" not in page
 
@@ -144,11 +170,21 @@ def test_the_pair_explained_is_one_that_was_measured():
     assert telling_pair(look, 0) == (3, 1)
 
 
+def test_a_pair_that_the_row_ties_is_not_explained():
+    look = look_closely(load_data("d", problem(0, n=30)), RANKERS["neighbours"], random_state=0)
+    look.truth[0], look.predicted[0] = [1, 1, 3, np.nan], [1, 2, 4, 3]
+    assert telling_pair(look, 0) == (0, 2)
+
+
 def test_the_page_says_which_ranker_is_the_constant_order(pages, tmp_path):
-    assert "the same order for everyone. What the others gain" in pages["both"].read_text("utf-8")
-    data, rankers = {"d": problem(0)}, {"neighbours": RANKERS["neighbours"]}
-    write_report(tmp_path / "page.html", run_experiment(rankers, data, n_splits=2), data, rankers)
-    page = (tmp_path / "page.html").read_text("utf-8")
+    root = tree(pages["both"].read_text("utf-8"))
+    rows = root.findall(".//table[@id='board']//tbody/tr/th")
+    tags = {head.text.strip(): [tag.text for tag in head.iter("span")] for head in rows}
+    assert [name for name, said in tags.items() if "constant order" in said] == [
+        "same order for everyone"
+    ]
+    assert [name for name, said in tags.items() if "best" in said] == [rows[0].text.strip()]
+    page = written(tmp_path, {"d": problem(0)}, {"neighbours": RANKERS["neighbours"]})
     assert "The same order for everyone is not among the rankers" in page
 
 
@@ -156,48 +192,75 @@ def test_features_that_are_words_and_a_single_column(tmp_path):
     X = pd.DataFrame({"word": pd.Categorical(["a", "b"] * 10)})
     Y = np.tile([[1, 2], [2, 1]], (10, 1))
     rankers = {"forest": ForestLabelRanker(n_estimators=5, random_state=0)}
-    data = {"words": (X, Y)}
-    write_report(tmp_path / "page.html", run_experiment(rankers, data, n_splits=2), data, rankers)
-    root = tree((tmp_path / "page.html").read_text("utf-8"))
-    assert "ahead of" in "".join(root.itertext())
+    page = written(tmp_path, {"words": (X, Y)}, rankers)
+    why = picked(page)["rows"][0]["why"]
+    assert why["words"].startswith("Why ")
+    assert why["effects"][0][:1] == ["word"]
 
 
-def test_pairs_of_many_labels_are_written_out_and_the_page_stays_small(tmp_path):
+def test_matrices_of_many_labels_are_written_out_and_the_page_stays_small(tmp_path):
     rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(20, 2)), strict_ranks(rng.normal(size=(20, 40)))
-    rankers, data = {"baseline": ConsensusLabelRanker()}, {"many": (X, Y)}
-    path = tmp_path / "page.html"
-    write_report(path, run_experiment(rankers, data, n_splits=2), data, rankers)
-    page = path.read_text("utf-8")
+    X, Y = rng.normal(size=(20, 2)), strict_ranks(rng.normal(size=(20, 60)))
+    page = written(tmp_path, {"many": (X, Y)}, {"baseline": ConsensusLabelRanker()})
     assert len(page.encode()) < 1_000_000
     pairs = tree(page).find(".//section[@id='pairs']")
-    assert [len(list(table.iter("td"))) for table in pairs.iter("table")] == [1600, 1600]
+    dense = pairs.findall(".//table[@class='dense']")
+    assert [len(list(table.iter("td"))) for table in dense] == [3600, 3600]
+
+
+def test_what_a_ranker_cannot_say_has_no_section(tmp_path):
+    # The same order for everyone is equally sure of all rows, and many labels are not drawn.
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(12, 2)), strict_ranks(rng.normal(size=(12, 61)))
+    page = written(tmp_path, {"many": (X, Y)}, {"baseline": ConsensusLabelRanker()})
+    root = tree(page)
+    names = [section.get("id") for section in root.iter("section")]
+    assert names == "leaderboard data sure rows features reproduce".split()
+    assert (
+        "abstaining" not in page.split("<style>")[0] + page.split("</style>")[1].split("<script")[0]
+    )
 
 
 def test_rows_bear_the_names_of_the_table(tmp_path):
     X, Y, _ = problem(0)
     rankers = {"neighbours": NeighborsLabelRanker(n_neighbors=5)}
-
-    def rows(X):
-        results = run_experiment(rankers, {"d": (X, Y)}, n_splits=2)
-        write_report(tmp_path / "page.html", results, {"d": (X, Y)}, rankers)
-        page = (tmp_path / "page.html").read_text("utf-8")
-        heads = [head.text for head in tree(page).findall(".//h3")]
-        return [re.match(r"Row (\w+):", head).group(1) for head in heads], page
-
-    numbers, page = rows(X.to_numpy())
+    page = written(tmp_path, {"d": (X.to_numpy(), Y)}, rankers)
     assert "Rows are numbered from 1." in page
-    names, page = rows(X.set_axis([f"plot{i}" for i in range(len(X))]))
+    numbers = [row["name"] for row in picked(page)["rows"]]
+    page = written(tmp_path, {"d": (X.set_axis([f"plot{i}" for i in range(len(X))]), Y)}, rankers)
     assert "Rows are numbered" not in page
+    names = [row["name"] for row in picked(page)["rows"]]
     assert names == [f"plot{int(number) - 1}" for number in numbers]
+
+
+def test_rows_to_pick_hold_what_was_ranked_and_what_was_predicted(tmp_path):
+    X, Y, _ = problem(0)
+    Y = Y.set_axis([f"yield_of_{name}" for name in "abcd"], axis=1)
+    data, ranker = {"d": (X, Y)}, NeighborsLabelRanker(n_neighbors=5)
+    told = picked(written(tmp_path, data, {"neighbours": ranker}))
+    look = look_closely(load_data("d", data["d"]), ranker, random_state=0)
+    assert told["items"] == ["a", "b", "c", "d"]
+    assert len(told["rows"]) == len(X)
+    values = [row["value"] for row in told["rows"]]
+    assert values == sorted(values)
+    for row in told["rows"]:
+        i = int(row["name"])
+        known = ~np.isnan(Y.iloc[i])
+        assert [rank is not None for rank in row["true"]] == known.tolist()
+        assert row["predicted"] == look.predicted[i].tolist()
+        assert row["value"] == pytest.approx(look.tau[i], abs=5e-4)
+        if row["why"] is not None:
+            a, b = (told["items"].index(name) for name in row["why"]["pair"])
+            assert row["true"][a] != row["true"][b]
+            assert known.iloc[a]
+            assert known.iloc[b]
+    assert 5 < sum(row["why"] is not None for row in told["rows"]) < len(X)
 
 
 def test_the_table_of_abstaining_begins_where_its_curve_does(tmp_path):
     X, Y, _ = problem(0, n=36)
-    rankers = {"neighbours": NeighborsLabelRanker(n_neighbors=5)}
-    results = run_experiment(rankers, {"d": (X, Y)}, n_splits=2)
-    write_report(tmp_path / "page.html", results, {"d": (X, Y)}, rankers)
-    section = tree((tmp_path / "page.html").read_text("utf-8")).find(".//section[@id='abstaining']")
+    page = written(tmp_path, {"d": (X, Y)}, {"neighbours": NeighborsLabelRanker(n_neighbors=5)})
+    section = tree(page).find(".//section[@id='sure']")
     # Of 36 rows a quarter is nine, whose mean is not yet drawn.
     shares = [row.text for row in section.findall(".//tbody//th")]
     assert shares == ["100%", "90%", "75%", "50%"]

@@ -71,7 +71,7 @@ def test_figures_are_stored_with_what_made_them(tmp_path, monkeypatch):
     row = {"dataset": "one", "ranker": real.CONSTANT, "cells": 5, "tau": 1 / 3}
     real.store(Table([row]), tmp_path / "x.csv")
     made, head, figures = (tmp_path / "x.csv").read_text().splitlines()
-    assert made.endswith(": python reproduction/real.py --rows 9")
+    assert made.endswith(": prefero reproduce real --rows 9")
     assert (head, figures) == ("dataset,ranker,cells,tau", "one,constant order,5,0.333333")
 
 

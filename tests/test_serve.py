@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from prefero import (
@@ -170,6 +171,7 @@ def test_a_bad_request_is_refused_in_one_sentence(client, body, status, words):
         b'{"instances": [{"size": ' + b"[" * 500 + b"]" * 500 + b'}], "model": "forest"}',
         b'{"instances": {"size": 1}}',
         b'{"model": "\\ud800", "instances": [{"size": 1}]}',
+        b'{"model": "forest", "instances": [{"\\ud800": 1}]}',
     ],
 )
 def test_a_hostile_body_is_refused(client, body):
@@ -253,8 +255,20 @@ class TestBounds:
         shut.headers["authorization"] = "Bearer secret"
         assert ask(shut, instances=[ONE])
 
+    def test_they_hold_inside_another_application(self, models):
+        settings = Settings(Limits(table_bytes=50), "secret")
+        outer = FastAPI()
+        outer.mount("/inner", create_app({"forest": models["forest"]}, settings))
+        client = TestClient(outer)
+        assert client.get("/inner/health").status_code == 200
+        assert client.get("/inner/models").status_code == 401
+        client.headers["authorization"] = "Bearer secret"
+        assert client.post("/inner/rank.csv", content=b"1,2\n" * 100).status_code == 413
+        told = client.post("/inner/rank", json={"instances": [ONE]}).json()
+        assert told["results"] == ask(self.client(models), instances=[ONE])["results"]
+
     def test_concurrency(self, models, monkeypatch):
-        from prefero.serve import _app
+        from prefero.serve import _service
 
         started, go_on = threading.Event(), threading.Event()
 
@@ -263,7 +277,7 @@ class TestBounds:
             assert go_on.wait(30)
             return [], []
 
-        monkeypatch.setattr(_app, "answers", slowly)
+        monkeypatch.setattr(_service, "answers", slowly)
         narrow = self.client(models, concurrent=1)
         with narrow:
             first = threading.Thread(
@@ -279,14 +293,24 @@ class TestBounds:
             assert narrow.get("/models").status_code == 200
 
     def test_time(self, models, monkeypatch):
-        from prefero.serve import _app
+        from prefero.serve import _service
 
         go_on = threading.Event()
-        monkeypatch.setattr(_app, "answers", lambda *_: go_on.wait(30) and ([], []))
+        monkeypatch.setattr(_service, "answers", lambda *_: go_on.wait(30) and ([], []))
         with self.client(models, seconds=0.05) as hasty:
             threading.Timer(0.5, go_on.set).start()
             told = ask(hasty, 503, instances=[ONE], explain=True)
         assert "more than 0.05 s" in told["detail"]
+
+    def test_what_nobody_waits_for_any_more_counts(self, models, monkeypatch):
+        from prefero.serve import _service
+
+        go_on = threading.Event()
+        monkeypatch.setattr(_service, "answers", lambda *_: go_on.wait(30) and ([], []))
+        with self.client(models, seconds=0.05, concurrent=1) as hasty:
+            ask(hasty, 503, instances=[ONE], explain=True)
+            assert ask(hasty, 429, instances=[ONE], explain=True)
+            go_on.set()
 
 
 def test_every_answer_forbids_foreign_scripts(client):
@@ -303,6 +327,9 @@ def test_other_sites_may_ask_only_if_allowed(models):
     assert "access-control-allow-origin" not in shut.get("/models", headers=origin).headers
     ajar = TestClient(create_app(models, Settings(origins=("https://example.org",))))
     answer = ajar.get("/models", headers=origin)
+    assert answer.headers["access-control-allow-origin"] == "https://example.org"
+    answer = ajar.post("/rank", headers=origin, content=b"x" * 2_000_000)
+    assert answer.status_code == 413
     assert answer.headers["access-control-allow-origin"] == "https://example.org"
 
 

@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from prefero.exceptions import DataError
 from prefero.rankings import split_calibrated
 from prefero.tables import Rankings, in_form, read_rankings, with_costs
+from prefero.tables._costs import least_weight
 from strategies import calibrated_matrices
 
 
@@ -60,10 +62,49 @@ def test_costs_that_do_not_fit_are_named():
     rankings = scored(**{"q a": [0.9], "q b": [0.5], "c a": [1.0], "c z": [9.0]})
     with pytest.raises(DataError, match="the cost of 'q b'"):
         with_costs(rankings, "c *", weight=1)
-    with pytest.raises(ValueError, match="weight or a budget"):
+    with pytest.raises(ValueError, match="one of weight, budget and mean_budget"):
         with_costs(rankings, "c *")
     unknown = scored(**{"q a": [0.9], "q b": [0.5], "c a": [None], "c b": [1.0]})
     assert np.isnan(with_costs(unknown, "c *", weight=1).ranks).tolist() == [[True, False]]
+
+
+def mean_cost(scores, costs, weight):
+    """What the best label of each row costs, the cheapest of those alike; row by row."""
+    total, n = 0.0, 0
+    for score, cost in zip(scores, costs, strict=True):
+        offers = [
+            (s - weight * c, -c) for s, c in zip(score, cost, strict=True) if s == s and c == c
+        ]
+        if offers:
+            total, n = total - max(offers)[1], n + 1
+    return total / max(n, 1)
+
+
+@given(st.integers(0, 10_000), st.floats(0.1, 1.2))
+def test_a_budget_in_the_mean_finds_the_least_weight(seed, share):
+    rng = np.random.default_rng(seed)
+    scores, costs = rng.normal(size=(5, 3)).round(1), rng.integers(1, 9, (5, 3)).astype(float)
+    scores[rng.random(scores.shape) < 0.2] = np.nan
+    costs[rng.random(costs.shape) < 0.2] = np.nan
+    known = np.where(np.isnan(scores), np.nan, costs)
+    rows = ~np.isnan(known).all(axis=1)
+    cheapest = np.nanmin(known[rows], axis=1).mean() if rows.any() else 0.0
+    dearest = mean_cost(scores, costs, 0.0)
+    budget = cheapest + share * (dearest - cheapest) + 1e-9
+    weight = least_weight(scores, costs, budget)
+    assert mean_cost(scores, costs, weight) <= budget
+    assert weight == 0 or mean_cost(scores, costs, weight * (1 - 1e-4)) > budget
+    assert (weight == 0) == (dearest <= budget)
+
+
+def test_a_budget_below_the_cheapest_labels_is_refused():
+    rankings = scored(**{"q a": [0.9], "q b": [0.5], "c a": [4.0], "c b": [3.0]})
+    with pytest.raises(DataError, match="even the cheapest label of each row costs 3 in the mean"):
+        with_costs(rankings, "c *", mean_budget=2)
+    assert with_costs(rankings, "c *", mean_budget=9).cost_weight == 0
+    weighed = with_costs(rankings, "c *", mean_budget=3)
+    assert weighed.cost_weight == pytest.approx(0.4, rel=1e-5)
+    assert_array_equal(weighed.ranks, [[2, 1]])
 
 
 def test_time_outs_are_at_least_the_cutoff():

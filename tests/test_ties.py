@@ -11,7 +11,7 @@ import prefero
 from prefero import ForestLabelRanker, NeighborsLabelRanker, PairwiseLabelRanker, TreeLabelRanker
 from prefero.calibration import all_pairs, blended_ties, learn_tie_blend
 from prefero.metrics import kendall_tau
-from prefero.rankings import ranks_from_scores
+from prefero.rankings import ranks_from_scores, strict_ranks
 from strategies import rank_matrices
 
 MASK = 2**64 - 1
@@ -175,10 +175,11 @@ def test_a_blend_is_the_penalised_logistic_regression(seed, n):
             assert loss(blend + step) >= loss(blend) - 1e-6
 
 
-def test_a_forest_splits_by_ranks_where_there_are_ties():
+def test_a_forest_splits_by_ranks_where_there_are_ties_or_many_labels():
     X, tied = tied_problem(60)
     strict = np.argsort(np.argsort(X, axis=1), axis=1) + 1
-    for Y, criterion in ((tied, "spearman"), (strict, "kendall")):
+    many = strict_ranks(X @ np.random.default_rng(0).normal(size=(X.shape[1], 31)))
+    for Y, criterion in ((tied, "spearman"), (strict, "kendall"), (many, "spearman")):
         auto = ForestLabelRanker(3, random_state=0).fit(X, Y)
         named = ForestLabelRanker(3, criterion=criterion, random_state=0).fit(X, Y)
         assert_array_equal(auto.trees_["nodes"], named.trees_["nodes"])

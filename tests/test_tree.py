@@ -65,7 +65,7 @@ def check_like_an_exhaustive_scan(criterion, tree, X, Y):
         assert found == pytest.approx(best, abs=2e-5)
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("criterion", [*CRITERIA, "mallows_em"])
 @given(problem=ranking_problems(), missing=st.booleans(), seed=st.integers(0, 1000))
 @settings(deadline=None, max_examples=60)
 def test_every_node_is_that_of_an_exhaustive_scan(criterion, problem, missing, seed):

@@ -84,6 +84,7 @@ void bind_consensus(nb::module_& module);
 void bind_levels(nb::module_& module);
 void bind_ordering(nb::module_& module);
 void bind_preferences(nb::module_& module);
+void bind_solvers(nb::module_& module);
 void bind_trees(nb::module_& module);
 
 }  // namespace prefero::bindings

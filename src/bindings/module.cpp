@@ -27,5 +27,6 @@ NB_MODULE(_core, module) {
     prefero::bindings::bind_levels(module);
     prefero::bindings::bind_ordering(module);
     prefero::bindings::bind_preferences(module);
+    prefero::bindings::bind_solvers(module);
     prefero::bindings::bind_trees(module);
 }

@@ -29,7 +29,8 @@ void require_inside(const In<std::int64_t, 1>& values, std::size_t rows, const c
 Correlation correlation_kind(const std::string& name) {
     if (name == "tau-a") return Correlation::kTauA;
     if (name == "tau-b") return Correlation::kTauB;
-    require(name == "spearman", "correlation must be tau-a, tau-b or spearman");
+    if (name == "rho-a") return Correlation::kRhoA;
+    require(name == "spearman", "correlation must be tau-a, tau-b, rho-a or spearman");
     return Correlation::kSpearman;
 }
 

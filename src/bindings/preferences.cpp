@@ -164,6 +164,35 @@ nb::tuple perceptron_epoch(Offsets X_begin, Labels X_column, In<double, 1> X_val
     return nb::make_tuple(violated, state.steps);
 }
 
+nb::tuple perceptron_layers_epoch(Offsets X_begin, Labels X_column, In<double, 1> X_value,
+                                  LabelRows labels, LabelRows layer, In<double, 1> row_weight,
+                                  Offsets order, double margin, std::int64_t alpha,
+                                  bool alpha_per_edge, Change<double, 2> weights,
+                                  Change<double, 2> drift, Change<std::int64_t, 1> updates,
+                                  std::int64_t steps) {
+    const std::size_t rows = order.shape(0);
+    const SparseRows X = compressed_rows(X_begin, X_column, X_value, weights.shape(0));
+    require_same_shape(weights, drift);
+    require_same_shape(labels, layer);
+    require(X.rows == rows && labels.shape(0) == rows && row_weight.shape(0) == rows,
+            "features, labels, weights and order must have the same rows");
+    require(labels.shape(1) == weights.shape(1), "labels must have a column a label");
+    require_below(labels, weights.shape(1), "labels must hold labels");
+    require_below(order, rows, "order must hold rows");
+    const LayeredGraphs graphs{labels.data(), layer.data(), rows, weights.shape(1)};
+    const auto edges = static_cast<std::size_t>(layered_edge_begin(graphs).back());
+    require(updates.shape(0) == (alpha_per_edge ? edges : rows),
+            "updates must count rows or edges");
+    PerceptronState state{weights.data(), drift.data(), updates.data(), steps};
+    std::int64_t violated = 0;
+    {
+        Unlocked unlocked;
+        violated = prefero::perceptron_epoch(X, graphs, row_weight.data(), order.data(),
+                                             {margin, alpha, alpha_per_edge}, state, unlocked);
+    }
+    return nb::make_tuple(violated, state.steps);
+}
+
 }  // namespace
 
 void bind_preferences(nb::module_& module) {
@@ -198,6 +227,11 @@ void bind_preferences(nb::module_& module) {
                nb::arg("steps"),
                "One pass of constraint classification; changes weights, drift and updates. "
                "Violated preferences and visits so far.");
+    module.def("perceptron_layers_epoch", &perceptron_layers_epoch, nb::arg("X_begin"),
+               nb::arg("X_column"), nb::arg("X_value"), nb::arg("labels"), nb::arg("layer"),
+               nb::arg("row_weight"), nb::arg("order"), nb::arg("margin"), nb::arg("alpha"),
+               nb::arg("alpha_per_edge"), nb::arg("weights"), nb::arg("drift"), nb::arg("updates"),
+               nb::arg("steps"), "The same of layers, whose edges are not written out.");
 }
 
 }  // namespace prefero::bindings

@@ -37,7 +37,9 @@ CriterionKind criterion_kind(const std::string& name) {
     if (name == "kendall") return CriterionKind::kKendall;
     if (name == "spearman") return CriterionKind::kSpearman;
     if (name == "mallows") return CriterionKind::kMallows;
-    require(name == "entropy", "criterion must be kendall, spearman, mallows or entropy");
+    if (name == "mallows_em") return CriterionKind::kMallowsEm;
+    require(name == "entropy",
+            "criterion must be kendall, spearman, mallows, mallows_em or entropy");
     return CriterionKind::kEntropy;
 }
 

@@ -13,6 +13,20 @@ namespace prefero {
 
 namespace {
 
+bool makes_up_for_ties(Correlation correlation) {
+    return correlation == Correlation::kTauB || correlation == Correlation::kSpearman;
+}
+
+bool is_spearman(Correlation correlation) {
+    return correlation == Correlation::kRhoA || correlation == Correlation::kSpearman;
+}
+
+// The squared deviations of so many different ranks from their mean.
+double untied_squares(std::size_t size) {
+    const auto length = static_cast<double>(size);
+    return length * (length * length - 1) / 12;
+}
+
 // Up to this many objects, comparing all pairs for many columns at once beats sorting each.
 constexpr std::size_t kPairLimit = 128;
 
@@ -94,12 +108,7 @@ class AllPairs {
                     std::size_t size, const double* tolerance, Correlation correlation,
                     double* sums) {
         weigh_pairs(positions, size, correlation);
-        const auto pairs = static_cast<double>(weights_.size());
-        const double order =
-            correlation == Correlation::kTauA ? pairs
-            : correlation == Correlation::kTauB
-                ? pairs - static_cast<double>(std::count(weights_.begin(), weights_.end(), 0.0))
-                : squared_deviations(positions, size);
+        const double order = order_reach(positions, size, correlation);
         if (!(order > 0)) return;
         tile_.assign(size * kTile, 0.0);
         for (std::size_t begin = 0; begin < columns; begin += kTile) {
@@ -121,9 +130,25 @@ class AllPairs {
         weights_.clear();
         for (std::size_t i = 0; i < size; ++i)
             for (std::size_t j = i + 1; j < size; ++j)
-                weights_.push_back(correlation == Correlation::kSpearman
+                weights_.push_back(is_spearman(correlation)
                                        ? positions[j] - positions[i]
                                        : preference(positions[i], positions[j]));
+    }
+
+    // What the order of the group could reach, squared.
+    double order_reach(const double* positions, std::size_t size, Correlation correlation) const {
+        const auto pairs = static_cast<double>(weights_.size());
+        switch (correlation) {
+            case Correlation::kTauA:
+                return pairs;
+            case Correlation::kTauB:
+                return pairs -
+                       static_cast<double>(std::count(weights_.begin(), weights_.end(), 0.0));
+            case Correlation::kRhoA:
+                return untied_squares(size);
+            default:
+                return squared_deviations(positions, size);
+        }
     }
 
     // Turns the smallest differences of the columns into what their measure could reach, squared:
@@ -131,15 +156,15 @@ class AllPairs {
     static void column_reach(Tile tile, std::size_t width, Correlation correlation, double* reach) {
         bool ties = false;
         for (std::size_t k = 0; k < width; ++k) ties |= reach[k] <= tile.tolerance[k];
-        if (ties && correlation != Correlation::kTauA) {
+        if (ties && makes_up_for_ties(correlation)) {
             double unused[kTile];
             const bool kendall = correlation == Correlation::kTauB;
             return measure_ties(tile, kendall ? reach : unused, kendall ? unused : reach);
         }
         const auto length = static_cast<double>(tile.size);
         const double pairs = length * (length - 1) / 2;
-        std::fill_n(reach, kTile,
-                    correlation == Correlation::kSpearman ? pairs * 2 * (length + 1) / 3 : pairs);
+        // Four times the squared deviations, as measure_ties has them.
+        std::fill_n(reach, kTile, is_spearman(correlation) ? pairs * 2 * (length + 1) / 3 : pairs);
     }
 
     std::vector<double> weights_, tile_;
@@ -149,7 +174,11 @@ class AllPairs {
 class SortedColumn {
   public:
     double operator()(const double* values, std::size_t columns, const double* positions,
-                      std::size_t size, double tolerance, double order) {
+                      std::size_t size, double tolerance, Correlation correlation) {
+        const bool tied = makes_up_for_ties(correlation);
+        const double untied = untied_squares(size);
+        const double order = tied ? squared_deviations(positions, size) : untied;
+        if (!(order > 0)) return 0;
         order_.resize(size);
         std::iota(order_.begin(), order_.end(), std::size_t{0});
         const auto value = [=](std::size_t i) { return values[i * columns]; };
@@ -166,7 +195,7 @@ class SortedColumn {
             covariance += total * deviation;
             squares += static_cast<double>(end - begin) * deviation * deviation;
         }
-        return quotient(covariance, order, squares);
+        return quotient(covariance, order, tied ? squares : untied);
     }
 
   private:
@@ -185,16 +214,14 @@ void add_concordance(const double* values, std::size_t columns, const double* po
         if (size < 2) continue;
         const double* block = values + groups.begin(g) * columns;
         const double* order = positions + groups.begin(g);
-        if (correlation != Correlation::kSpearman || size <= kPairLimit) {
+        if (!is_spearman(correlation) || size <= kPairLimit) {
             interruption.spend(size * size * columns / 8);
             all_pairs(block, columns, order, size, tolerance, correlation, sums);
             continue;
         }
-        const double spread = squared_deviations(order, size);
-        if (!(spread > 0)) continue;
         for (std::size_t k = 0; k < columns; ++k) {
             interruption.spend(64 * size);
-            sums[k] += spearman(block + k, columns, order, size, tolerance[k], spread);
+            sums[k] += spearman(block + k, columns, order, size, tolerance[k], correlation);
         }
     }
 }

@@ -6,9 +6,10 @@
 
 namespace prefero {
 
-// Kendall's tau-a is divided by the number of pairs, tied or not; tau-b and Spearman's rho (the
-// correlation of mean ranks) by what they could reach with the ties of both orders.
-enum class Correlation { kTauA, kTauB, kSpearman };
+// Kendall's tau-a and, of Spearman's, rho-a are divided by what they reach without any ties: a tied
+// pair counts nothing. Tau-b and rho (the correlation of mean ranks) are divided by what they could
+// reach with the ties of both orders.
+enum class Correlation { kTauA, kTauB, kRhoA, kSpearman };
 
 // Adds to sums[k] the rank correlations, over all groups, between the positions of the objects
 // and their order by descending value in column k. A difference of at most tolerance[k] is a

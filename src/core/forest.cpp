@@ -2,6 +2,7 @@
 
 #include "core/criteria/entropy.hpp"
 #include "core/criteria/mallows.hpp"
+#include "core/criteria/mallows_em.hpp"
 #include "core/criteria/spread.hpp"
 #include "core/criteria/variance.hpp"
 #include "core/grow.hpp"
@@ -52,6 +53,8 @@ std::vector<Tree> grow_trees(const TrainingData& data, const GrowOptions& option
     switch (data.criterion()) {
         case CriterionKind::kMallows:
             return grow_with<MallowsCriterion>(task);
+        case CriterionKind::kMallowsEm:
+            return grow_with<MallowsEmCriterion>(task);
         case CriterionKind::kEntropy:
             return grow_with<EntropyCriterion>(task);
         case CriterionKind::kVariance:

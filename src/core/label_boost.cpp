@@ -77,11 +77,11 @@ LabelBooster::LabelBooster(const RankedRows& training, const bool* categorical,
     : options_(options),
       data_(TrainingData::derivatives(training.bins, categorical, training.ranks.labels,
                                       training.weights)),
-      ranks_(training.ranks, start),
+      ranks_(training.ranks, start, training.stakes),
       watched_{{watched.bins.data, watched.bins.data + watched.bins.rows * watched.bins.features},
                {watched.weights, watched.weights + watched.ranks.rows},
                std::vector<double>(watched.ranks.rows),
-               ScoredRanks(watched.ranks, start)},
+               ScoredRanks(watched.ranks, start, watched.stakes)},
       source_(tree_source(data_, options_)) {}
 
 LabelBooster::~LabelBooster() = default;

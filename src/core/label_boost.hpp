@@ -21,6 +21,7 @@ struct RankedRows {
     BinMatrix bins;
     RankMatrix ranks;
     const double* weights;
+    const double* stakes = nullptr;  // what labels are worth, if pairs weigh by it
 };
 
 class TreeSource;

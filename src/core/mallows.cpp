@@ -1,7 +1,8 @@
 #include "core/mallows.hpp"
 
-#include <algorithm>
 #include <limits>
+
+#include "core/mallows_fitter.hpp"
 
 namespace prefero {
 
@@ -124,123 +125,17 @@ ThetaTable::ThetaTable(std::size_t labels)
     }
 }
 
-namespace {
-
-// Estimates one neighbourhood after another on the same buffers.
-class MallowsFitter {
-  public:
-    explicit MallowsFitter(RankMatrix ranks)
-        : rows_(ranks),
-          row_votes_(ranks.rows * ranks.labels),
-          center_(ranks.labels),
-          extender_(ranks.labels),
-          positions_(ranks.labels),
-          fixed_(ranks.labels) {
-        borda_votes(rows_, ranks.rows, row_votes_.data());
-    }
-
-    // Writes the mean votes that the center follows; returns theta.
-    double operator()(Neighborhoods sets, std::size_t q, std::size_t max_rounds, double* votes,
-                      Interruption& interruption) {
-        const std::size_t steps = (1 + sets.size(q)) * labels() * labels();
-        interruption.spend(steps);
-        collect(sets, q);
-        first_votes(votes);
-        center_.sort_by(votes);
-        if (!(total_ > 0)) return 0;
-        if (!incomplete_.empty())
-            for (std::size_t round = 0; round < max_rounds; ++round) {
-                interruption.spend(steps);
-                extension_votes(votes);
-                if (!center_.sort_by(votes)) break;
-            }
-        return mallows_theta(distance() / total_, labels());
-    }
-
-  private:
-    struct Member {
-        std::size_t row;
-        double weight;
-    };
-
-    std::size_t labels() const { return rows_.labels(); }
-
-    void collect(Neighborhoods sets, std::size_t q) {
-        complete_.clear();
-        incomplete_.clear();
-        total_ = 0;
-        for (std::int64_t member = sets.starts[q]; member < sets.starts[q + 1]; ++member) {
-            const auto row = static_cast<std::size_t>(sets.rows[member]);
-            const std::size_t known = rows_[row].known;
-            const double weight =
-                sets.weights[member] * static_cast<double>(known) / static_cast<double>(labels());
-            if (!(weight > 0)) continue;
-            (known == labels() ? complete_ : incomplete_).push_back({row, weight});
-            total_ += weight;
-        }
-    }
-
-    void first_votes(double* votes) {
-        std::fill(fixed_.begin(), fixed_.end(), 0.0);
-        for (const Member& member : complete_) add_row_votes(member, fixed_.data());
-        std::copy(fixed_.begin(), fixed_.end(), votes);
-        for (const Member& member : incomplete_) add_row_votes(member, votes);
-        finish(votes);
-    }
-
-    void add_row_votes(Member member, double* votes) const {
-        const double* row = row_votes_.data() + member.row * labels();
-        for (std::size_t j = 0; j < labels(); ++j) votes[j] += member.weight * row[j];
-    }
-
-    // Borda votes of the complete rankings and of the extensions of the others.
-    void extension_votes(double* votes) {
-        const auto all = static_cast<double>(labels() + 1);
-        std::copy(fixed_.begin(), fixed_.end(), votes);
-        for (const Member& member : incomplete_) {
-            extender_(rows_[member.row], center_, positions_.data());
-            for (std::size_t j = 0; j < labels(); ++j)
-                votes[j] += member.weight * (all - positions_[j]);
-        }
-        finish(votes);
-    }
-
-    void finish(double* votes) const {
-        for (std::size_t j = 0; j < labels(); ++j)
-            votes[j] = mean_votes(votes[j], total_, labels());
-    }
-
-    // Weighted sum of the distances between the extensions and the center.
-    double distance() {
-        double sum = 0;
-        for (const Member& member : complete_)
-            sum +=
-                member.weight * static_cast<double>(discordant_pairs(rows_[member.row], center_));
-        for (const Member& member : incomplete_) {
-            const OrderedRow row = rows_[member.row];
-            const auto inserted = extender_(row, center_, positions_.data());
-            sum += member.weight * static_cast<double>(inserted + discordant_pairs(row, center_));
-        }
-        return sum;
-    }
-
-    OrderedRows rows_;
-    std::vector<double> row_votes_;
-    Center center_;
-    Extender extender_;
-    std::vector<double> positions_;
-    std::vector<double> fixed_;  // votes of the complete rankings, the same in every round
-    std::vector<Member> complete_, incomplete_;
-    double total_ = 0;
-};
-
-}  // namespace
-
 void fit_mallows_batch(RankMatrix ranks, Neighborhoods sets, std::size_t max_rounds, double* votes,
                        double* theta, Interruption& interruption) {
     MallowsFitter fit(ranks);
-    for (std::size_t q = 0; q < sets.count; ++q)
-        theta[q] = fit(sets, q, max_rounds, votes + q * ranks.labels, interruption);
+    for (std::size_t q = 0; q < sets.count; ++q) {
+        const std::size_t size = sets.size(q);
+        const auto first = sets.starts[q];
+        const MallowsFitter::Distance found = fit({sets.rows + first, sets.weights + first, size},
+                                                  max_rounds, votes + q * ranks.labels,
+                                                  interruption);
+        theta[q] = found.weight > 0 ? mallows_theta(found.sum / found.weight, ranks.labels) : 0;
+    }
 }
 
 }  // namespace prefero

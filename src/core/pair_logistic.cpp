@@ -15,19 +15,40 @@ namespace {
 // Scores further than that from the middle of their row are as good as there.
 constexpr double kFarthest = 80;
 
-// The derivatives of eight rows' losses, given the exponentials of their scores.
-PREFERO_CLONES void differentiate(const Block* ranks, const Block* exps, std::size_t labels,
-                                  float pair_weight, Block* first, Block* second) {
+// What eight rows say of each label.
+struct Eights {
+    const Block* ranks;
+    const Block* stakes;
+    const Block* exps;
+    const Block* scores;
+    std::size_t labels;
+};
+
+// Which pairs of eight rows count, and how much.
+template <bool Staked>
+PREFERO_INLINE Eight counting(const Eights& rows, std::size_t i, std::size_t j) {
+    const Eight one = load(rows.ranks[i]), other = load(rows.ranks[j]);
+    if constexpr (Staked)
+        // Nothing is at stake between labels that are tied.
+        return magnitude(preferences(one, other) * (load(rows.stakes[i]) - load(rows.stakes[j])));
+    return known(one) * known(other);
+}
+
+// The derivatives of eight rows' losses.
+template <bool Staked>
+PREFERO_INLINE void differentiate(const Eights& rows, float pair_weight, Block* first,
+                                  Block* second) {
+    const std::size_t labels = rows.labels;
     const Eight half = broadcast(0.5f), one = broadcast(1), weight = broadcast(pair_weight);
     for (std::size_t i = 0; i < labels; ++i) store(first[i], broadcast(0));
     for (std::size_t i = 0; i < labels; ++i) store(second[i], broadcast(0));
     for (std::size_t i = 0; i < labels; ++i) {
-        const Eight rank = load(ranks[i]), exp = load(exps[i]), seen = known(rank) * weight;
+        const Eight rank = load(rows.ranks[i]), exp = load(rows.exps[i]);
         Eight slope = load(first[i]), bend = load(second[i]);
         for (std::size_t j = i + 1; j < labels; ++j) {
-            const Eight other = load(ranks[j]), counts = seen * known(other);
-            const Eight probability = exp / (exp + load(exps[j]));
-            const Eight wanted = half + half * preferences(rank, other);
+            const Eight counts = weight * counting<Staked>(rows, i, j);
+            const Eight probability = exp / (exp + load(rows.exps[j]));
+            const Eight wanted = half + half * preferences(rank, load(rows.ranks[j]));
             const Eight step = counts * (probability - wanted);
             const Eight turn = counts * probability * (one - probability);
             slope += step;
@@ -40,41 +61,83 @@ PREFERO_CLONES void differentiate(const Block* ranks, const Block* exps, std::si
     }
 }
 
+PREFERO_CLONES void differentiate_even(const Eights& rows, float pair_weight, Block* first,
+                                       Block* second) {
+    differentiate<false>(rows, pair_weight, first, second);
+}
+
+PREFERO_CLONES void differentiate_staked(const Eights& rows, float pair_weight, Block* first,
+                                         Block* second) {
+    differentiate<true>(rows, pair_weight, first, second);
+}
+
+// Adds up logarithms of numbers from 1 to 2, by their products as long as all count alike.
+template <bool Staked>
+class Logarithms {
+  public:
+    explicit Logarithms(double* sums) : product_(broadcast(1)), sums_(sums) {}
+
+    PREFERO_INLINE void add(const Eight& counts, const Eight& ratio) {
+        const Eight one = broadcast(1);
+        if constexpr (Staked) {
+            for (std::size_t lane = 0; lane < kLanes; ++lane)
+                sums_[lane] += double{counts[lane]} * std::log1p(double{ratio[lane]});
+        } else {
+            product_ = product_ * (one + counts * ratio);
+            if (++factors_ == kMost) finish();
+        }
+    }
+
+    PREFERO_INLINE void finish() {
+        if constexpr (Staked) return;
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+            sums_[lane] += std::log(double{product_[lane]});
+        product_ = broadcast(1);
+        factors_ = 0;
+    }
+
+  private:
+    static constexpr std::size_t kMost = 64;  // factors whose product stays small
+
+    Eight product_;
+    double* sums_;
+    std::size_t factors_ = 0;
+};
+
 // The losses of eight rows. With d the lead of a label and s +1, -1 or 0 where it ought to be
 // ahead, behind or level, that of a pair is log(1 + exp(-|d|)) + (|d| - s d) / 2.
-PREFERO_CLONES void sum_losses(const Block* ranks, const Block* exps, const Block* scores,
-                               std::size_t labels, double* losses) {
-    constexpr std::size_t kMost = 64;  // factors up to 2 whose product stays small
-    const Eight half = broadcast(0.5f), one = broadcast(1);
-    Eight product = one;
-    std::size_t factors = 0;
-    const auto take_logarithm = [&] {
-        for (std::size_t lane = 0; lane < kLanes; ++lane)
-            losses[lane] += std::log(double{product[lane]});
-        product = one;
-        factors = 0;
-    };
-    for (std::size_t i = 0; i < labels; ++i) {
-        const Eight rank = load(ranks[i]), exp = load(exps[i]), score = load(scores[i]);
+template <bool Staked>
+PREFERO_INLINE void sum_losses(const Eights& rows, double* losses) {
+    const Eight half = broadcast(0.5f);
+    Logarithms<Staked> logarithms(losses);
+    for (std::size_t i = 0; i < rows.labels; ++i) {
+        const Eight rank = load(rows.ranks[i]), exp = load(rows.exps[i]);
+        const Eight score = load(rows.scores[i]);
         Eight sums = broadcast(0);
-        for (std::size_t j = i + 1; j < labels; ++j) {
-            const Eight other = load(ranks[j]), away = load(exps[j]),
-                        lead = score - load(scores[j]);
-            const Eight counts = known(rank) * known(other);
-            const Eight ratio =
-                where_larger(exp, away, away, exp) / where_larger(exp, away, exp, away);
-            product = product * (one + counts * ratio);
-            sums += counts * half * (magnitude(lead) - preferences(rank, other) * lead);
-            if (++factors == kMost) take_logarithm();
+        for (std::size_t j = i + 1; j < rows.labels; ++j) {
+            const Eight away = load(rows.exps[j]), lead = score - load(rows.scores[j]);
+            const Eight counts = counting<Staked>(rows, i, j);
+            logarithms.add(counts, where_larger(exp, away, away, exp) /
+                                       where_larger(exp, away, exp, away));
+            const Eight sign = preferences(rank, load(rows.ranks[j]));
+            sums += counts * half * (magnitude(lead) - sign * lead);
         }
         for (std::size_t lane = 0; lane < kLanes; ++lane) losses[lane] += double{sums[lane]};
     }
-    take_logarithm();
+    logarithms.finish();
+}
+
+PREFERO_CLONES void sum_losses_even(const Eights& rows, double* losses) {
+    sum_losses<false>(rows, losses);
+}
+
+PREFERO_CLONES void sum_losses_staked(const Eights& rows, double* losses) {
+    sum_losses<true>(rows, losses);
 }
 
 }  // namespace
 
-ScoredRanks::ScoredRanks(RankMatrix ranks, const double* start)
+ScoredRanks::ScoredRanks(RankMatrix ranks, const double* start, const double* stakes)
     : rows_(ranks.rows),
       labels_(ranks.labels),
       pair_weight_(1.0f / static_cast<float>(std::max<std::size_t>(ranks.labels, 2) - 1)),
@@ -82,10 +145,15 @@ ScoredRanks::ScoredRanks(RankMatrix ranks, const double* start)
       scores_(ranks.rows * ranks.labels),
       worths_(labels_ * kLanes),
       own_ranks_(labels_),
+      own_stakes_(stakes ? labels_ : 0),
       exps_(labels_),
       values_(labels_),
       first_(labels_),
       second_(labels_) {
+    if (stakes)
+        // Zero where a rank is unknown: such pairs do not count, and nothing times NaN is NaN.
+        for (std::size_t i = 0; i < rows_ * labels_; ++i)
+            stakes_.push_back(known(ranks.data[i]) ? static_cast<float>(stakes[i]) : 0.0f);
     for (std::size_t r = 0; r < rows_; ++r)
         std::copy_n(start, labels_, scores_.begin() + static_cast<std::ptrdiff_t>(r * labels_));
 }
@@ -103,6 +171,8 @@ void ScoredRanks::read(const std::uint32_t* rows, std::size_t count, std::size_t
             values_[k].lane[lane] = static_cast<float>(own[k] - middle);
             own_ranks_[k].lane[lane] = ranks_[row * labels_ + k];
         }
+        for (std::size_t k = 0; k < own_stakes_.size(); ++k)
+            own_stakes_[k].lane[lane] = stakes_[row * labels_ + k];
     }
     exponentiate(worths_.data(), worths_.size());
     for (std::size_t k = 0; k < labels_; ++k)
@@ -115,13 +185,15 @@ void ScoredRanks::derivatives(const std::uint32_t* rows, std::size_t count, floa
     for (std::size_t i = 0; i < count; i += kLanes) {
         interruption.spend(kLanes * labels_ + labels_ * labels_);
         read(rows, count, i);
-        differentiate(own_ranks_.data(), exps_.data(), labels_, pair_weight_, first_.data(),
-                      second_.data());
+        const Eights own{own_ranks_.data(), own_stakes_.data(), exps_.data(), values_.data(),
+                         labels_};
+        (stakes_.empty() ? differentiate_even : differentiate_staked)(
+            own, pair_weight_, first_.data(), second_.data());
         for (std::size_t lane = 0; lane < std::min(kLanes, count - i); ++lane) {
-            float* own = to + (i + lane) * stride;
+            float* here = to + (i + lane) * stride;
             for (std::size_t k = 0; k < labels_; ++k) {
-                own[k] = first_[k].lane[lane];
-                own[second + k] = second_[k].lane[lane];
+                here[k] = first_[k].lane[lane];
+                here[second + k] = second_[k].lane[lane];
             }
         }
     }
@@ -134,7 +206,9 @@ void ScoredRanks::losses(double* to, Interruption& interruption) {
         interruption.spend(kLanes * labels_ + labels_ * labels_);
         read(all.data(), rows_, i);
         double sums[kLanes] = {};
-        sum_losses(own_ranks_.data(), exps_.data(), values_.data(), labels_, sums);
+        const Eights own{own_ranks_.data(), own_stakes_.data(), exps_.data(), values_.data(),
+                         labels_};
+        (stakes_.empty() ? sum_losses_even : sum_losses_staked)(own, sums);
         for (std::size_t lane = 0; lane < std::min(kLanes, rows_ - i); ++lane)
             to[i + lane] = sums[lane] * double{pair_weight_};
     }

@@ -2,7 +2,8 @@
 //
 // Of two labels that a row ranks, the better one comes first with probability
 // 1 / (1 + exp(-(difference of the scores))); a tie counts half for either order. A pair weighs
-// 1 / (labels - 1), so that a label weighs as much in every set of labels.
+// 1 / (labels - 1), so that a label weighs as much in every set of labels; where it is known what
+// labels are worth, it weighs that times the difference of its worths.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,9 @@ namespace prefero {
 // Rows of ranks with scores that change.
 class ScoredRanks {
   public:
-    // All rows start with the same scores.
-    ScoredRanks(RankMatrix ranks, const double* start);
+    // All rows start with the same scores. `stakes` is what labels are worth, row by row like the
+    // ranks, or null.
+    ScoredRanks(RankMatrix ranks, const double* start, const double* stakes = nullptr);
 
     std::size_t rows() const { return rows_; }
     std::size_t labels() const { return labels_; }
@@ -38,10 +40,11 @@ class ScoredRanks {
 
     std::size_t rows_, labels_;
     float pair_weight_;
-    std::vector<float> ranks_;
+    std::vector<float> ranks_, stakes_;
     std::vector<double> scores_;
     std::vector<double> worths_;                                     // of some rows, label by label
-    std::vector<Block> own_ranks_, exps_, values_, first_, second_;  // of eight rows, a label each
+    // Of eight rows, a label each.
+    std::vector<Block> own_ranks_, own_stakes_, exps_, values_, first_, second_;
 };
 
 }  // namespace prefero

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "core/interruption.hpp"
+#include "core/preferences.hpp"
 #include "core/sparse_rows.hpp"
 
 namespace prefero {
@@ -38,5 +40,14 @@ std::int64_t perceptron_epoch(SparseRows X, EdgeLists edges, const double* row_w
                               const std::int64_t* order, std::size_t labels,
                               PerceptronOptions options, PerceptronState& state,
                               Interruption& interruption);
+
+// The same of layered graphs, whose edges are not written out. Those of a row follow each other
+// by the places of the preferred label and then of the other one in its order.
+std::int64_t perceptron_epoch(SparseRows X, LayeredGraphs graphs, const double* row_weight,
+                              const std::int64_t* order, PerceptronOptions options,
+                              PerceptronState& state, Interruption& interruption);
+
+// Where the edges of each row of layered graphs begin; the last entry is their number.
+std::vector<std::int64_t> layered_edge_begin(LayeredGraphs graphs);
 
 }  // namespace prefero

@@ -14,11 +14,15 @@ std::size_t vector_length(CriterionKind criterion, std::size_t labels) {
     return criterion == CriterionKind::kSpearman ? labels : sign_pairs(labels).size();
 }
 
+bool of_mallows(CriterionKind criterion) {
+    return criterion == CriterionKind::kMallows || criterion == CriterionKind::kMallowsEm;
+}
+
 std::size_t lane_width(CriterionKind criterion, std::size_t labels) {
     // The weight before the first derivatives, the examples before the second.
     if (criterion == CriterionKind::kNewton) return 2 * blocks(1 + labels);
     const std::size_t width = blocks(kVectorLane + vector_length(criterion, labels));
-    return criterion == CriterionKind::kMallows ? 2 * width : width;
+    return of_mallows(criterion) ? 2 * width : width;
 }
 
 double unit_length(CriterionKind criterion, std::size_t labels) {
@@ -90,7 +94,9 @@ TrainingData TrainingData::rankings(CriterionKind criterion, BinMatrix bins,
         data.ids_.resize(ranks.rows);
         data.distinct_ = write_ids(ranks, data.ids_.data());
     }
-    if (criterion == CriterionKind::kMallows) data.thetas_.emplace(ranks.labels);
+    if (of_mallows(criterion)) data.thetas_.emplace(ranks.labels);
+    if (criterion == CriterionKind::kMallowsEm)
+        data.ranks_.assign(ranks.data, ranks.data + ranks.rows * ranks.labels);
     if (weights) data.set_weights(weights);
     return data;
 }
@@ -116,7 +122,7 @@ void TrainingData::write_vectors(RankMatrix ranks) {
         write_borda(ranks, rows + kVectorLane, stride);
     else
         write_signs(ranks, sign_pairs(labels_), rows + kVectorLane, stride);
-    if (criterion_ == CriterionKind::kMallows)
+    if (of_mallows(criterion_))
         write_differences(ranks, rows + width_ / 2 * kLanes + kVectorLane, stride);
     for (std::size_t r = 0; r < rows_; ++r) {
         float* row = rows + r * stride;

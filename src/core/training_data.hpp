@@ -14,7 +14,15 @@
 
 namespace prefero {
 
-enum class CriterionKind { kKendall, kSpearman, kMallows, kEntropy, kVariance, kNewton };
+enum class CriterionKind {
+    kKendall,
+    kSpearman,
+    kMallows,
+    kMallowsEm,
+    kEntropy,
+    kVariance,
+    kNewton
+};
 
 // What stands in the first lanes of a row, before its vector.
 constexpr std::size_t kWeightLane = 0;
@@ -50,7 +58,8 @@ class TrainingData {
     std::size_t labels() const { return labels_; }
     std::size_t width() const { return width_; }  // blocks a row
     double unit() const { return unit_; }         // squared length of a complete strict ranking
-    const ThetaTable& thetas() const { return *thetas_; }  // of the Mallows criterion
+    const ThetaTable& thetas() const { return *thetas_; }  // of the Mallows criteria
+    RankMatrix ranks() const { return {ranks_.data(), rows_, labels_}; }  // of its EM alone
 
     // The lanes of a row's vector.
     std::size_t vector_begin() const;
@@ -85,7 +94,7 @@ class TrainingData {
     std::vector<Block> lanes_;
     std::vector<float> votes_, evidence_;
     std::vector<std::int32_t> ids_;
-    std::vector<double> weights_;
+    std::vector<double> weights_, ranks_;
     std::optional<ThetaTable> thetas_;
 };
 

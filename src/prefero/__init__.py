@@ -7,6 +7,8 @@ from typing import Any
 # and the command line's help stay quick.
 _PUBLIC = {
     "AutoLabelRanker": "automatic",
+    "AutoMultilabelRanker": "automatic",
+    "AutoOrderer": "automatic",
     "BinaryRelevanceRanker": "multilabel",
     "BoostingFeatureSelector": "text",
     "BoostingLabelRanker": "label_ranking",

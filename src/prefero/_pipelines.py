@@ -1,5 +1,6 @@
 """Rankers at the end of pipelines, for what a pipeline does not pass on."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -16,19 +17,30 @@ def at_final_step(model: Any, X: Any) -> tuple[Any, Any]:
 
 
 def fit_final(model: Any, X: Any, y: Any, **extra: Any) -> Any:
-    """Train a model with more than X and y, which reaches each step that takes it.
-
-    What is None is not passed on.
-    """
+    """Train a model with more than X and y; what is None is not passed on."""
     given = {name: value for name, value in extra.items() if value is not None}
-    if not hasattr(model, "steps"):
-        return model.fit(X, y, **given)
+    steps = getattr(model, "steps", None)
+    return model.fit(X, y, **(given if steps is None else to_steps(steps, given)))
+
+
+def to_steps(steps: Sequence[tuple[str, Any]], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments of a pipeline's fit with the names of the steps that they go to.
+
+    An argument goes to the last step and to each step before it whose fit takes it: weights mean
+    as many rows to a scaler as to a ranker. One that names its step, and all of them where
+    scikit-learn's metadata routing decides, are left as they are; None goes nowhere.
+    """
+    from sklearn import get_config
     from sklearn.utils.validation import has_fit_parameter
 
+    if get_config()["enable_metadata_routing"]:
+        return dict(given)
+    named = {name: value for name, value in given.items() if "__" in name}
+    plain = {name: value for name, value in given.items() if "__" not in name}
     reaching = {
         f"{step}__{name}": value
-        for step, estimator in model.steps
-        for name, value in given.items()
-        if step == model.steps[-1][0] or has_fit_parameter(estimator, name)
+        for step, estimator in steps
+        for name, value in plain.items()
+        if value is not None and (step == steps[-1][0] or has_fit_parameter(estimator, name))
     }
-    return model.fit(X, y, **reaching)
+    return named | reaching

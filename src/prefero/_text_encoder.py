@@ -244,6 +244,6 @@ def _weighted(counts: csr_matrix, rarity: Values) -> csr_matrix:
 
 def _coordinates(weighted: csr_matrix, components: Values, texts: list[str]) -> Values:
     length = np.log1p([len(text) for text in texts])
-    if not components.size:
+    if not len(components):
         return length[:, None]
     return np.column_stack([np.asarray(weighted @ components.T), length])

@@ -1,6 +1,5 @@
 """Pipelines that predict all that the ranker at their end predicts."""
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray
@@ -8,7 +7,7 @@ from sklearn import get_config
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.metaestimators import available_if
 
-from prefero._pipelines import at_final_step, final_step
+from prefero._pipelines import at_final_step, final_step, to_steps
 
 __all__ = ["RankingPipeline", "make_ranking_pipeline"]
 
@@ -69,10 +68,11 @@ class RankingPipeline(Pipeline):
 
     Notes
     -----
-    ``fit(X, y, sample_weight=w)`` hands ``w`` to the last step, and to the steps before it that
-    ask for it by themselves, as a reducer asks for ``groups``; so do ``groups``, ``ranks`` and
-    ``scores``. ``step__name=`` names a step, as in scikit-learn's pipeline. With
-    ``sklearn.set_config(enable_metadata_routing=True)`` what the steps request decides.
+    ``fit(X, y, sample_weight=w)`` hands ``w`` to the last step and to each step before it whose
+    ``fit`` takes it, as that of a scaler does: a row of weight two counts as two rows everywhere.
+    So go ``groups``, ``ranks`` and ``scores``. ``step__name=`` names a step, as in scikit-learn's
+    pipeline. With ``sklearn.set_config(enable_metadata_routing=True)`` what the steps request
+    decides.
 
     Examples
     --------
@@ -104,22 +104,7 @@ class RankingPipeline(Pipeline):
         self
             The fitted pipeline.
         """
-        return super().fit(X, y, **(params if _routed() else self._named(params)))
-
-    def _named(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Parameters with the names of the steps that they go to."""
-        named: dict[str, Any] = {}
-        for name, value in params.items():
-            if "__" in name:
-                named[name] = value
-            elif value is not None:
-                named.update((f"{step}__{name}", value) for step in self._takers(name))
-        return named
-
-    def _takers(self, name: str) -> list[str]:
-        """The last step, and the others that ask for a parameter of fit by themselves."""
-        asking = [step for step, part in self.steps[:-1] if _asks(part, name)]
-        return [*asking, self.steps[-1][0]]
+        return super().fit(X, y, **to_steps(self.steps, params))
 
     @available_if(lambda pipeline: hasattr(final_step(pipeline), "score"))
     def score(
@@ -173,14 +158,6 @@ class RankingPipeline(Pipeline):
     predict_calibrated = _passed(
         "predict_calibrated", "Predict the rank of every label and of the zero point."
     )
-
-
-def _asks(step: Any, name: str) -> bool:
-    """Whether fit of a transformer takes a parameter without being told to."""
-    if not hasattr(step, "get_metadata_routing"):
-        return False
-    requests = getattr(step.get_metadata_routing(), "fit", None)
-    return getattr(requests, "requests", {}).get(name) is True
 
 
 def make_ranking_pipeline(

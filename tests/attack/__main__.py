@@ -13,6 +13,7 @@ import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from xml.etree import ElementTree
 
 from attack.disks import fill_a_disk, save_into_a_closed_folder
 from attack.killing import kill_comparisons, kill_saves, kill_trainings
@@ -22,6 +23,7 @@ from attack.tables import table_of
 ROOT = Path(__file__).parents[2]
 DONE = ROOT / "build" / "attack"
 PAGE = ROOT / "docs" / "results" / "reliability.md"
+SANITIZED = ROOT / "build" / "sanitize" / "report.xml"
 
 
 def kept(name):
@@ -45,7 +47,7 @@ def attack_models(count):
     """Open hostile model files in two processes; return one result a file."""
     results = kept("models")
     known = {result["number"] for result in results}
-    missing = [numbers for numbers in stretches(count, 500) if not known.issuperset(numbers)]
+    missing = [numbers for numbers in stretches(count, 1000) if not known.issuperset(numbers)]
     with ThreadPoolExecutor(2) as pool:
         for found in pool.map(lambda numbers: list(attack(numbers)), missing):
             new = [result for result in found if result["number"] not in known]
@@ -109,8 +111,9 @@ def page(models, tables, files):
         "# Reliability: what an attack finds",
         "",
         "Written by `make attack`. Each file is made from its own number, so that it can be made",
-        "again; it is opened in a child process with 3 GB of memory and 20 s, asked for every",
-        "prediction, and watched for anything that it makes Python do.",
+        "again; it is opened in a child process with 3 GB of memory and 20 s of work, asked for",
+        "every prediction and, as the commands do, for an explanation, and watched for anything",
+        "that it makes Python do.",
         "",
         f"## {len(models):,} hostile model files, {repaired:,} of them with a right checksum",
         "",
@@ -125,7 +128,20 @@ def page(models, tables, files):
     lines += ["", f"## {tables.total():,} hostile tables", "", table_of(tables)]
     lines += ["", "## Kills and disks", "", "| what | times | wrong |", "|---|---:|---|"]
     lines += [f"| {what} | {n} | {'; '.join(wrong) or 'nothing'} |" for what, n, wrong in files]
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, *sanitized(), ""])
+
+
+def sanitized():
+    """What the last ``make sanitize`` found."""
+    if not SANITIZED.exists():
+        return []
+    suites = list(ElementTree.parse(SANITIZED).getroot().iter("testsuite"))
+    tests, failed, skipped = (
+        sum(int(suite.get(name, 0)) for suite in suites for name in names)
+        for names in (["tests"], ["failures", "errors"], ["skipped"])
+    )
+    said = f"{tests - failed - skipped:,} tests passed, {skipped} were skipped, {failed} failed"
+    return ["", "## Under AddressSanitizer and UBSan", "", f"{said} (`make sanitize`)."]
 
 
 def main():

@@ -4,14 +4,19 @@ import json
 import os
 import resource
 import select
+import signal
 import subprocess
 import sys
 import tempfile
+import traceback
 import warnings
 from collections import Counter
 from pathlib import Path
 
-LONGEST = 20  # seconds a file may take
+LONGEST = 20  # seconds of work a file may take
+# Seconds without a word, while models are trained and then from file to file, on a machine that
+# has other work too.
+_PREPARATION, _PATIENCE = 1800, 120
 _MEMORY = 3 << 30
 # What no model file has any business to cause, once everything is imported.
 _ALARMING = (
@@ -40,30 +45,56 @@ class Watch:
             self.seen.append(f"{event} {arguments!r:.200}")
 
 
-def judge(path, X, honest, watch):
-    """Return the verdict on one file and what was said."""
+def ask(path, X, table):
+    """Ask the model of a file everything that programs and commands ask."""
     from model_files import answers
+    from prefero._inference import load_ranker, new_features, unseen_names
+    from prefero.persistence import load
+    from prefero.study import explain
+
+    found = answers(load(path), X)
+    if table is not None:
+        ranker = load_ranker(path)
+        features = new_features(ranker, table)
+        unseen_names(ranker, features)
+        explain(ranker, features).to_text(10)
+    return found
+
+
+def table_of(model, X, path):
+    """Write instances as commands read them; None if commands do not ask such a model."""
+    import pandas as pd
+
+    from prefero._inference import kind_of, text_features
+    from prefero.tables import read_table
+
+    words = "soil" in getattr(X, "columns", ()) and not text_features(model)
+    if words or kind_of(model) not in ("label_ranker", "multilabel_ranker"):
+        return None
+    pd.DataFrame(X, columns=getattr(X, "columns", list("uvw"))).to_csv(path, index=False)
+    return read_table(path)
+
+
+def judge(path, X, table, honest, watch):
+    """Return the verdict on one file and what was said."""
     from prefero.cli.info import _lines
     from prefero.cli.main import BAD_DATA, BAD_MODEL_FILE, _verdict
     from prefero.exceptions import ModelFileError
-    from prefero.persistence import load, read_header
+    from prefero.persistence import read_header
 
-    loaded = False
     watch.seen, watch.on = [], True
     try:
         try:
             _lines(read_header(path), 1)
         except ModelFileError:
             pass
-        model = load(path)
-        loaded = True
-        found = answers(model, X)
+        found = ask(path, X, table)
     except Exception as error:
         code, sentence = _verdict(error)
         if watch.seen:
             return "executed", watch.seen[0]
         if code not in (BAD_DATA, BAD_MODEL_FILE):
-            return "unexpected error", f"{sentence} {'predict' if loaded else 'load'}"
+            return "unexpected error", f"{sentence} {traceback.format_exc()[-600:]}"
         if code == BAD_MODEL_FILE and (str(path) not in sentence or "\n" in sentence):
             return "no sentence", sentence
         return ("refused" if code == BAD_MODEL_FILE else "refused the data"), sentence
@@ -86,7 +117,6 @@ def same(found, honest):
 def work(first, last, seed):
     """Open files from the first to the last, telling before and after each what is going on."""
     from attack.mutants import Mutants
-    from model_files import answers
     from prefero import load
 
     warnings.simplefilter("ignore")
@@ -95,14 +125,19 @@ def work(first, last, seed):
         mutants = Mutants(folder, seed)
         # Opens everything once, so that nothing is imported later.
         sources = [*mutants.sources, *mutants.old]
-        honest = {name: answers(load(path), mutants.new[name]) for name, path in sources}
+        asked = {
+            name: (mutants.new[name], table_of(load(path), mutants.new[name], f"{name}.csv"))
+            for name, path in sources
+        }
+        honest = {name: ask(path, *asked[name]) for name, path in sources}
         path = Path(folder) / "hostile.prefero"
         watch = Watch(path)
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         for number in range(first, last):
             print(json.dumps({"begins": number}), flush=True)
-            name, kind, X = mutants(number, path)
-            verdict, words = judge(path, X, honest[name], watch)
+            name, kind = mutants(number, path)
+            signal.setitimer(signal.ITIMER_PROF, LONGEST)
+            verdict, words = judge(path, *asked[name], honest[name], watch)
             done = {"number": number, "of": name, "kind": kind, "verdict": verdict, "words": words}
             print(json.dumps(done), flush=True)
 
@@ -129,11 +164,11 @@ class Worker:
     def results(self):
         """Yield a result a file; a child that dies or hangs is replaced after that file."""
         while self.first < self.last:
-            patience = 120 if self.open is None else LONGEST
+            patience = _PREPARATION if self.open is None else _PATIENCE
             ready, _, _ = select.select([self.process.stdout], [], [], patience)
             chunk = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
             if not chunk:
-                yield from self._replace("hung" if not ready else "crashed")
+                yield from self._replace(silent=not ready)
                 continue
             *lines, self.rest = (self.rest + chunk).split(b"\n")
             for line in map(json.loads, lines):
@@ -144,14 +179,15 @@ class Worker:
         self.process.wait()
         self._close()
 
-    def _replace(self, verdict):
+    def _replace(self, silent):
         self.process.kill()
         code = self.process.wait()
         self.errors.seek(0)
         words = self.errors.read().decode()
         if self.open is None or "Traceback" in words:
             raise RuntimeError(f"The attack itself failed at {self.open} ({code}): {words}")
-        died = {"verdict": verdict, "words": f"exit {code}"}
+        hung = silent or code == -signal.SIGPROF
+        died = {"verdict": "hung" if hung else "crashed", "words": f"exit {code}"}
         yield {"number": self.open, "of": "", "kind": "", **died}
         self.first = self.open + 1
         self._close()

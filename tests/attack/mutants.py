@@ -79,24 +79,24 @@ class Mutants:
             self.new[f"format 1 {name}"] = asked(name, answers)
 
     def __call__(self, number, path):
-        """Write a hostile file; return what it was made of, how, and instances to predict."""
+        """Write a hostile file; return what it was made of and how."""
         rng = random.Random(f"{self.seed}:{number}")
         if number % 2:
             name, source = rng.choice(self.sources)
             kind = rng.choice(BYTES)
             path.write_bytes(kind(rng, self.whole[name], rng.choice(list(self.whole.values()))))
-            return name, kind.__name__, self.new[name]
+            return name, kind.__name__
         if rng.random() < 0.25:
             name, source = rng.choice(self.old)
             kind = rng.choice(OLD)
             kind(rng, FirstFormat(source), path)
-            return name, kind.__name__, self.new[name]
+            return name, kind.__name__
         name, source = rng.choice(self.sources)
         parts, kind = TakenApart(source), rng.choice(REPAIRED)
         if not parts.arrays:
             kind = remove_attribute
         kind(rng, parts, path)
-        return name, kind.__name__, self.new[name]
+        return name, kind.__name__
 
 
 # Bytes, whose checksum is then wrong

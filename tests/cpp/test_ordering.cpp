@@ -16,7 +16,7 @@ const Groups kGroups{kStarts.data(), 3};
 TEST(an_order_agrees_with_itself) {
     const std::vector<double> values{3, 2, 1, 9}, positions{1, 2, 3, 1}, exact{0};
     for (Correlation correlation :
-         {Correlation::kTauA, Correlation::kTauB, Correlation::kSpearman}) {
+         {Correlation::kTauA, Correlation::kTauB, Correlation::kRhoA, Correlation::kSpearman}) {
         std::vector<double> sums{0};
         add_concordance(values.data(), 1, positions.data(), kGroups, exact.data(), correlation,
                         sums.data(), to_the_end);

@@ -38,3 +38,42 @@ TEST(an_example_that_spent_its_updates_is_ignored) {
     CHECK(violated == 0);
     CHECK(weights[0] == 0);
 }
+
+TEST(layers_are_judged_as_their_edges) {
+    // Labels 2 and 0 before 1 in the first row; 3 before 1 and 0 in the second, and 2 is unknown.
+    const std::vector<std::int32_t> order{2, 0, 1, 3, 3, 1, 0, 2}, layer{0, 0, 1, -1, 0, 1, 1, -1};
+    const std::vector<std::int32_t> preferred{2, 0, 3, 3}, other{1, 1, 1, 0};
+    const std::vector<std::int64_t> edge_begin{0, 2, 4}, X_begin{0, 1, 3}, rows{1, 0};
+    const std::vector<std::int32_t> column{0, 0, 1};
+    const std::vector<double> value{2, -1, 3}, row_weight{1, 2};
+    const SparseRows X{X_begin.data(), column.data(), value.data(), 2};
+    const LayeredGraphs graphs{order.data(), layer.data(), 2, 4};
+    CHECK(layered_edge_begin(graphs) == edge_begin);
+    for (const bool alpha_per_edge : {true, false}) {
+        std::vector<double> weights[2], drift[2];
+        std::vector<std::int64_t> updates[2];
+        std::int64_t violated[2];
+        for (int layered = 0; layered < 2; ++layered) {
+            weights[layered].resize(8);
+            drift[layered].resize(8);
+            updates[layered].resize(alpha_per_edge ? 4 : 2);
+            PerceptronState state{weights[layered].data(), drift[layered].data(),
+                                  updates[layered].data(), 0};
+            const PerceptronOptions options{0.5, 2, alpha_per_edge};
+            violated[layered] = 0;
+            for (int epoch = 0; epoch < 4; ++epoch) {
+                violated[layered] +=
+                    layered ? perceptron_epoch(X, graphs, row_weight.data(), rows.data(), options,
+                                               state, to_the_end)
+                            : perceptron_epoch(
+                                  X, {edge_begin.data(), preferred.data(), other.data()},
+                                  row_weight.data(), rows.data(), 4, options, state, to_the_end);
+            }
+        }
+        CHECK(violated[0] > 0);
+        CHECK(violated[0] == violated[1]);
+        CHECK(weights[0] == weights[1]);
+        CHECK(drift[0] == drift[1]);
+        CHECK(updates[0] == updates[1]);
+    }
+}

@@ -139,7 +139,7 @@ class CaseBase:
         """Return the size asked for, or those of some sizes that cases left out can judge."""
         if asked == "all":
             return [self.n_places]
-        if asked != "auto":
+        if asked not in ("auto", "best"):
             return [min(int(asked), self.n_places)]
         return [k for k in tried if k < self.n_places] or [1]
 

@@ -11,18 +11,28 @@ from prefero.exceptions import ModelFileError
 if TYPE_CHECKING:
     import pandas as pd
 
+RANK_LABELS = ("label_ranker", "multilabel_ranker")
+
 
 def load_ranker(path: Path, key: bytes | None = None) -> Any:
     """Load a ranker of labels, or say what else the file holds."""
     from prefero.persistence import load
 
     model = load(path, key=key)
-    if kind_of(model) not in ("label_ranker", "multilabel_ranker"):
-        name, hint = type(final_step(model)).__name__, ""
-        if kind_of(model) == "orderer":
-            hint = ": it orders objects, so use the commands of prefero order"
-        raise ModelFileError(f"{path} holds a {name}, which ranks no labels{hint}.")
+    problem = other_task(model)
+    if problem is not None:
+        raise ModelFileError(f"{path} holds {problem}.")
     return model
+
+
+def other_task(model: Any) -> str | None:
+    """Return what a model is that ranks no labels; None if it does."""
+    kind = kind_of(model)
+    if kind in RANK_LABELS:
+        return None
+    name = type(final_step(model)).__name__
+    hint = ": it orders objects, so use the commands of prefero order" if kind == "orderer" else ""
+    return f"a {name}, which ranks no labels{hint}"
 
 
 def kind_of(model: Any) -> str | None:

@@ -5,8 +5,12 @@ from prefero._solvers._held_out import HeldOutModels, case_numbers
 from prefero._solvers._lbfgs import Lbfgs
 from prefero._solvers._logistic import (
     LogisticProblems,
-    minimize_logistic,
+    by_newton,
+    descend,
+    descend_together,
+    ridge_and_start,
     solve_logistic,
+    split_intercept,
     weight_sums,
 )
 
@@ -14,9 +18,13 @@ __all__ = [
     "HeldOutModels",
     "Lbfgs",
     "LogisticProblems",
+    "by_newton",
     "case_numbers",
-    "minimize_logistic",
+    "descend",
+    "descend_together",
+    "ridge_and_start",
     "solve_logistic",
+    "split_intercept",
     "warn_unconverged",
     "weight_sums",
 ]

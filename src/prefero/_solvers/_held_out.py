@@ -14,8 +14,9 @@ from prefero.rankings import strict_ranks
 Value = TypeVar("Value", float, str)
 
 N_FOLDS = 3
-# So many cases tell the values apart, and a large set costs little more than one fit.
-_FEWEST_CASES, _MOST_CASES = 10, 2000
+# So many cases tell the values apart, and a large set costs little more than one fit; of many
+# labels fewer cases, as each tells of so many more pairs.
+_FEWEST_CASES, _MANY_CASES, _MOST_CASES, _MOST_PAIRS = 10, 500, 2000, 2**22
 _MOST_ENTRIES = 2**24
 
 
@@ -42,7 +43,9 @@ class HeldOutModels:
         self._graphs = target if graphs else PreferenceGraphs.from_ranks(target)
         case = case_numbers(X, self._graphs)
         n_cases = int(case.max()) + 1
-        step = -(-n_cases // _MOST_CASES)
+        n_pairs = max(1, self._graphs.n_labels * (self._graphs.n_labels - 1) // 2)
+        most = min(_MOST_CASES, max(_MANY_CASES, _MOST_PAIRS // n_pairs))
+        step = -(-n_cases // most)
         self.possible = n_cases >= _FEWEST_CASES
         # Cases left out of a large number were seen by no model.
         self._used = case % step == 0

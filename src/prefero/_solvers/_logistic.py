@@ -6,7 +6,7 @@ where the features are few and dense, L-BFGS otherwise. The problem of each pair
 that :class:`sklearn.linear_model.LogisticRegression` solves.
 """
 
-from functools import cached_property
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,19 @@ from scipy.special import expit, log_expit
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
+from prefero import _core
 from prefero._solvers._lbfgs import Lbfgs
-from prefero._typing import Indices, Values
+from prefero._typing import Mask, Values
 
 # Up to this many columns a Newton step for every pair costs less than the many gradients of
 # L-BFGS; the rows of a batch are few enough for its arrays to stay in the cache.
 _NEWTON_COLUMNS = 100
 _BATCH_ENTRIES = 2**15
+# Of many rows evenly spaced ones show most of the way, and others how the loss bends: so many rows
+# a column. A problem has to have so many among them, else all rows are asked, and where the
+# gradient no longer falls that much in a step.
+_PILOT_ROWS_A_COLUMN, _HESSIAN_ROWS_A_COLUMN, _LEAST_ROWS_A_COLUMN = 50, 100, 10
+_LEAST_SAMPLE, _GOOD_STEP = 256, 4
 _SUFFICIENT_DECREASE = 1e-4
 
 
@@ -70,8 +76,39 @@ def solve_logistic(
     >>> coef.round(3), intercept.round(3)
     (array([[-0.958]]), array([1.437]))
     """
-    problems = LogisticProblems(X, signs, weight, fit_intercept)
-    return minimize_logistic(problems, C=C, tol=tol, max_iter=max_iter, start=start)
+    n_features, n_problems = X.shape[1], signs.shape[1]
+    ridge, beta = ridge_and_start(n_features, n_problems, C, fit_intercept, start)
+    converged = True
+    if n_problems > 0:
+        solve = _newton if not issparse(X) and by_newton(len(ridge)) else _lbfgs
+        beta, converged = solve(X, signs, weight, ridge, beta, tol, max_iter)
+    return *split_intercept(beta, n_features), converged
+
+
+def by_newton(n_columns: int) -> bool:
+    """Tell whether so few dense columns are better solved by Newton's method."""
+    return n_columns <= _NEWTON_COLUMNS
+
+
+def ridge_and_start(
+    n_features: int,
+    n_problems: int,
+    C: float,
+    fit_intercept: bool,
+    start: tuple[Values, Values] | None = None,
+) -> tuple[Values, Values]:
+    """Return the penalty of each column, and where to start, for `solve_logistic`."""
+    ridge = np.full(n_features + fit_intercept, 1 / C)
+    ridge[n_features:] = 0
+    if start is None:
+        return ridge, np.zeros((n_problems, len(ridge)))
+    return ridge, np.column_stack(start)[:, : len(ridge)]
+
+
+def split_intercept(beta: Values, n_features: int) -> tuple[Values, Values]:
+    """Return coefficients and intercepts, which are zero if there is no column of them."""
+    intercept = beta[:, n_features] if beta.shape[1] > n_features else np.zeros(len(beta))
+    return np.ascontiguousarray(beta[:, :n_features]), intercept.copy()
 
 
 def weight_sums(chosen: NDArray[Any], weight: Values) -> Values:
@@ -89,163 +126,167 @@ def weight_sums(chosen: NDArray[Any], weight: Values) -> Values:
     ndarray of shape (n_problems,)
         Sums.
     """
-    if weight.ndim == 1:
-        return np.asarray(chosen.T.astype(float) @ weight)
-    return np.asarray(np.einsum("np,np->p", chosen.astype(float), weight))
-
-
-class LogisticProblems:
-    """Logistic losses on one design matrix, or on some of its rows: then they can be added up.
-
-    Parameters
-    ----------
-    X, signs, weight, fit_intercept
-        As in `solve_logistic`.
-    """
-
-    def __init__(
-        self, X: Any, signs: NDArray[np.int8], weight: Values, fit_intercept: bool
-    ) -> None:
-        self.n_features, self.fit_intercept = X.shape[1], fit_intercept
-        self.n_problems = signs.shape[1]
-        self.dense = not issparse(X)
-        self._X, self._signs, self._weight = X, signs, weight
-        self._narrow: tuple[Any, NDArray[np.int8], Values] | None = None
-
-    @cached_property
-    def _with_ones(self) -> Values:
-        return np.hstack([self._X, np.ones((len(self._X), 1))]) if self.fit_intercept else self._X
-
-    def sizes(self) -> Values:
-        """The weight of the rows of each problem."""
-        return weight_sums(np.abs(self._signs), self._weight)
-
-    def weight_of(self, sign: int) -> Values:
-        """The weight of the rows of each problem that have this sign."""
-        return weight_sums(self._signs == sign, self._weight)
-
-    def derivatives(self, beta: Values, which: Indices) -> tuple[Values, Values, Values]:
-        """Loss, gradient and packed Hessian of some problems, without a penalty."""
-        signs, weight = self._some(which)
-        X, (n_problems, columns) = self._with_ones, beta.shape
-        rows, cols = np.triu_indices(columns)
-        loss, gradient = np.zeros(n_problems), np.zeros_like(beta)
-        packed = np.zeros((n_problems, len(rows)))
-        for batch in gen_batches(len(X), max(1, _BATCH_ENTRIES // max(n_problems, columns))):
-            part, sign = X[batch], signs[batch]
-            share = weight[batch] if weight.ndim == 2 else weight[batch, None]
-            value, probability = _logistic(sign * (part @ beta.T))
-            loss += (share * value).sum(axis=0)
-            gradient -= (share * sign * probability).T @ part
-            curvature = share * np.abs(sign) * (probability * (1 - probability))
-            packed += curvature.T @ (part[:, rows] * part[:, cols])
-        return loss, gradient, packed
-
-    def _some(self, which: Indices) -> tuple[NDArray[np.int8], Values]:
-        """The signs and weights of some problems; the same are often asked for again."""
-        if self._narrow is None or not np.array_equal(which, self._narrow[0]):
-            whole = len(which) == self.n_problems
-            signs = self._signs if whole else np.ascontiguousarray(self._signs[:, which])
-            plain = whole or self._weight.ndim == 1
-            weight = self._weight if plain else np.ascontiguousarray(self._weight[:, which])
-            self._narrow = which, signs, weight
-        return self._narrow[1:]
-
-    def gradient(self, beta: Values) -> tuple[Values, Values]:
-        """Loss and gradient of all problems, without a penalty; X may be sparse."""
-        n, signs = self.n_features, self._signs
-        share = (self._weight if self._weight.ndim == 2 else self._weight[:, None]) * signs
-        scores = safe_sparse_dot(self._X, beta[:, :n].T) + _intercept(beta, n)
-        value, probability = _logistic(signs * scores)
-        residual = share * probability
-        gradient = np.zeros_like(beta)
-        gradient[:, :n] -= safe_sparse_dot(self._X.T, residual).T
-        gradient[:, n:] -= residual.sum(axis=0)[:, None]
-        return (np.abs(share) * value).sum(axis=0), gradient
-
-
-def minimize_logistic(
-    problems: Any,
-    *,
-    C: float,
-    tol: float,
-    max_iter: int,
-    start: tuple[Values, Values] | None = None,
-) -> tuple[Values, Values, bool]:
-    """Minimise the penalised losses of problems.
-
-    Parameters
-    ----------
-    problems : LogisticProblems
-        Or anything that answers the same.
-    C, tol, max_iter, start
-        As in `solve_logistic`.
-
-    Returns
-    -------
-    coef, intercept, converged
-        As in `solve_logistic`.
-    """
-    n_features, n_problems = problems.n_features, problems.n_problems
-    ridge = np.full(n_features + problems.fit_intercept, 1 / C)
-    ridge[n_features:] = 0
-    beta = np.zeros((n_problems, len(ridge)))
-    if start is not None:
-        beta = np.column_stack(start)[:, : len(ridge)]
-    converged = True
-    if n_problems > 0:
-        solve = _newton if problems.dense and len(ridge) <= _NEWTON_COLUMNS else _lbfgs
-        beta, converged = solve(problems, ridge, beta, tol, max_iter)
-    intercept = beta[:, n_features] if problems.fit_intercept else np.zeros(n_problems)
-    return np.ascontiguousarray(beta[:, :n_features]), intercept.copy(), converged
+    sums = np.zeros(chosen.shape[1])
+    for batch in gen_batches(len(chosen), max(1, _BATCH_ENTRIES // max(1, chosen.shape[1]))):
+        part, own = chosen[batch].astype(float), weight[batch]
+        sums += own @ part if own.ndim == 1 else np.einsum("np,np->p", own, part)
+    return sums
 
 
 def _newton(
-    problems: Any, ridge: Values, beta: Values, tol: float, max_iter: int
+    X: Values,
+    signs: NDArray[np.int8],
+    weight: Values,
+    ridge: Values,
+    beta: Values,
+    tol: float,
+    max_iter: int,
 ) -> tuple[Values, bool]:
     """Newton's method for every problem, each with its own step length.
 
     A round evaluates all unfinished problems at once. A problem whose loss did not fall enough
-    goes halfway back; the others step on along a new Newton direction.
+    goes halfway back; the others step on along a new Newton direction. Of many rows a sample
+    shows the way; where it ends, all have a say.
+    """
+    if len(ridge) > X.shape[1]:
+        X = np.hstack([X, np.ones((len(X), 1))])
+    problems = LogisticProblems(X, signs, weight, ridge)
+    fewer = problems.sample(_PILOT_ROWS_A_COLUMN * len(ridge))
+    if fewer is not None:  # most of the way costs a fraction on some of the rows
+        beta, _ = descend(fewer, beta, tol, max_iter)
+    return descend(problems, beta, tol, max_iter)
+
+
+def descend(problems: Any, beta: Values, tol: float, max_iter: int) -> tuple[Values, bool]:
+    """Go down from where problems stand.
+
+    Parameters
+    ----------
+    problems : LogisticProblems
+        Or what answers as they do.
+    beta : ndarray of shape (n_problems, n_columns)
+        The start.
+    tol, max_iter
+        As in `solve_logistic`.
+
+    Returns
+    -------
+    beta : ndarray of shape (n_problems, n_columns)
+        The solution.
+    converged : bool
+        False if a problem was stopped by max_iter.
     """
     beta = beta.copy()
     direction, base = np.zeros_like(beta), np.zeros_like(beta)
     base_loss, decrement = np.full(len(beta), np.inf), np.zeros(len(beta))
-    step = np.ones(len(beta))
-    goal = tol * problems.sizes()
+    step, steepest = np.ones(len(beta)), np.full(len(beta), np.inf)
+    goal = tol * problems.total
     open_ = np.arange(len(beta))
     for _ in range(max_iter + 1):
-        sums = problems.derivatives(beta[open_], open_)
-        loss, gradient, hessian = _penalized(sums, ridge, beta[open_])
+        loss, gradient = problems.slopes(beta[open_])
         going = np.abs(gradient).max(axis=1) > goal[open_]
         if not going.any():
             return beta, True
-        open_, loss, gradient, hessian = open_[going], loss[going], gradient[going], hessian[going]
+        if not going.all():
+            open_, problems = open_[going], problems[going]
+            loss, gradient = loss[going], gradient[going]
         fell = _SUFFICIENT_DECREASE * step[open_] * decrement[open_]
         good = loss <= base_loss[open_] - fell + 1e-12 * np.abs(loss)
-        new = open_[good]
-        direction[new] = -np.linalg.solve(hessian[good], gradient[good][:, :, None])[:, :, 0]
-        decrement[new] = -(direction[new] * gradient[good]).sum(axis=1)
+        new, slope = open_[good], gradient[good]
+        slow = np.abs(slope).max(axis=1) > steepest[new] / _GOOD_STEP
+        steepest[new] = np.abs(slope).max(axis=1)
+        hessian = problems[good].hessians(beta[new], exact=slow)
+        direction[new] = -np.linalg.solve(hessian, slope[:, :, None])[:, :, 0]
+        decrement[new] = -(direction[new] * slope).sum(axis=1)
         base[new], base_loss[new] = beta[new], loss[good]
         step[open_] = np.where(good, 1, step[open_] / 2)
         beta[open_] = base[open_] + step[open_, None] * direction[open_]
     return beta, False
 
 
-def _penalized(
-    sums: tuple[Values, Values, Values], ridge: Values, beta: Values
-) -> tuple[Values, Values, Values]:
-    """Loss (up to a constant), gradient and Hessian of every problem."""
-    loss, gradient, packed = sums
-    columns = beta.shape[1]
-    rows, cols = np.triu_indices(columns)
-    hessian = np.empty((len(beta), columns, columns))
-    hessian[:, rows, cols] = hessian[:, cols, rows] = packed
-    diagonal = np.arange(columns)
-    # A column without curvature (constant zero, or all instances far from the boundary) must
-    # not make the system singular.
-    hessian[:, diagonal, diagonal] += ridge + 1e-10 * (1 + packed.max(axis=1, keepdims=True))
-    return loss + (beta**2 @ ridge) / 2, gradient + beta * ridge, hessian
+class LogisticProblems:
+    """Penalised logistic losses of many problems on the same dense rows.
+
+    The penalty of a problem grows with its share of the weight: that of a sample of the rows
+    is the one that makes its solution that of all rows, up to chance.
+    """
+
+    def __init__(
+        self,
+        X: Values,
+        signs: NDArray[np.int8],
+        weight: Values,
+        ridge: Values,
+        total: Values | None = None,
+    ) -> None:
+        self._X, self._signs, self._weight, self._ridge = X, signs, weight, ridge
+        self.total = weight_sums(np.abs(signs), weight) if total is None else total
+
+    def __getitem__(self, chosen: Mask) -> "LogisticProblems":
+        if chosen.all():
+            return self
+        signs = np.ascontiguousarray(self._signs[:, chosen])
+        weight, ridge = self._weight, self._ridge
+        if weight.ndim == 2:
+            weight = np.ascontiguousarray(weight[:, chosen])
+        if ridge.ndim == 2:
+            ridge = ridge[chosen]
+        return LogisticProblems(self._X, signs, weight, ridge, self.total[chosen])
+
+    def sample(self, size: int) -> "LogisticProblems | None":
+        """Return the same problems on evenly spaced rows; None if they are too few."""
+        step = len(self._X) // max(size, _LEAST_SAMPLE)
+        if step < 2:
+            return None
+        signs = np.ascontiguousarray(self._signs[::step])
+        if (np.count_nonzero(signs, axis=0) < _LEAST_ROWS_A_COLUMN * self._X.shape[1]).any():
+            return None
+        weight = np.ascontiguousarray(self._weight[::step])
+        total = weight_sums(np.abs(signs), weight)
+        ridge = (total / self.total)[:, None] * self._ridge
+        return LogisticProblems(np.ascontiguousarray(self._X[::step]), signs, weight, ridge, total)
+
+    def slopes(self, beta: Values) -> tuple[Values, Values]:
+        """Return the losses and the gradients."""
+        loss, gradient = (beta**2 * self._ridge).sum(axis=1) / 2, beta * self._ridge
+        for batch in self._batches():
+            part = self._X[batch]
+            scores = part @ beta.T
+            loss += _core.logistic_derivatives(scores, self._signs[batch], self._weight[batch])
+            gradient -= scores.T @ part
+        return loss, gradient
+
+    def hessians(self, beta: Values, exact: Mask) -> Values:
+        """Return the Hessians; those that need not be exact by a sample of many rows."""
+        fewer = self.sample(_HESSIAN_ROWS_A_COLUMN * beta.shape[1])
+        if fewer is None or exact.all():
+            return self._hessians(beta)
+        found = fewer._hessians(beta) * (self.total / fewer.total)[:, None, None]
+        found[exact] = self[exact]._hessians(beta[exact])
+        return found
+
+    def _hessians(self, beta: Values) -> Values:
+        n_problems, columns = beta.shape
+        rows, cols = np.triu_indices(columns)
+        packed = np.zeros((n_problems, len(rows)))
+        for batch in self._batches():
+            part = self._X[batch]
+            scores = part @ beta.T
+            curvature = np.empty_like(scores)
+            _core.logistic_derivatives(scores, self._signs[batch], self._weight[batch], curvature)
+            packed += curvature.T @ (part[:, rows] * part[:, cols])
+        hessian = np.empty((n_problems, columns, columns))
+        hessian[:, rows, cols] = hessian[:, cols, rows] = packed
+        diagonal = np.arange(columns)
+        # A column without curvature (constant zero, or all instances far from the boundary)
+        # must not make the system singular.
+        floor = 1e-10 * (1 + packed.max(axis=1, keepdims=True))
+        hessian[:, diagonal, diagonal] += self._ridge + floor
+        return hessian
+
+    def _batches(self) -> Iterator[slice]:
+        widest = max(self._signs.shape[1], self._X.shape[1])
+        return gen_batches(len(self._X), max(1, _BATCH_ENTRIES // widest))
 
 
 def _logistic(margin: Values) -> tuple[Values, Values]:
@@ -254,15 +295,58 @@ def _logistic(margin: Values) -> tuple[Values, Values]:
 
 
 def _lbfgs(
-    problems: Any, ridge: Values, start: Values, tol: float, max_iter: int
+    X: Any,
+    signs: NDArray[np.int8],
+    weight: Values,
+    ridge: Values,
+    start: Values,
+    tol: float,
+    max_iter: int,
 ) -> tuple[Values, bool]:
-    """L-BFGS on all problems as one, each scaled by its number of instances."""
-    scale = 1 / problems.sizes()
+    """L-BFGS on features that are sparse or many."""
+    n_features = X.shape[1]
+    share = (weight if weight.ndim == 2 else weight[:, None]) * signs
+
+    def slopes(beta: Values) -> tuple[Values, Values]:
+        scores = safe_sparse_dot(X, beta[:, :n_features].T) + _intercept(beta, n_features)
+        value, probability = _logistic(signs * scores)
+        loss = (np.abs(share) * value).sum(axis=0) + (beta**2 @ ridge) / 2
+        residual = share * probability
+        gradient = beta * ridge
+        gradient[:, :n_features] -= safe_sparse_dot(X.T, residual).T
+        gradient[:, n_features:] -= residual.sum(axis=0)[:, None]
+        return loss, gradient
+
+    return descend_together(slopes, weight_sums(np.abs(signs), weight), start, tol, max_iter)
+
+
+def descend_together(
+    slopes: Callable[[Values], tuple[Values, Values]],
+    total: Values,
+    start: Values,
+    tol: float,
+    max_iter: int,
+) -> tuple[Values, bool]:
+    """L-BFGS on all problems as one, each scaled by its number of instances.
+
+    Parameters
+    ----------
+    slopes : callable
+        Returns the losses and the gradients of all problems.
+    total : ndarray of shape (n_problems,)
+        The weight of the rows of each.
+    start, tol, max_iter
+        As in `descend`.
+
+    Returns
+    -------
+    beta, converged
+        As of `descend`.
+    """
+    scale = 1 / total
 
     def objective(flat: Values) -> tuple[float, Values]:
-        beta = flat.reshape(start.shape)
-        loss, gradient = problems.gradient(beta)
-        loss, gradient = loss + (beta**2 @ ridge) / 2, gradient + beta * ridge
+        loss, gradient = slopes(flat.reshape(start.shape))
         return float(loss @ scale), (gradient * scale[:, None]).ravel()
 
     search = Lbfgs(start.ravel(), scale=1.0)

@@ -19,6 +19,7 @@ from prefero._trees._shrinkage import (
     STRENGTH,
     STRENGTHS,
     leaf_votes,
+    mean_loss,
     mean_votes,
     out_of_bag_path,
     row_votes,
@@ -26,6 +27,7 @@ from prefero._trees._shrinkage import (
     shrunk_means,
     shrunk_models,
     strongest_alike,
+    with_rankings,
 )
 from prefero._trees._ties import TieShares, tie_shares
 
@@ -52,6 +54,7 @@ __all__ = [
     "candidate_alphas",
     "find_bins",
     "leaf_votes",
+    "mean_loss",
     "mean_votes",
     "n_features_to_try",
     "node_models",
@@ -67,4 +70,5 @@ __all__ = [
     "strongest_alike",
     "tie_shares",
     "trees_state",
+    "with_rankings",
 ]

@@ -184,6 +184,13 @@ class Trees:
             level = np.concatenate([self.children[level], self.children[level] + 1])
         return levels
 
+    def depths(self) -> Indices:
+        """Return the longest path of each tree, in tests."""
+        depths = np.zeros(self.n_trees, dtype=np.int64)
+        for depth, inner in enumerate(self.inner_levels, 1):
+            depths[np.searchsorted(self.roots, inner, side="right") - 1] = depth
+        return depths
+
     def refuse_tangles(self) -> None:
         """Refuse arrays in which nodes share a child or leaves a row of scores."""
         inner, rows = self.children[~self.is_leaf], self.children[self.is_leaf]

@@ -21,6 +21,9 @@ from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
 # Infinity is the constant order.
 STRENGTHS = np.array([0.0, 1, 3, 10, 30, 100, 300, 1000, np.inf])
 
+# Means of votes that are equal in theory differ by their rounding, in floats.
+EQUAL_DECIMALS = 5
+
 # The fitted attribute that holds the one that was used.
 STRENGTH = Attribute(
     rule=("a number from 0 to infinity", lambda value, _: isinstance(value, float) and value >= 0)
@@ -86,6 +89,17 @@ def shrunk(trees: Trees, strength: float, constant: Values) -> Trees:
         one = np.array([strength])
         (scores,), (evidence,) = trees.walker.shrunk(trees.arrays["weight"], one)
     return Trees({**trees.arrays, "scores": scores, "evidence": evidence}, *trees.shape)
+
+
+def with_rankings(trees: Trees) -> Trees:
+    """Return trees whose leaves hold the votes of one ranking each: that of their scores.
+
+    The mean of these over trees is the mean of the rankings, in which every tree counts alike.
+    """
+    scores = trees.arrays["scores"].reshape(-1, trees.n_labels).astype(np.float64)
+    votes, _ = row_votes(-scores.round(EQUAL_DECIMALS))
+    own = {"scores": votes.astype(np.float32).ravel(), "evidence": np.empty(0, dtype=np.float32)}
+    return Trees({**trees.arrays, **own}, *trees.shape)
 
 
 def shrunk_models(tree: Trees, models: NodeModels, strength: float) -> NodeModels:
@@ -200,6 +214,12 @@ def out_of_bag_path(
 def _by_strength(values: float | Values) -> Values:
     """One value a strength and row as a column a strength."""
     return np.asarray(values).reshape(len(STRENGTHS), -1).T
+
+
+def mean_loss(loss: Values, weight: Values) -> Values:
+    """Return the weighted mean of each choice over the rows where all is known."""
+    used = ~np.isnan(loss).any(axis=1)
+    return np.average(loss[used], axis=0, weights=weight[used]) if used.any() else loss[0] * np.nan
 
 
 def strongest_alike(losses: Sequence[Values], weight: Values, errors: float = 1.0) -> int:

@@ -76,7 +76,7 @@ def candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
             Candidate(
                 "neighbors",
                 "neighbors",
-                _behind_numbers(shape, NeighborsLabelRanker()),
+                behind_numbers(shape, NeighborsLabelRanker()),
                 _MOST_CASES,
             )
         ],
@@ -88,7 +88,7 @@ def candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
 def _linear(shape: Shape, alpha: Any) -> Candidate:
     ranker = LogLinearLabelRanker(alpha=alpha, calibrate=alpha == "auto", tol=_TOL)
     name = "log-linear" if alpha == "auto" else f"log-linear {alpha:g}"
-    return Candidate(name, "log-linear", _behind_numbers(shape, ranker, dense=False))
+    return Candidate(name, "log-linear", behind_numbers(shape, ranker, dense=False))
 
 
 def _linears(shape: Shape) -> list[Candidate]:
@@ -100,7 +100,7 @@ def _pairwise(shape: Shape, effort: str) -> list[Candidate]:
         return []
     found = []
     for C in (10.0, 0.1) if effort == "balanced" else (10.0, 0.1, 1.0, 100.0, 0.01):
-        model = _behind_numbers(shape, PairwiseLabelRanker(C=C, calibrate=False), dense=False)
+        model = behind_numbers(shape, PairwiseLabelRanker(C=C, calibrate=False), dense=False)
         found.append(Candidate(f"pairwise {C:g}", "pairwise", model))
     return found
 
@@ -125,7 +125,7 @@ def _forests(shape: Shape, family: str, effort: str, seed: int) -> list[Candidat
     found = []
     for name, options in settings:
         forest = ForestLabelRanker(random_state=seed, categorical_features=nominal, **options)
-        found.append(Candidate(name, family, _densed(shape, forest, seed)))
+        found.append(Candidate(name, family, densed(shape, forest, seed)))
     return found
 
 
@@ -138,7 +138,7 @@ def _boosting(shape: Shape, effort: str, seed: int) -> list[Candidate]:
     found = []
     for name, options in settings.items():
         ranker = BoostingLabelRanker(random_state=seed, categorical_features=nominal, **options)
-        found.append(Candidate(name, "boosting", _densed(shape, ranker, seed), own=True))
+        found.append(Candidate(name, "boosting", densed(shape, ranker, seed), own=True))
     return found
 
 
@@ -155,13 +155,13 @@ def _kernels(shape: Shape, effort: str, seed: int) -> list[Candidate]:
         )
         ranker = make_pipeline(kernel, LogLinearLabelRanker(alpha=alpha, calibrate=False, tol=_TOL))
         name = f"kernel {width:g} {alpha:g}"
-        model = _behind_numbers(shape, ranker, seed=seed)
+        model = behind_numbers(shape, ranker, seed=seed)
         found.append(Candidate(name, "kernel", model, _MOST_KERNEL_ROWS))
     return found
 
 
-def _behind_numbers(shape: Shape, ranker: Any, *, dense: bool = True, seed: int = 0) -> Any:
-    """A ranker behind filled and standardised numbers, and one column a category."""
+def behind_numbers(shape: Shape, ranker: Any, *, dense: bool = True, seed: int = 0) -> Any:
+    """Put a ranker behind filled and standardised numbers, and one column a category."""
     steps = ranker.steps if isinstance(ranker, Pipeline) else [("ranker", ranker)]
     steps = [step for _, step in steps]
     if shape.sparse:
@@ -178,7 +178,8 @@ def _behind_numbers(shape: Shape, ranker: Any, *, dense: bool = True, seed: int 
     return make_pipeline(ColumnTransformer([part for part in columns if part[2]]), *steps)
 
 
-def _densed(shape: Shape, ranker: Any, seed: int) -> Any:
+def densed(shape: Shape, ranker: Any, seed: int) -> Any:
+    """Put a ranker behind some dimensions of sparse features."""
     return make_pipeline(_svd(shape, seed), ranker) if shape.sparse else ranker
 
 

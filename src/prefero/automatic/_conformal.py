@@ -89,14 +89,30 @@ def completed(margins: Values, truth: Values) -> Values:
     n_labels = truth.shape[1]
     drawn = log_worths(margins, n_labels) + np.random.default_rng(0).gumbel(size=truth.shape)
     known = ~np.isnan(truth)
-    ranks = np.empty(truth.shape)
-    for row, (worth, true, own) in enumerate(zip(drawn, truth, known, strict=True)):
-        levels, bucket = np.unique(true[own], return_inverse=True)
-        values = -np.sort(-worth[own])
-        # Tied labels share the first worth of their bucket.
-        starts = np.searchsorted(np.sort(bucket), np.arange(len(levels)))
-        worth[own] = values[starts][bucket]
-        ranks[row] = np.unique(-worth, return_inverse=True)[1] + 1
+    order = np.argsort(truth, axis=1, kind="stable")
+    # Tied labels share the first worth of their bucket; missing ones, at the end, keep theirs.
+    starts = _bucket_starts(np.take_along_axis(truth, order, axis=1))
+    own = -np.sort(-np.where(known, drawn, -np.inf), axis=1)
+    dealt = np.empty_like(drawn)
+    np.put_along_axis(dealt, order, np.take_along_axis(own, starts, axis=1), axis=1)
+    return _dense_ranks(-np.where(known, dealt, drawn))
+
+
+def _bucket_starts(values: Values) -> Indices:
+    """Where the bucket of equal values begins, for rows in order."""
+    new = np.ones(values.shape, dtype=bool)
+    new[:, 1:] = values[:, 1:] != values[:, :-1]
+    return np.maximum.accumulate(np.where(new, np.arange(values.shape[1]), 0), axis=1)
+
+
+def _dense_ranks(values: Values) -> Values:
+    """The smallest value of a row is 1, the next smallest 2, equal ones alike."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ascending = np.take_along_axis(values, order, axis=1)
+    steps = np.ones(values.shape)
+    steps[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, steps.cumsum(axis=1), axis=1)
     return ranks
 
 

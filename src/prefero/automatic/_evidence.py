@@ -1,17 +1,19 @@
 """Training rows by which members are judged: what is true of them, and who has not seen them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logit
 from sklearn.model_selection import GroupKFold
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from prefero import _core
 from prefero._solvers import case_numbers
 from prefero._typing import Indices, Values
-from prefero.automatic._members import HeldOut, Rows, fold_held_out, own_held_out
-from prefero.automatic._weights import standard_error
+from prefero.automatic._members import HeldOut, Judged, Rows, fold_held_out, own_held_out
+from prefero.automatic._weights import Combination, combine, standard_error
 from prefero.calibration import all_pairs, pair_outcomes
 from prefero.consensus import borda_batch, kemeny
 from prefero.label_ranking import ConsensusLabelRanker
@@ -40,15 +42,13 @@ class Evidence:
     Parameters
     ----------
     rows : Rows
-        All training rows.
+        All training rows; with scores if members are judged by regret.
     groups : ndarray of shape (n_samples,), optional
         Numbers of groups, which are not torn apart.
     n_folds : int
         How many folds.
     measure : str
         One of `MEASURES`.
-    scores : ndarray of shape (n_samples, n_labels), optional
-        What labels are worth, for the regret.
     """
 
     def __init__(
@@ -57,24 +57,56 @@ class Evidence:
         groups: Indices | None,
         n_folds: int,
         measure: str = "tau",
-        scores: Values | None = None,
     ) -> None:
         self.rows, self.measure = rows, measure
         self.n_labels = rows.ranks.shape[1]
         self.pairs = all_pairs(self.n_labels)
-        self.fold, n_cases = _folds(rows, groups, n_folds)
+        self.fold, n_cases = folds_of(rows, groups, n_folds)
         self.possible = n_cases >= FEWEST_CASES and self.n_labels > 1
         self.asked = spread(len(rows.ranks), self._most_asked())
         self.truth, self.weight = rows.ranks[self.asked], rows.weight[self.asked]
-        self.scores = None if scores is None else scores[self.asked]
+        self.scores = None if rows.scores is None else rows.scores[self.asked]
         self.groups = (
             None if groups is None else np.unique(groups[self.asked], return_inverse=True)[1]
         )
         self.outcomes = pair_outcomes(self.truth, self.pairs)
+        self.stakes = None if measure != "regret" or self.scores is None else self._stakes()
+
+    @classmethod
+    def sampled(
+        cls, rows: Rows, groups: Indices | None, n_folds: int, measure: str, size: int
+    ) -> "Evidence":
+        """Return evidence of about so many rows, whole groups."""
+        chosen = sample(len(rows.ranks), groups, size)
+        if len(chosen) < len(rows.ranks):
+            rows = rows.some(chosen)
+            groups = None if groups is None else np.unique(groups[chosen], return_inverse=True)[1]
+        return cls(rows, groups, n_folds, measure)
 
     def _most_asked(self) -> int:
         by_memory = _MOST_ENTRIES // max(1, len(self.pairs.first))
         return min(_MOST_ASKED, max(_FEWEST_ASKED, by_memory))
+
+    def _stakes(self) -> Values:
+        """How much is at stake between the labels of each pair."""
+        assert self.scores is not None
+        scores = self.scores
+        return np.abs(scores[:, self.pairs.first] - scores[:, self.pairs.second])
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.rows.ranks)
+
+    def best_first(self, judged: Sequence[Judged]) -> list[Judged]:
+        """Return members by their weights in a stack, the largest first."""
+        margins = [member.held_out.margins for member in judged]
+        found = self.combine(margins, [member.family for member in judged])
+        return [judged[k] for k in np.lexsort([found.losses, -found.weights])]
+
+    def combine(self, margins: Sequence[Values], families: Sequence[str]) -> Combination:
+        """Learn what members count, by what they say of the rows asked about."""
+        return combine(margins, families, self.outcomes, self.weight, self.stakes)
 
     def constant(self) -> tuple[HeldOut, Indices]:
         """Return the margins of pairs over all rows but the fold's, and the constant orders."""
@@ -127,6 +159,25 @@ class Evidence:
         return mean, standard_error(values[known], weight, groups)
 
 
+def sample(n_rows: int, groups: Indices | None, size: int) -> Indices:
+    """Return about so many rows, whole groups, in their order; all if there are not more."""
+    if n_rows <= size:
+        return np.arange(n_rows)
+    random = np.random.default_rng(0)
+    if groups is None:
+        return np.sort(random.permutation(n_rows)[:size])
+    counts = np.bincount(groups)
+    order = random.permutation(len(counts))
+    taken = order[: max(1, int(np.searchsorted(np.cumsum(counts[order]), size, side="right")))]
+    return np.flatnonzero(np.isin(groups, taken))
+
+
+def thinned(rows: Rows, size: int) -> Rows:
+    """Return so many rows spread evenly, all if there are not more."""
+    n = len(rows.ranks)
+    return rows if n <= size else rows.some(spread(n, size))
+
+
 def spread(n_rows: int, most: int) -> Indices:
     """Return rows spread evenly over so many, all if they are few."""
     return np.unique(np.linspace(0, n_rows - 1, min(n_rows, most)).round().astype(np.int64))
@@ -148,8 +199,8 @@ def constant_votes(rows: Rows, rule: str) -> Values:
     return borda_batch(rows.ranks, np.arange(len(rows.ranks))[None], rows.weight[None])[0]
 
 
-def _folds(rows: Rows, groups: Indices | None, n_folds: int) -> tuple[Indices, int]:
-    """The fold of each row, and how many witnesses there are."""
+def folds_of(rows: Rows, groups: Indices | None, n_folds: int) -> tuple[Indices, int]:
+    """Return the fold of each row, and how many witnesses there are."""
     n = len(rows.ranks)
     if groups is not None:
         count = int(groups.max()) + 1
@@ -163,3 +214,12 @@ def _folds(rows: Rows, groups: Indices | None, n_folds: int) -> tuple[Indices, i
         return np.random.default_rng(0).permutation(n) % n_folds, n
     case = case_numbers(rows.X, PreferenceGraphs.from_ranks(rows.ranks))
     return case % n_folds, int(case.max()) + 1
+
+
+def group_numbers(groups: ArrayLike | None, used: Any) -> Indices | None:
+    """Return numbers of groups, from 0 on, for the rows that a fit uses."""
+    if groups is None:
+        return None
+    names = column_or_1d(groups, warn=True)
+    check_consistent_length(used, names)
+    return np.unique(names[used], return_inverse=True)[1]

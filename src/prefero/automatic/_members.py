@@ -13,6 +13,7 @@ from prefero._pipelines import at_final_step, final_step
 from prefero._typing import Indices, Values
 from prefero.base import BaseLabelRanker, fitting
 from prefero.calibration import LabelPairs, all_pairs, pair_numbers, score_margins
+from prefero.rankings import ScoredRanks, ranks_of
 
 
 class Rows(NamedTuple):
@@ -21,10 +22,18 @@ class Rows(NamedTuple):
     X: Any
     ranks: Values
     weight: Values
+    scores: Values | None = None  # what labels are worth, larger is better
+
+    @classmethod
+    def of(cls, X: Any, truth: Values | ScoredRanks, weight: Values) -> "Rows":
+        """Return validated rows."""
+        scores = truth.scores if isinstance(truth, ScoredRanks) else None
+        return cls(X, ranks_of(truth), weight, scores)
 
     def some(self, chosen: Any) -> "Rows":
         """Return some of the rows."""
-        return Rows(self.X[chosen], self.ranks[chosen], self.weight[chosen])
+        scores = None if self.scores is None else self.scores[chosen]
+        return Rows(self.X[chosen], self.ranks[chosen], self.weight[chosen], scores)
 
 
 class HeldOut(NamedTuple):
@@ -33,6 +42,15 @@ class HeldOut(NamedTuple):
     margins: Values  # (n_rows, n_pairs); NaN where it says nothing
     seconds: float
     fitted: Any = None  # the member fitted to all rows, where that was done on the way
+
+
+class Judged(NamedTuple):
+    """A member with what it said of rows it had not seen."""
+
+    name: str
+    family: str
+    ranker: Any
+    held_out: Any
 
 
 def fitted_member(ranker: Any, rows: Rows) -> Any:
@@ -99,13 +117,16 @@ def _prepared(ranker: Any, rows: Rows) -> tuple[Any, Any]:
 
 def _fit_last(ranker: Any, rows: Rows, asked: Indices | None = None) -> Values | None:
     """Fit a ranker; return its own margins of rows it has not seen, if asked and if it has some."""
+    scores = rows.scores if has_fit_parameter(ranker, "scores") else None
     if not isinstance(ranker, BaseLabelRanker):
-        weighed = has_fit_parameter(ranker, "sample_weight")
-        ranker.fit(rows.X, rows.ranks, **({"sample_weight": rows.weight} if weighed else {}))
+        given = {} if scores is None else {"scores": scores}
+        if has_fit_parameter(ranker, "sample_weight"):
+            given["sample_weight"] = rows.weight
+        ranker.fit(rows.X, rows.ranks, **given)
         return None
     ranker._validate_params()
     with fitting(ranker) as twin:
-        X, truth, weight = twin._validate_fit(*rows)
+        X, truth, weight = twin._validate_fit(rows.X, rows.ranks, rows.weight, scores)
         target = twin._target(truth)
         twin._fit(X, target, weight)
         margins = None if asked is None else _own_margins(twin, X, target, weight, asked)

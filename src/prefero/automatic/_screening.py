@@ -2,16 +2,13 @@
 
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from prefero._typing import Indices, Values
+from prefero._warnings import warn_user
 from prefero.automatic._candidates import Candidate
-from prefero.automatic._evidence import Evidence, spread
-from prefero.automatic._members import Rows
-from prefero.automatic._stack import Judged
-from prefero.automatic._weights import combine
+from prefero.automatic._members import Judged
 
 # A fit to k times the rows takes about k to this power times the time.
 GROWTH = 1.15
@@ -19,6 +16,14 @@ GROWTH = 1.15
 _SCREENING_ENDS = 0.6
 # Members that a round leaves: the more, the fewer rows it had seen.
 _SURVIVORS, _SURVIVORS_OF_FEW, _FEW = 4, 8, 1000
+
+
+# Rows of the first round where there are more than twice as many, and of the second.
+_FIRST_ROUND, _PROBE = 4000, 500
+_SECOND_ROUND = {"quick": 10_000, "balanced": 20_000, "best": 50_000}
+_FOLDS = 5
+# Of the time that is left, what the last fits may take: they are estimated, not known.
+SAFE = 0.75
 
 
 class Clock:
@@ -52,17 +57,55 @@ class Plan(NamedTuple):
     own: bool
 
 
-class Screening:
+def plan_for(n_rows: int, effort: str, time_limit: float | None) -> Plan:
+    """Return how so many rows are screened."""
+    last = min(n_rows, _SECOND_ROUND[effort])
+    sizes = (n_rows,) if n_rows <= 2 * _FIRST_ROUND else (_FIRST_ROUND, last)
+    if time_limit is not None and n_rows > 2 * _PROBE:
+        # What a fit takes is first seen on so few rows that any is quick.
+        sizes = (_PROBE, *sizes)
+    return Plan(sizes, _FOLDS, effort == "quick")
+
+
+def told(notes: Sequence[LeftOut], time_limit: float | None) -> list[dict[str, str]]:
+    """Return notes as they are kept; warn of what there was no time for."""
+    late = [note for note in notes if "time" in note.why]
+    if late:
+        reasons: dict[str, list[str]] = {}
+        for note in late:
+            reasons.setdefault(note.why, []).append(note.ranker)
+        said = "; ".join(f"{', '.join(who)}: {why}" for why, who in reasons.items())
+        warn_user(f"time_limit={time_limit:g} left these out or short: {said}.")
+    return [note._asdict() for note in notes]
+
+
+class Evidence(Protocol):
+    """What members are judged by."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows members are fitted to, folds left out."""
+
+    def held_out(self, ranker: Any, *, own: bool, n_jobs: int | None = None) -> Any:
+        """Return what a member says of rows it has not seen, and the seconds that took."""
+
+    def best_first(self, judged: Sequence[Judged]) -> list[Judged]:
+        """Return members by what they are worth, the best first."""
+
+
+EvidenceT = TypeVar("EvidenceT", bound=Evidence)
+
+
+class Screening(Generic[EvidenceT]):
     """Rounds of screening.
 
     Parameters
     ----------
-    rows : Rows
-        All training rows.
-    groups : ndarray of shape (n_samples,), optional
-        Numbers of groups.
-    measure : str
-        What members are judged by.
+    n_rows : int
+        How many training rows there are.
+    evidence_of : callable
+        Returns, for a number of rows, what members are judged by: some rows, and who has not
+        seen them.
     plan : Plan
         How.
     clock : Clock
@@ -71,35 +114,21 @@ class Screening:
         Folds at the same time.
     tell : callable
         Told what is done next.
-    scores : ndarray of shape (n_samples, n_labels), optional
-        What labels are worth, for the regret.
     """
 
     def __init__(
         self,
-        rows: Rows,
-        groups: Indices | None,
-        measure: str,
+        n_rows: int,
+        evidence_of: Callable[[int], EvidenceT],
         plan: Plan,
         clock: Clock,
         n_jobs: int | None,
         tell: Callable[[str], None],
-        scores: Values | None = None,
     ) -> None:
-        self.rows, self.groups, self.measure, self.scores = rows, groups, measure, scores
+        self.n_rows, self.evidence_of = n_rows, evidence_of
         self.plan, self.clock, self.n_jobs, self.tell = plan, clock, n_jobs, tell
         self.left_out: list[LeftOut] = []
-        self.evidence = self._evidence(plan.sizes[0])
-
-    def _evidence(self, size: int) -> Evidence:
-        chosen = sample(len(self.rows.ranks), self.groups, size)
-        whole = len(chosen) == len(self.rows.ranks)
-        rows = self.rows if whole else self.rows.some(chosen)
-        groups = None
-        if self.groups is not None:
-            groups = np.unique(self.groups[chosen], return_inverse=True)[1]
-        scores = None if self.scores is None else self.scores[chosen]
-        return Evidence(rows, groups, self.plan.n_folds, self.measure, scores)
+        self.evidence = evidence_of(plan.sizes[0])
 
     def run(self, candidates: Sequence[Candidate]) -> list[Judged]:
         """Return the members that are left, judged by ``evidence``."""
@@ -111,7 +140,7 @@ class Screening:
             if not affordable:
                 break
             self._leave(judged, survivors, affordable, size)
-            self.evidence = self._evidence(size)
+            self.evidence = self.evidence_of(size)
             judged = self._round([by_name[name] for name in affordable], self._ends(number))
         return judged
 
@@ -121,7 +150,7 @@ class Screening:
 
     def _round(self, candidates: Sequence[Candidate], ends: float) -> list[Judged]:
         judged: list[Judged] = []
-        n = len(self.evidence.rows.ranks)
+        n = self.evidence.n_rows
         for candidate in candidates:
             if judged and self.clock.left(ends) <= 0:
                 self.left_out.append(LeftOut(candidate.name, "no time was left to try it"))
@@ -133,19 +162,14 @@ class Screening:
         return judged
 
     def _survivors(self, judged: list[Judged]) -> list[Judged]:
-        """Those with the largest weights in a stack, the largest first."""
-        margins = [member.held_out.margins for member in judged]
-        families = [member.family for member in judged]
-        found = combine(margins, families, self.evidence.outcomes, self.evidence.weight)
-        order = np.lexsort([found.losses, -found.weights])
-        few = len(self.evidence.rows.ranks) <= _FEW
-        return [judged[k] for k in order][: _SURVIVORS_OF_FEW if few else _SURVIVORS]
+        few = self.evidence.n_rows <= _FEW
+        return self.evidence.best_first(judged)[: _SURVIVORS_OF_FEW if few else _SURVIVORS]
 
     def _leave(
         self, judged: Sequence[Judged], survivors: Sequence[Judged], kept: list[str], size: int
     ) -> None:
         """Note who goes, and whether for want of merit or of time."""
-        good, n = {member.name for member in survivors}, len(self.evidence.rows.ranks)
+        good, n = {member.name for member in survivors}, self.evidence.n_rows
         for member in judged:
             if member.name not in good:
                 self.left_out.append(LeftOut(member.name, f"added little on {n} rows"))
@@ -164,35 +188,20 @@ class Screening:
         return names
 
     def _scaled(self, seconds: float, size: int) -> float:
-        return seconds * (size / len(self.evidence.rows.ranks)) ** GROWTH
+        return seconds * (size / self.evidence.n_rows) ** GROWTH
 
     def rows_for(self, member: Judged, seconds: float, most: int | None) -> int:
-        """Return how many rows a member can be fitted to in so many seconds."""
-        n, here = len(self.rows.ranks), len(self.evidence.rows.ranks)
-        bound = n if most is None else min(n, most)
+        """Return how many rows a member can be fitted to in so many seconds; note if not all."""
+        n, here = self.n_rows, self.evidence.n_rows
+        size = bound = n if most is None else min(n, most)
         fits = 1 if member.held_out.fitted is not None else self.plan.n_folds
         once = max(member.held_out.seconds / fits, 1e-3)
-        if not np.isfinite(seconds):
-            return bound
-        return int(
-            np.clip(here * (max(seconds, 0) / once) ** (1 / GROWTH), min(here, bound), bound)
-        )
-
-
-def sample(n_rows: int, groups: Indices | None, size: int) -> Indices:
-    """Return about so many rows, whole groups, in their order; all if there are not more."""
-    if n_rows <= size:
-        return np.arange(n_rows)
-    random = np.random.default_rng(0)
-    if groups is None:
-        return np.sort(random.permutation(n_rows)[:size])
-    counts = np.bincount(groups)
-    order = random.permutation(len(counts))
-    taken = order[: max(1, int(np.searchsorted(np.cumsum(counts[order]), size, side="right")))]
-    return np.flatnonzero(np.isin(groups, taken))
-
-
-def thinned(rows: Rows, size: int) -> Rows:
-    """Return so many rows spread evenly, all if there are not more."""
-    n = len(rows.ranks)
-    return rows if n <= size else rows.some(spread(n, size))
+        if np.isfinite(seconds):
+            affordable = here * (max(seconds, 0) / once) ** (1 / GROWTH)
+            size = int(np.clip(affordable, min(here, bound), bound))
+        if size < n:
+            why = "for want of time" if size < bound else "because it stores them"
+            note = f"fitted to {size} of {n} rows, {why}"
+            self.left_out.append(LeftOut(member.name, note))
+        self.tell(f"{member.name}, {size} rows")
+        return size

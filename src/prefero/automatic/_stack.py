@@ -1,11 +1,11 @@
 """What stacks share: fitted state, the choice of weights, the guard, predictions."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_consistent_length, column_or_1d, gen_batches
+from sklearn.utils import gen_batches
 
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
@@ -24,9 +24,9 @@ from prefero._state import (
 from prefero._typing import Indices, Mask, Values
 from prefero.automatic._conformal import ConformalMixin
 from prefero.automatic._decoding import BLOCK_ENTRIES, DECODINGS, decoded
-from prefero.automatic._evidence import Evidence, constant_margins, constant_votes
-from prefero.automatic._members import HeldOut, Rows, fitted_member, pair_margins
-from prefero.automatic._weights import combine
+from prefero.automatic._evidence import Evidence, constant_margins, constant_votes, group_numbers
+from prefero.automatic._leaderboard import board, line
+from prefero.automatic._members import Judged, Rows, fitted_member, pair_margins
 from prefero.base import BaseLabelRanker, fitting
 from prefero.calibration import (
     calibration_pairs,
@@ -38,15 +38,6 @@ from prefero.calibration import (
 from prefero.rankings import check_ranks, strict_ranks
 
 CONSTANT = "constant order"
-
-
-class Judged(NamedTuple):
-    """A member with what it said of rows it had not seen."""
-
-    name: str
-    family: str
-    ranker: Any
-    held_out: HeldOut
 
 
 def _know_all_labels(members: Any, state: State) -> bool:
@@ -62,6 +53,12 @@ def _last(model: Any) -> Any:
 def _is_each_pair(margins: Any, state: State) -> bool:
     n = state.size("n_labels")
     return len(margins) == n * (n - 1) // 2
+
+
+def members_state(n_features: str) -> Each:
+    """Declare the members of a stack, which take so many columns."""
+    rule = ("rankers of all labels", _know_all_labels)
+    return Each(Model("decision_function", n_features=n_features), "n_members", rule=rule)
 
 
 _STATE: FittedState = {
@@ -86,14 +83,8 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
     # Groups reach a stack in a pipeline and in a search without being asked for.
     __metadata_request__fit: ClassVar = {"groups": True, "scores": True}
 
-    _fitted_state: ClassVar[FittedState] = {
-        **_STATE,
-        "members_": Each(
-            Model("decision_function", n_features=None),
-            "n_members",
-            rule=("rankers of all labels", _know_all_labels),
-        ),
-    }
+    # Each stack adds its members, by the columns that reach them.
+    _fitted_state: ClassVar[FittedState] = _STATE
 
     guard: float
     n_jobs: int | None
@@ -127,8 +118,8 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         groups : array-like of shape (n_samples,), optional
             Names of what rows belong to. Rows of one group share an inner fold.
         scores : array-like of shape (n_samples, n_labels), optional
-            What labels are worth, larger is better, NaN where unknown: for a ranker that is
-            judged by regret.
+            What labels are worth, larger is better, in the order of the ranks: members that
+            take them learn how much is at stake.
 
         Returns
         -------
@@ -137,12 +128,12 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         """
         self._validate_params()
         with fitting(self) as ranker:
-            rows = Rows(*ranker._validate_fit(X, y, sample_weight))
-            used = None if groups is None and scores is None else _used(y, sample_weight)
-            ranker._fit_stack(rows, _group_numbers(groups, used), _worths(scores, y, used))
+            rows = Rows.of(*ranker._validate_fit(X, y, sample_weight, scores))
+            used = None if groups is None else _used(y, sample_weight)
+            ranker._fit_stack(rows, group_numbers(groups, used))
         return self
 
-    def _fit_stack(self, rows: Rows, groups: Indices | None, scores: Values | None) -> None:
+    def _fit_stack(self, rows: Rows, groups: Indices | None) -> None:
         raise NotImplementedError
 
     def _settle(self, evidence: Evidence, judged: Sequence[Judged], rows: Rows) -> None:
@@ -155,7 +146,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         constant, order = evidence.constant()
         margins = [constant.margins, *(member.held_out.margins for member in judged)]
         families = [CONSTANT, *(member.family for member in judged)]
-        found = combine(margins, families, evidence.outcomes, evidence.weight)
+        found = evidence.combine(margins, families)
         total = sum(
             (
                 part * np.nan_to_num(of)
@@ -199,7 +190,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         self.gain_ = self.gain_error_ = float("nan")
         self.members_, self.member_names_ = [], np.empty(0, dtype=object)
         self.weights_ = self.scales_ = np.empty(0)
-        self.leaderboard_ = [_line(CONSTANT, CONSTANT, float("nan"), float("nan"), 1.0, 0.0)]
+        self.leaderboard_ = [line(CONSTANT, CONSTANT, float("nan"), float("nan"), 1.0, 0.0)]
         nothing = np.full((len(rows.ranks), len(self.constant_margins_)), np.nan)
         self._learn_probabilities(nothing, rows.ranks, rows.weight)
 
@@ -243,7 +234,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
     ) -> None:
         shares = np.r_[1.0, np.zeros(len(judged))] if self.is_constant_ else weights / weights.sum()
         lines = [
-            _line(name, family, *evidence.summary(evidence.values(order)), share, seconds)
+            line(name, family, *evidence.summary(evidence.values(order)), share, seconds)
             for name, family, order, share, seconds in zip(
                 [CONSTANT, *(member.name for member in judged)],
                 [CONSTANT, *(member.family for member in judged)],
@@ -254,9 +245,8 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
             )
         ]
         total = sum(member.held_out.seconds for member in judged)
-        lines.append(_line("stack", "stack", *evidence.summary(stacked), 1.0, total))
-        head, rest = lines[0], lines[1:]
-        self.leaderboard_ = [head, *sorted(rest, key=lambda line: -_known(line["held_out"]))]
+        lines.append(line("stack", "stack", *evidence.summary(stacked), 1.0, total))
+        self.leaderboard_ = board(lines)
 
     # Predictions
 
@@ -283,48 +273,8 @@ def _order_of(evidence: Evidence) -> Any:
     return lambda margins: strict_ranks(decoded(margins, evidence.n_labels))
 
 
-def _known(value: float) -> float:
-    return -np.inf if np.isnan(value) else value
-
-
-def _line(
-    name: str, family: str, mean: float, error: float, share: float, seconds: float
-) -> dict[str, Any]:
-    return {
-        "ranker": name,
-        "family": family,
-        "held_out": mean,
-        "standard_error": error if np.isfinite(error) else float("nan"),
-        "weight": share,
-        "seconds": round(seconds, 3),
-    }
-
-
 def _used(y: Any, sample_weight: ArrayLike | None) -> Mask:
     """Which rows a fit uses."""
     ranks = check_ranks(y, name="y")
     weight = check_sample_weight(sample_weight, ranks, dtype=np.float64)
     return ~np.isnan(ranks).all(axis=1) & (weight > 0)
-
-
-def _group_numbers(groups: ArrayLike | None, used: Any) -> Indices | None:
-    """Numbers of groups, from 0 on, for the rows that a fit uses."""
-    if groups is None:
-        return None
-    names = column_or_1d(groups, warn=True)
-    check_consistent_length(used, names)
-    return np.unique(names[used], return_inverse=True)[1]
-
-
-def _worths(scores: ArrayLike | None, y: Any, used: Any) -> Values | None:
-    """What labels are worth in the rows that a fit uses."""
-    if scores is None:
-        return None
-    worths = check_array(
-        scores, dtype=np.float64, ensure_all_finite="allow-nan", input_name="scores"
-    )
-    if worths.shape != np.shape(y):
-        raise ValueError(
-            f"scores has shape {worths.shape}, but y has {np.shape(y)}: give both alike."
-        )
-    return worths[used]

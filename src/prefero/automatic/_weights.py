@@ -26,7 +26,7 @@ class Combination(NamedTuple):
 
 
 class PairLoss:
-    """The mean over rows of the mean logistic loss of a row's pairs.
+    """The mean over rows of the mean logistic loss of a row's pairs, or of what is at stake.
 
     Parameters
     ----------
@@ -34,16 +34,26 @@ class PairLoss:
         1 if the first label came first, 0 if not, 1/2 if they were tied, NaN if nothing is known.
     weight : ndarray of shape (n_rows,)
         Weights of the rows.
+    stakes : ndarray of shape (n_rows, n_pairs), optional
+        What each pair counts: then a row counts the more, the more is at stake in it.
     """
 
-    def __init__(self, outcomes: Values, weight: Values) -> None:
+    def __init__(self, outcomes: Values, weight: Values, stakes: Values | None = None) -> None:
         known = ~np.isnan(outcomes)
+        if stakes is not None:
+            known &= np.nan_to_num(stakes) > 0
+            # Where nothing is at stake anywhere pairs count alike.
+            stakes, known = (stakes, known) if known.any() else (None, ~np.isnan(outcomes))
         self.rows: Mask = np.asarray(known.any(axis=1))
         self.known = known[self.rows]
         self.outcomes = outcomes[self.rows][self.known]
         self.row: Indices = np.repeat(np.arange(len(self.known)), self.known.sum(axis=1))
         self.weight = weight[self.rows] / weight[self.rows].sum()
-        self.share = (self.weight / self.known.sum(axis=1))[self.row]
+        self.part = (1 / self.known.sum(axis=1))[self.row]
+        if stakes is not None:
+            self.part *= stakes[self.rows][self.known]
+            self.part /= self.weight @ self._of_rows(np.ones(len(self.part)))
+        self.share = self.weight[self.row] * self.part
 
     def entries(self, margins: Values) -> Values:
         """Return the margins of the known pairs in one line; 0 where a member says nothing."""
@@ -51,8 +61,10 @@ class PairLoss:
 
     def of_rows(self, entries: Values) -> Values:
         """Return the loss of each row that knows a pair."""
-        losses = np.logaddexp(0, entries) - self.outcomes * entries
-        return np.bincount(self.row, losses, len(self.known)) / self.known.sum(axis=1)
+        return self._of_rows(np.logaddexp(0, entries) - self.outcomes * entries)
+
+    def _of_rows(self, values: Values) -> Values:
+        return np.bincount(self.row, self.part * values, len(self.known)).astype(np.float64)
 
     def mean(self, entries: Values) -> float:
         """Return the mean loss."""
@@ -74,7 +86,11 @@ class PairLoss:
 
 
 def combine(
-    margins: Sequence[Values], families: Sequence[str], outcomes: Values, weight: Values
+    margins: Sequence[Values],
+    families: Sequence[str],
+    outcomes: Values,
+    weight: Values,
+    stakes: Values | None = None,
 ) -> Combination:
     """Learn what members count.
 
@@ -92,6 +108,8 @@ def combine(
         Which label came first, as in `PairLoss`.
     weight : ndarray of shape (n_rows,)
         Weights of the rows.
+    stakes : ndarray of shape (n_rows, n_pairs), optional
+        What each pair counts.
 
     Returns
     -------
@@ -105,7 +123,7 @@ def combine(
     >>> found.weights[1], found.scales[1]
     (np.float64(0.0), np.float64(0.0))
     """
-    loss = PairLoss(outcomes, weight)
+    loss = PairLoss(outcomes, weight, stakes)
     entries = np.array([loss.entries(part) for part in margins])
     scales = np.array([loss.slope(part) for part in entries])
     entries *= scales[:, None]

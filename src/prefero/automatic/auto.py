@@ -1,36 +1,25 @@
 """The best ranking to be had in the time there is."""
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from prefero._progress import reporting
 from prefero._sklearn import Interval, StrOptions
-from prefero._state import Attribute, FittedState, Model
-from prefero._typing import Indices, Mask, Values
-from prefero._warnings import warn_user
-from prefero.automatic._candidates import Shape, candidates
-from prefero.automatic._evidence import MEASURES
-from prefero.automatic._members import Rows, fitted_member
-from prefero.automatic._screening import Clock, LeftOut, Plan, Screening, thinned
-from prefero.automatic._stack import BaseStack, Judged
-from prefero.automatic.table import TableTransformer, as_columns
-
-# Rows of the first round where there are more than twice as many, and of the second.
-_FIRST_ROUND = 4000
-_PROBE = 500
-_SECOND_ROUND = {"quick": 10_000, "balanced": 20_000, "best": 50_000}
-_FOLDS = 5
-# Of the time that is left, what the last fits may take: they are estimated, not known.
-_SAFE = 0.75
+from prefero._state import Attribute, FittedState
+from prefero._typing import Indices
+from prefero.automatic._candidates import candidates
+from prefero.automatic._columns import ColumnsMixin
+from prefero.automatic._evidence import MEASURES, Evidence, thinned
+from prefero.automatic._members import Judged, Rows, fitted_member
+from prefero.automatic._screening import SAFE, Screening, plan_for, told
+from prefero.automatic._stack import BaseStack, members_state
 
 
-class AutoLabelRanker(BaseStack):
+class AutoLabelRanker(ColumnsMixin, BaseStack):
     """Choose, tune and combine label rankers by rows that they have not seen.
 
     Columns are prepared as they need it. Then linear, kernel, neighbour and tree rankers are
@@ -105,11 +94,10 @@ class AutoLabelRanker(BaseStack):
     }
 
     _fitted_state: ClassVar[FittedState] = {
-        "preparation_": Model("transform"),
+        "members_": members_state("n_columns"),
         "left_out_": Attribute(),
     }
 
-    preparation_: TableTransformer
     left_out_: list[dict[str, str]]
 
     def __init__(
@@ -131,67 +119,35 @@ class AutoLabelRanker(BaseStack):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
-
-    def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
-        X = as_columns(X)
-        if reset:
-            self._clock = Clock(self.time_limit)
-            self.preparation_ = TableTransformer().fit(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return self.preparation_.transform(X)
-
-    @property
-    def nominal_features_(self) -> Mask:
-        """Which features are words: categories or texts."""
-        return np.isin(self.preparation_.kinds_, ("nominal", "text"))
-
-    @property
-    def categories_(self) -> dict[int, list[Any]]:
-        """The categories of each nominal feature, by the number of the feature."""
-        numbers = np.flatnonzero(self.preparation_.kinds_ == "nominal").tolist()
-        return dict(zip(numbers, map(list, self.preparation_.categories_), strict=True))
-
-    def _fit_stack(self, rows: Rows, groups: Indices | None, scores: Values | None) -> None:
-        if self.measure == "regret" and scores is None:
+    def _fit_stack(self, rows: Rows, groups: Indices | None) -> None:
+        if self.measure != "regret":
+            # What is at stake does not count in another measure.
+            rows = rows._replace(scores=None)
+        elif rows.scores is None:
             raise ValueError('measure="regret" needs to know what labels are worth: give scores.')
-        clock = self.__dict__.pop("_clock")
+        clock, notes = self._start()
         n = len(rows.ranks)
-        shape = Shape(
-            n, rows.X.shape[1], rows.ranks.shape[1], self.preparation_.nominal_, issparse(rows.X)
-        )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        tried = candidates(self.effort, shape, seed)
-        plan = self._plan(n)
+        tried = candidates(self.effort, self._shape(rows.X, rows.ranks.shape[1]), seed)
+        plan = plan_for(n, self.effort, self.time_limit)
         steps = len(tried) * len(plan.sizes) + 1
         with reporting("auto" if self.verbose else None, steps, what="Starting") as advance:
             screening = Screening(
-                rows, groups, self.measure, plan, clock, self.n_jobs, advance, scores
+                n,
+                partial(Evidence.sampled, rows, groups, plan.n_folds, self.measure),
+                *(plan, clock, self.n_jobs, advance),
             )
             evidence = screening.evidence
-            notes = [LeftOut(*note) for note in self.preparation_.left_out_]
             if not evidence.possible:
-                self.left_out_ = [note._asdict() for note in notes]
+                self.left_out_ = told(notes, self.time_limit)
                 return self._settle_constant(evidence, rows)
             judged = screening.run(tried)
-            self._screening, self._notes = screening, [*notes, *screening.left_out]
+            self._screening = screening
             self._most_rows = {one.name: one.most_rows for one in tried}
             self._settle(screening.evidence, judged, rows)
-        self._say_what_is_left_out()
-
-    def _plan(self, n: int) -> Plan:
-        last = min(n, _SECOND_ROUND[self.effort])
-        sizes = (n,) if n <= 2 * _FIRST_ROUND else (_FIRST_ROUND, last)
-        if self.time_limit is not None and n > 2 * _PROBE:
-            # What a fit takes is first seen on so few rows that any is quick.
-            sizes = (_PROBE, *sizes)
-        return Plan(sizes, _FOLDS, self.effort == "quick")
+        for name in ("_screening", "_most_rows", "_waiting"):
+            self.__dict__.pop(name, None)
+        self.left_out_ = told([*notes, *screening.left_out], self.time_limit)
 
     def _keep(self, judged: Any, found: Any, rows: Rows) -> None:
         """Keep members that count, the lightest fitted first, each in its part of the time left."""
@@ -203,26 +159,8 @@ class AutoLabelRanker(BaseStack):
         whole = len(screening.evidence.rows.ranks) == len(rows.ranks)
         if whole and member.held_out.fitted is not None:
             return member.held_out.fitted
-        share = _SAFE * screening.clock.left() / self._waiting
+        share = SAFE * screening.clock.left() / self._waiting
         self._waiting -= 1
         most = self._most_rows[member.name]
         size = screening.rows_for(member, share, most)
-        if size < len(rows.ranks):
-            why = "for want of time" if most is None or size < most else "because it stores them"
-            note = f"fitted to {size} of {len(rows.ranks)} rows, {why}"
-            self._notes.append(LeftOut(member.name, note))
-        screening.tell(f"{member.name}, {size} rows")
         return fitted_member(member.ranker, thinned(rows, size))
-
-    def _say_what_is_left_out(self) -> None:
-        notes = self._notes
-        for name in ("_screening", "_most_rows", "_waiting", "_notes"):
-            self.__dict__.pop(name, None)
-        self.left_out_ = [note._asdict() for note in notes]
-        late = [note for note in notes if "time" in note.why]
-        if late:
-            reasons: dict[str, list[str]] = {}
-            for note in late:
-                reasons.setdefault(note.why, []).append(note.ranker)
-            told = "; ".join(f"{', '.join(who)}: {why}" for why, who in reasons.items())
-            warn_user(f"time_limit={self.time_limit:g} left these out or short: {told}.")

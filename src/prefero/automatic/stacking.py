@@ -8,10 +8,21 @@ from sklearn.utils.metaestimators import _BaseComposition
 
 from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
-from prefero._typing import Indices, Values
+from prefero._state import Attribute, FittedState, State
+from prefero._typing import Indices
 from prefero.automatic._evidence import Evidence
-from prefero.automatic._members import Rows
-from prefero.automatic._stack import BaseStack, Judged
+from prefero.automatic._members import Judged, Rows
+from prefero.automatic._stack import BaseStack, members_state
+
+
+def _are_rankers(rankers: Any, _: State) -> bool:
+    return all(
+        type(pair) is tuple
+        and len(pair) == 2
+        and type(pair[0]) is str
+        and hasattr(type(pair[1]), "decision_function")
+        for pair in rankers
+    )
 
 
 @documented()
@@ -93,6 +104,12 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
     array([[ True, False, False]])
     """
 
+    _fitted_state: ClassVar[FittedState] = {"members_": members_state("n_features")}
+
+    _saved_parameters: ClassVar[FittedState] = {
+        "rankers": Attribute(rule=("named rankers", _are_rankers)),
+    }
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "rankers": [list],
         "families": [dict, None],
@@ -154,9 +171,11 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
         tags.input_tags.allow_nan = bool(inner) and all(part.allow_nan for part in inner)
         return tags
 
-    def _fit_stack(self, rows: Rows, groups: Indices | None, scores: Values | None) -> None:
+    def _fit_stack(self, rows: Rows, groups: Indices | None) -> None:
         self._refuse_names()
-        evidence = Evidence(rows, groups, 5 if self.cv == "own" else self.cv)
+        # Scores that are given are used, as by single rankers.
+        measure = "tau" if rows.scores is None else "regret"
+        evidence = Evidence(rows, groups, 5 if self.cv == "own" else self.cv, measure)
         if not evidence.possible:
             return self._settle_constant(evidence, rows)
         own = self.cv == "own"

@@ -36,7 +36,18 @@ def _one_a_nominal(categories: Any, state: State) -> bool:
 
 
 def _one_a_text(encoders: Any, state: State) -> bool:
-    return len(encoders) == int((state.values["kinds_"] == "text").sum())
+    texts = all(isinstance(encoder, TextEncoder) for encoder in encoders)
+    return texts and len(encoders) == int((state.values["kinds_"] == "text").sum())
+
+
+def _one_a_column(nominal: Any, state: State) -> bool:
+    """Whether the columns of the result are those that the kinds of features give."""
+    encoders = iter(state.values["texts_"])
+    found: list[bool] = []
+    for kind in state.values["kinds_"]:
+        width = len(next(encoders).components_) + 1 if kind == "text" else int(kind != "left out")
+        found += [kind == "nominal"] * width
+    return nominal.tolist() == found
 
 
 class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
@@ -74,11 +85,9 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
     _fitted_state: ClassVar[FittedState] = {
         "kinds_": Names("n_features", unique=False, rule=("kinds of columns", _are_kinds)),
         "categories_": Each(Attribute(), rule=("categories a nominal column", _one_a_nominal)),
-        "texts_": Each(
-            Model("transform", n_features=None), rule=("an encoder a text", _one_a_text)
-        ),
+        "texts_": Each(Model("transform", n_features=1), rule=("an encoder a text", _one_a_text)),
         "left_out_": Attribute(),
-        "nominal_": Array("b", "n_columns"),
+        "nominal_": Array("b", "n_columns", rule=("a column a feature", _one_a_column)),
     }
 
     kinds_: NDArray[Any]
@@ -167,6 +176,16 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
             elif kind == "text":
                 columns.append(next(texts).transform(_cells(_column(X, feature))))
         return check_array(np.column_stack(columns), ensure_all_finite="allow-nan")
+
+    def _of_numbers(self, columns: Values) -> Values:
+        """What is known of each column of the result, by features; NaN for all but numbers."""
+        found = np.full((len(self.kinds_), columns.shape[1]), np.nan)
+        texts, at = iter(self.texts_), 0
+        for feature, kind in enumerate(self.kinds_):
+            if kind == "number":
+                found[feature] = columns[at]
+            at += len(next(texts).components_) + 1 if kind == "text" else kind != "left out"
+        return found
 
 
 def as_columns(X: Any) -> Any:

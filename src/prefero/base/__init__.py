@@ -1,6 +1,6 @@
 """What the estimators of each task share: tags, validation, names, and the public predictions."""
 
-from prefero.base._features import check_features
+from prefero.base._features import check_features, feature_ranges
 from prefero.base._fitted import FittedMixin
 from prefero.base._fitting import fitting, goes_on, twin_of
 from prefero.base._graph_ranking import GraphRankerMixin
@@ -28,6 +28,7 @@ __all__ = [
     "buckets_of",
     "check_features",
     "check_sample_orders",
+    "feature_ranges",
     "fitting",
     "goes_on",
     "put_last",

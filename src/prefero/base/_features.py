@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
+from prefero._typing import Values
+
 # Squares of larger features or weights, and sums of them, could leave the range of float64.
 LARGEST = 1e100
 
@@ -40,6 +42,36 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
     if not input_tags.allow_nan:
         _refuse_unusable(estimator, checked)
     return checked
+
+
+def feature_ranges(X: Any, earlier: Values | None = None) -> Values:
+    """Return the smallest and the largest value of each feature; NaN where all are missing.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        Features.
+    earlier : ndarray of shape (n_features, 2), optional
+        The ranges of rows that these join.
+
+    Returns
+    -------
+    ndarray of shape (n_features, 2)
+        The ranges.
+
+    Examples
+    --------
+    >>> feature_ranges(np.array([[1.0, np.nan], [3.0, np.nan]]))
+    array([[ 1.,  3.],
+           [nan, nan]])
+    """
+    if issparse(X):
+        ends = [np.ravel(end.toarray()) for end in (X.min(axis=0), X.max(axis=0))]
+    else:
+        ends = [reduce(X, axis=0, initial=np.nan) for reduce in (np.fmin.reduce, np.fmax.reduce)]
+    if earlier is not None:
+        ends = [np.fmin(ends[0], earlier[:, 0]), np.fmax(ends[1], earlier[:, 1])]
+    return np.column_stack(ends).astype(np.float64)
 
 
 def _refuse_unusable(estimator: Any, X: Any) -> None:

@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from prefero._state import Array, Count, FittedState, Names, State, made_on_use
+from prefero._typing import Values
+from prefero.base._features import feature_ranges
 
 
 def _is_range(values: Any, _: State) -> bool:
@@ -16,11 +18,15 @@ LABELS: FittedState = {
     "labels_": Names("n_labels"),
     "classes_": Array("i", "n_labels", rule=("0, 1, ...", _is_range)),
     "unseen_labels_": Array("b", "n_labels"),
+    # Files that were written before do not hold it.
+    "feature_ranges_": Array("f8", "n_features", 2, nan=True, optional=True),
 }
 
 
 class FittedMixin:
     """Mixin of all estimators: the declaration of their fitted state, and pickling."""
+
+    feature_ranges_: Values
 
     _fitted_state: ClassVar[FittedState] = {
         "n_features_in_": Count(1, size="n_features"),
@@ -31,3 +37,8 @@ class FittedMixin:
         made = made_on_use(type(self))
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name not in made}
+
+    def _note_ranges(self, X: Any, reset: bool) -> None:
+        """Take over the ranges of features, together with those of earlier rows unless reset."""
+        earlier = None if reset else getattr(self, "feature_ranges_", None)
+        self.feature_ranges_ = feature_ranges(X, earlier)

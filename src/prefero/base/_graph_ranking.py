@@ -54,6 +54,7 @@ class GraphRankerMixin(LabelRankerMixin):
         known = np.where(y.touched(), 1.0, np.nan)
         used = used_rows(known, weight, says="rank")
         self.unseen_labels_ = unseen_labels(known[used], self.labels_, says="ranked")
+        self._note_ranges(X[used], reset)
         return (X, y, weight) if used.all() else (X[used], y[used], weight[used])
 
     def _target(self, truth: Any) -> PreferenceGraphs:

@@ -39,6 +39,9 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
         Label indices, for tools of scikit-learn that ask for them.
     unseen_labels_ : ndarray of shape (n_labels,), dtype bool
         The labels that no training ranking held. They are predicted last.
+    feature_ranges_ : ndarray of shape (n_features, 2)
+        The smallest and the largest value of each feature in training; NaN where it was always
+        missing. Words count by their numbers.
     """
 
     labels_: NDArray[Any]
@@ -101,6 +104,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
             X, ranks, truth, weight = X[used], ranks[used], truth[used], weight[used]
         if reset:
             self.unseen_labels_ = self._unseen(ranks)
+        self._note_ranges(X, reset)
         return X, truth, weight
 
     def _unseen(self, ranks: NDArray[np.float64]) -> NDArray[np.bool_]:

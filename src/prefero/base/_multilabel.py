@@ -44,6 +44,9 @@ class MultilabelRankerMixin(FittedMixin):
         Label indices, for tools of scikit-learn that ask for them.
     unseen_labels_ : ndarray of shape (n_labels,), dtype bool
         The labels whose relevance no training row knows. They are predicted last.
+    feature_ranges_ : ndarray of shape (n_features, 2)
+        The smallest and the largest value of each feature in training; NaN where it was always
+        missing.
     """
 
     labels_: NDArray[Any]
@@ -91,6 +94,7 @@ class MultilabelRankerMixin(FittedMixin):
             part if used.all() else part[used] for part in (X, calibrated, weight)
         )
         self.unseen_labels_ = unseen_labels(calibrated[:, :-1], self.labels_, says="judged")
+        self._note_ranges(X, reset=True)
         return X, calibrated, weight
 
     def fit(

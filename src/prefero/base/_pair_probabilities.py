@@ -191,8 +191,9 @@ class PairProbabilitiesMixin:
             margins = score_margins(scores, pairs)
         before = probability_ahead(self.calibration_, margins)
         tied = self._tie_probabilities(X, margins)
-        unknown = self.unseen_labels_[pairs.first] | self.unseen_labels_[pairs.second]
-        before[:, unknown], tied[:, unknown] = 0.5, 0.0
+        if self.unseen_labels_.any():
+            unknown = self.unseen_labels_[pairs.first] | self.unseen_labels_[pairs.second]
+            before[:, unknown], tied[:, unknown] = 0.5, 0.0
         if hasattr(self, "tie_blend_"):
             # Such a model knows more of the pair than its margin does.
             before = np.clip(before, tied / 2, 1 - tied / 2)
@@ -201,7 +202,10 @@ class PairProbabilitiesMixin:
         return PairBeliefs(strict_ranks(put_last(scores, self.unseen_labels_)), before, tied)
 
     def _tie_probabilities(self, X: Any, margins: Values) -> Values:
-        by_margin, shares = probability_tied(self.calibration_, margins), self._tie_shares(X)
+        shares = self._tie_shares(X)
+        if shares is None and not self.calibration_[:, 2].any():
+            return np.zeros(margins.shape)  # the answer of the curve, sooner
+        by_margin = probability_tied(self.calibration_, margins)
         if shares is None:
             return by_margin
         blend = getattr(self, "tie_blend_", None)

@@ -1,5 +1,6 @@
 """Pairs of labels: which to look at, their margins, and what the rankings say of them."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,9 @@ from prefero.preferences import PreferenceGraphs
 # What calibration looks at: at most so many pairs of labels, in so many rows, and so many in all
 # as long as a few hundred rows remain.
 _MAX_PAIRS, _MAX_ROWS, _MIN_ROWS, _MAX_MARGINS = 2048, 4096, 512, 2**20
+# The pairs of so many labels are kept, half a megabyte each: to list them takes longer than a
+# forest thinks about one instance.
+_KEPT_LABELS = 256
 
 
 class LabelPairs(NamedTuple):
@@ -21,8 +25,18 @@ class LabelPairs(NamedTuple):
 
 
 def all_pairs(n_labels: int) -> LabelPairs:
-    """Return the pairs (0, 1), (0, 2), ..., in the order of ``np.triu_indices``."""
-    return LabelPairs(*np.triu_indices(n_labels, 1))
+    """Return the pairs (0, 1), (0, 2), ..., as ``np.triu_indices`` does; they are read only."""
+    return _kept_pairs(n_labels) if n_labels <= _KEPT_LABELS else _listed_pairs(n_labels)
+
+
+def _listed_pairs(n_labels: int) -> LabelPairs:
+    pairs = LabelPairs(*np.triu_indices(n_labels, 1))
+    for labels in pairs:
+        labels.flags.writeable = False
+    return pairs
+
+
+_kept_pairs = lru_cache(maxsize=16)(_listed_pairs)
 
 
 def calibration_pairs(n_labels: int) -> LabelPairs:

@@ -6,21 +6,11 @@ from typing import Annotated
 import typer
 
 from prefero.cli.console import count, print_json, say
+from prefero.cli.groups import with_groups
 from prefero.cli.options import (
-    BudgetOption,
-    CostOption,
-    CostWeightOption,
-    CutoffOption,
     DataFile,
-    DirectionOption,
-    Format,
-    FormatOption,
-    InstanceOption,
     JsonOption,
-    LabelsOption,
     Reading,
-    Unranked,
-    UnrankedOption,
 )
 from prefero.cli.tables import rankings_of, read
 
@@ -37,23 +27,17 @@ class Method(StrEnum):
     KEMENY = "kemeny"
 
 
+@with_groups
 def aggregate(
     data: DataFile,
+    *,
     method: Annotated[
         Method,
         typer.Option(
             help="borda: by mean votes. kemeny: with the fewest disagreeing pairs, proven."
         ),
     ] = Method.BORDA,
-    labels: LabelsOption = None,
-    format: FormatOption = Format.RANKS,
-    higher_is_better: DirectionOption = None,
-    unranked: UnrankedOption = Unranked.UNKNOWN,
-    instance: InstanceOption = None,
-    cutoff: CutoffOption = None,
-    cost: CostOption = None,
-    cost_weight: CostWeightOption = None,
-    budget: BudgetOption = None,
+    reading: Reading,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="How often each ranking counts.")
     ] = None,
@@ -69,10 +53,6 @@ def aggregate(
 
     table = read(data)
     weight_column = None if weights is None else table.column(weights)
-    reading = Reading(
-        *(format, labels, higher_is_better, unranked, instance),
-        *(cutoff, cost, cost_weight, budget),
-    )
     rankings = rankings_of(table.without(weight_column), reading)
     weight = None if weight_column is None else table.weights(weight_column)[rankings.rows]
     rule = consensus.borda if method is Method.BORDA else consensus.kemeny

@@ -8,18 +8,18 @@ import typer
 
 from prefero._inference import text_columns
 from prefero.cli.console import say
-from prefero.cli.options import OF_SCORES, Measure
-from prefero.cli.rankers import AUTO, BASELINE, rankers_for
-from prefero.cli.trials import Plan, Sample, refuse_measure, run_trials
-from prefero.exceptions import DataError
+from prefero.cli.options import LOSSES, OF_SCORES, Measure
+from prefero.cli.rankers import AUTO, BASELINE
+from prefero.cli.trials import Plan, Sample, refuse_measure
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from prefero.tables import Rankings
 
 # With fewer rows cross-validation says nothing.
-_FEWEST_ROWS = 6
+FEWEST_ROWS = 6
 
 
 class Effort(StrEnum):
@@ -40,7 +40,7 @@ TimeLimitOption = Annotated[
 ]
 
 
-def measure_of_automatic(measure: Measure) -> Measure:
+def _measure_of_automatic(measure: Measure) -> Measure:
     """Return what the automatic ranker chooses by; what it does not know has a near relative."""
     if measure in OF_SCORES:
         return Measure.REGRET
@@ -49,59 +49,47 @@ def measure_of_automatic(measure: Measure) -> Measure:
 
 @dataclass(frozen=True)
 class Found:
-    """A fitted ranker and its name, what was measured on rows not seen, a sentence about it."""
+    """A fitted ranker and its name, what was measured on rows not seen, by what, in a sentence."""
 
     ranker: Any
     name: str
     held_out: dict[str, float]
     verdict: str | None
+    measure: str
 
 
 def fit_automatic(
     sample: Sample,
+    rankings: "Rankings",
     weights: "NDArray[np.float64] | None",
     plan: Plan,
     parameters: dict[str, Any],
 ) -> Found:
-    """Fit the automatic ranker to the rows of a table, with a bar on a terminal."""
-    from prefero import AutoLabelRanker
+    """Fit the automatic ranker of a task to the rows of a table, with a bar on a terminal."""
+    import prefero
 
+    if not sample.multilabel:
+        plan = replace(plan, measure=_measure_of_automatic(plan.measure))
     refuse_measure(sample, plan)
     sample.wonder()
     measure = plan.measure
-    ranker = AutoLabelRanker(measure.value, verbose=True, random_state=plan.seed, **parameters)
     features = sample.features.astype(dict.fromkeys(text_columns(sample.features), "category"))
-    scores = sample.scores if measure is Measure.REGRET else None
-    ranker.fit(features, sample.ranks, weights, groups=sample.groups, scores=scores)
+    kind = prefero.AutoMultilabelRanker if sample.multilabel else prefero.AutoLabelRanker
+    ranker = kind(measure.value, verbose=True, random_state=plan.seed, **parameters)
+    if sample.multilabel:
+        ranker.fit(features, rankings.relevance, rankings.y, weights, groups=sample.groups)
+    else:
+        scores = sample.scores if measure is Measure.REGRET else None
+        ranker.fit(features, sample.ranks, weights, groups=sample.groups, scores=scores)
     for line in ranker.left_out_:
         say(f"{line['ranker']} is left out: {line['why']}.")
     if ranker.gain_ != ranker.gain_:
         _say_too_few(sample)
-        return Found(ranker, AUTO, {}, None)
-    sign = -1 if measure is Measure.REGRET else 1
+        return Found(ranker, AUTO, {}, None, measure)
+    sign = -1 if measure in LOSSES else 1
     held_out = {line["ranker"]: sign * line["held_out"] for line in ranker.leaderboard_}
-    return Found(ranker, AUTO, held_out, _verdict(ranker, measure, held_out))
-
-
-def choose(sample: Sample, plan: Plan, jobs: int | None) -> Found:
-    """Find the best multilabel ranker as prefero compare does; the constant one if none is."""
-    refuse_measure(sample, plan)
-    constant = Found(None, BASELINE.name, {}, None)
-    if sample.witnesses < _FEWEST_ROWS:
-        _say_too_few(sample)
-        return constant
-    sample.wonder()
-    plan = replace(plan, folds=min(plan.folds, sample.witnesses))
-    trials = run_trials(rankers_for(sample.multilabel), [sample], plan, jobs=jobs)
-    for (name, _), reason in trials.failed.items():
-        say(f"{name} is left out: {reason}")
-    try:
-        judged = trials.judged(plan.measure)
-    except DataError:
-        say(f"No ranker could be measured: {BASELINE.title}.")
-        return constant
-    held_out = dict(zip(judged.rankers, judged.scores[0].tolist(), strict=True))
-    return Found(None, judged.best, held_out, judged.verdict())
+    told = _choice if sample.multilabel else _verdict
+    return Found(ranker, AUTO, held_out, told(ranker, measure, held_out), measure)
 
 
 def _say_too_few(sample: Sample) -> None:
@@ -121,4 +109,18 @@ def _verdict(ranker: Any, measure: Measure, held_out: dict[str, float]) -> str:
     return (
         f"On rows not seen its mean {measure} is {held_out['stack']:.3f}, that of the same order "
         f"for everyone {held_out[constant]:.3f}. It is made of {made}."
+    )
+
+
+def _choice(ranker: Any, measure: Measure, held_out: dict[str, float]) -> str:
+    """Which ranker was chosen, and how the same answer for everyone does."""
+    constant = ranker.leaderboard_[0]["ranker"]
+    if ranker.chosen_name_ == constant:
+        return (
+            f"Nothing is clearly better than the {constant} (mean {measure} "
+            f"{held_out[constant]:.3f}): the model gives that."
+        )
+    return (
+        f"On rows not seen the mean {measure} of {ranker.chosen_name_} is "
+        f"{held_out[ranker.chosen_name_]:.3f}, that of the {constant} {held_out[constant]:.3f}."
     )

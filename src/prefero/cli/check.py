@@ -6,21 +6,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from prefero.cli.console import count, page, plain_table, print_json, say
+from prefero.cli.groups import with_groups
 from prefero.cli.options import (
-    BudgetOption,
-    CostOption,
-    CostWeightOption,
-    CutoffOption,
     DataFile,
-    DirectionOption,
     Format,
-    FormatOption,
-    InstanceOption,
     JsonOption,
-    LabelsOption,
     Reading,
-    Unranked,
-    UnrankedOption,
 )
 from prefero.cli.tables import rankings_of, read
 
@@ -71,31 +62,18 @@ class Report:
     relevant_labels: float | None = None
 
 
+@with_groups
 def check(
     data: DataFile,
-    labels: LabelsOption = None,
-    format: FormatOption = Format.RANKS,
-    higher_is_better: DirectionOption = None,
-    unranked: UnrankedOption = Unranked.UNKNOWN,
-    instance: InstanceOption = None,
-    cutoff: CutoffOption = None,
-    cost: CostOption = None,
-    cost_weight: CostWeightOption = None,
-    budget: BudgetOption = None,
+    reading: Reading,
     as_json: JsonOption = False,
 ) -> None:
     """Say what is in a table: rows, labels, missing, ties, bad cells. Trains nothing."""
     table = read(data)
-    if labels is None and table.declared.labels is None:
+    if reading.labels is None and table.declared.labels is None:
         _show_columns(table, as_json)
         return
-    report = examine(
-        table,
-        Reading(
-            *(format, labels, higher_is_better, unranked, instance),
-            *(cutoff, cost, cost_weight, budget),
-        ),
-    )
+    report = examine(table, reading)
     if as_json:
         print_json(asdict(report))
     else:

@@ -1,61 +1,43 @@
 """prefero compare: which ranker is best on some tables."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero.cli.console import number, page, plain_table, print_json, say
+from prefero.cli.comparison import Pictured, by_place, cell, hand_out, say_failures
+from prefero.cli.console import number, page, plain_table, say
 from prefero.cli.features import training_features
+from prefero.cli.groups import with_groups
+from prefero.cli.label_tables import PLACED, PLACED_WORDS, compare_placing
 from prefero.cli.models import build
 from prefero.cli.options import (
-    CALIBRATED,
-    BudgetOption,
-    CostOption,
-    CostWeightOption,
-    CutoffOption,
     DataFiles,
-    DirectionOption,
-    Format,
-    FormatOption,
+    FeatureColumns,
     GroupsOption,
-    IgnoreOption,
-    InstanceOption,
     JobsOption,
-    JsonOption,
-    LabelsOption,
+    LabelTableOption,
+    Meaning,
+    Measure,
     MeasureOption,
     Reading,
+    RepeatsOption,
+    Results,
     RowsOption,
     SeedOption,
-    TextFeaturesOption,
-    TextOption,
-    Unranked,
-    UnrankedOption,
     measure_for,
-    table_out,
-    writable,
 )
 from prefero.cli.rankers import (
     AUTO,
     BASELINE,
+    ORDERERS,
     RANKER_NAMES,
     RankerChoice,
     ranker_choice,
     rankers_for,
 )
-from prefero.cli.tables import write
-from prefero.cli.train import read_training
-from prefero.cli.trials import (
-    Plan,
-    Sample,
-    Trials,
-    refuse_measure,
-    run_trials,
-    wonder_about_leaks,
-)
+from prefero.cli.train import Training, read_training
+from prefero.cli.trials import Plan, Sample, refuse_measure, run_trials, wonder_about_leaks
 
 if TYPE_CHECKING:
     from prefero.study import Comparison, Table
@@ -70,6 +52,7 @@ _QUICK_FOLDS, _QUICK_ROWS = 3, 500
 # Rankers that stand side by side with their standard deviations; of more only the means fit.
 _MOST_ROOMY = 4
 _MEASURES = {
+    PLACED: PLACED,
     "tau": "tau",
     "tau_x": "tau-x",
     "rho": "rho",
@@ -87,6 +70,7 @@ _MEASURES = {
     "subset_loss": "subset loss",
 }
 _WORDS = {
+    PLACED: PLACED_WORDS,
     "regret": "regret: how much less the first choice is worth than the best label of its row, in "
     "the unit of the scores; 0 is best.",
     "gap_closed": "gap closed: how far it goes from the single best label for all (0) to the right "
@@ -97,25 +81,28 @@ _WORDS = {
 # More measures than this stand beside each other without their deviations.
 _MOST_DEVIATIONS, _MOST_MEASURES = 4, 6
 
+RankersOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rankers",
+        metavar="NAMES",
+        help=f"Some of {', '.join(RANKER_NAMES)}, all by default; or {AUTO}, which takes "
+        f"longer. {BASELINE.name}, the constant order, is always among them. With --label-table "
+        f"some of {', '.join(ORDERERS)}.",
+    ),
+]
 
+
+@with_groups
 def compare(
     data: DataFiles,
-    labels: LabelsOption = None,
-    format: FormatOption = Format.RANKS,
-    higher_is_better: DirectionOption = None,
-    rankers: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help=f"Some of {', '.join(RANKER_NAMES)}, all by default; or {AUTO}, which takes "
-            f"longer. {BASELINE.name}, the constant order, is always among them.",
-        ),
-    ] = None,
+    *,
+    meaning: Meaning,
+    rankers: RankersOption = None,
+    label_table: LabelTableOption = None,
     measure: MeasureOption = None,
     folds: Annotated[int, typer.Option(min=2, help="Of the cross-validation.")] = Plan.folds,
-    repeats: Annotated[
-        int, typer.Option(min=1, help="Repetitions, each with new folds.")
-    ] = Plan.repeats,
+    repeats: RepeatsOption = Plan.repeats,
     groups: GroupsOption = None,
     rows: RowsOption = Plan.most_rows,
     quick: Annotated[
@@ -128,31 +115,11 @@ def compare(
             metavar="FOLDER", help="Keep finished work here; started again, go on from there."
         ),
     ] = None,
-    ignore: IgnoreOption = None,
-    text: TextOption = None,
-    text_features: TextFeaturesOption = None,
-    unranked: UnrankedOption = Unranked.UNKNOWN,
-    instance: InstanceOption = None,
-    cutoff: CutoffOption = None,
-    cost: CostOption = None,
-    cost_weight: CostWeightOption = None,
-    budget: BudgetOption = None,
+    columns: FeatureColumns,
+    reading: Reading,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            *("--out", "-o"),
-            callback=table_out,
-            metavar="FILE",
-            help="Write the result of every fold, a line each: .csv, .tsv, .json or .parquet.",
-        ),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(callback=writable, metavar="PAGE", help="Write an HTML page too."),
-    ] = None,
-    as_json: JsonOption = False,
+    results: Results,
 ) -> None:
     """Say which ranker is best on some tables.
 
@@ -161,30 +128,46 @@ def compare(
     from prefero.study._cells import CellStore
 
     CellStore(resume)  # warns of lines that cannot be read, where nobody mutes it
-    reading = Reading(
-        *(format, labels, higher_is_better, unranked, instance),
-        *(cutoff, cost, cost_weight, budget),
-    )
+    trainings = [read_training(path, reading, columns.ignore, None, groups) for path in data]
+    multilabel = _task(trainings)
     size = (_QUICK_FOLDS, 1, _QUICK_ROWS) if quick else (folds, repeats, rows)
-    asked = measure_for(measure, format in CALIBRATED, costs=cost is not None)
-    plan = Plan(asked, *size, seed)
-    choices = _chosen(rankers, format in CALIBRATED)
+    plan = Plan(measure_for(measure, multilabel, costs=reading.cost is not None), *size, seed)
+    if label_table is not None:
+        _refuse_beside_labels(measure, results)
+    choices = [] if label_table is not None else _chosen(rankers, multilabel)
     samples = [
-        _sample(path, name, reading, (ignore, groups, text, text_features), plan)
-        for path, name in zip(data, _names(data), strict=True)
+        _sample(name, training, columns, plan)
+        for name, training in zip(_names(data), trainings, strict=True)
     ]
-    trials = run_trials(choices, samples, plan, jobs=jobs, folder=resume)
-    for (ranker, name), reason in trials.failed.items():
-        say(f"{ranker} has no result on {name}: {reason}")
-    found = trials.judged(plan.measure)
-    if out is not None:
-        write(trials.results.to_frame(), out)
-    if report is not None:
-        _write_page(report, trials, found, samples, plan)
-    if as_json:
-        print_json(_report(trials, found, plan))
+    if label_table is not None:
+        trials = compare_placing(rankers, samples, label_table, reading, plan, quick=quick)
     else:
-        _show(trials.results, found, plan)
+        trials = run_trials(choices, samples, plan, jobs=jobs, folder=resume)
+    say_failures(trials)
+    found = trials.judged(plan.measure.column if label_table is None else PLACED)
+    hand_out(
+        *(results, trials, found, plan),
+        pictured=lambda: _pictured(found, samples),
+        show=lambda: _show(trials.results, found, plan),
+    )
+
+
+def _task(trainings: list[Training]) -> bool:
+    """Whether tables say what is relevant, which either all do or none."""
+    judged = [training.rankings.calibrated is not None for training in trainings]
+    if any(judged) != all(judged):
+        table = trainings[judged.index(not judged[0])].rankings.table
+        raise table.error("some tables say which labels are relevant, and others do not.")
+    return judged[0]
+
+
+def _refuse_beside_labels(measure: Measure | None, results: Results) -> None:
+    """Refuse what has no meaning for labels that are left out in turn."""
+    if measure is not None or results.report is not None:
+        raise typer.BadParameter(
+            "--label-table compares by how well labels left out are placed: leave out --measure "
+            "and --report."
+        )
 
 
 def _chosen(names: str | None, multilabel: bool) -> list[RankerChoice]:
@@ -200,20 +183,12 @@ def _names(paths: list[Path]) -> list[str]:
     return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
 
 
-def _sample(
-    path: Path,
-    name: str,
-    reading: Reading,
-    columns: tuple[str | None, ...],
-    plan: Plan,
-) -> Sample:
-    """Read a table; the columns are those to ignore, of the groups, of names and of prose."""
+def _sample(name: str, training: Training, columns: FeatureColumns, plan: Plan) -> Sample:
+    """Return the rows to compare on; refuse those that nothing can be compared by."""
     import numpy as np
 
-    ignore, groups, text, prose = columns
-    training = read_training(path, reading, ignore, None, groups)
     rankings = training.rankings
-    features = training_features(rankings, text, prose)
+    features = training_features(rankings, columns)
     sample = Sample.of(name, rankings, features, training.groups, plan)
     refuse_measure(sample, plan)
     if sample.witnesses < plan.folds:
@@ -226,57 +201,19 @@ def _sample(
     return sample
 
 
-def _write_page(
-    path: Path, trials: Trials, found: "Comparison", samples: list[Sample], plan: Plan
-) -> None:
-    """Write the page, which looks closely at the best ranker on the first table it has."""
-    from prefero.study import write_report
-
+def _pictured(found: "Comparison", samples: list[Sample]) -> Pictured:
+    """The best ranker on the first table that has a result of every ranker."""
     focus = next(sample for sample in samples if sample.name == found.datasets[0])
-    rankers = {
+    models = {
         name: build(ranker_choice(name, focus.multilabel), focus.features) for name in found.rankers
     }
-    write_report(
-        path,
-        trials.results,
-        {sample.name: sample.source(rankers[found.best]) for sample in samples},
-        rankers,
-        groups={sample.name: sample.groups for sample in samples if sample.groups is not None},
-        focus=focus.name,
-        measure=found.measure,
-        title=f"Comparison of {'multilabel' if focus.multilabel else 'label'} rankers",
-        command=shlex.join(["prefero", *sys.argv[1:]]),
-        random_state=plan.seed,
+    return Pictured(
+        f"Comparison of {'multilabel' if focus.multilabel else 'label'} rankers",
+        focus.name,
+        models,
+        {sample.name: sample.source(models[found.best]) for sample in samples},
+        {sample.name: sample.groups for sample in samples if sample.groups is not None},
     )
-    say(f"Wrote {path}.")
-
-
-def _report(trials: Trials, found: "Comparison", plan: Plan) -> dict[str, Any]:
-    from prefero.study import summarize
-
-    return {
-        "verdict": found.verdict(),
-        "measure": plan.measure,
-        "best": found.best,
-        "not_told_apart": found.alike(),
-        "folds": plan.folds,
-        "repeats": plan.repeats,
-        "summary": list(summarize(trials.results, by=("dataset", "ranker"))),
-        "rankers": found.rankers,
-        "datasets": found.datasets,
-        "average_ranks": found.average_ranks.tolist(),
-        "test": found.test,
-        "p_value": found.p_value,
-        "posthoc": found.posthoc,
-        "pair_p_values": found.pair_p_values.tolist(),
-        "critical_difference": found.critical_difference,
-        "left_out": found.left_out,
-        "over_folds": list(found.over_folds),
-        "failed": [
-            {"ranker": ranker, "dataset": name, "reason": reason}
-            for (ranker, name), reason in trials.failed.items()
-        ],
-    }
 
 
 def _show(results: "Table", found: "Comparison", plan: Plan) -> None:
@@ -285,7 +222,10 @@ def _show(results: "Table", found: "Comparison", plan: Plan) -> None:
     datasets = list(dict.fromkeys(results["dataset"]))
     roomy = len(datasets) == 1 or len(found.rankers) <= _MOST_ROOMY
     kind = "mean ± standard deviation" if roomy else "mean (--json has deviations)"
-    console.print(f"{plan.folds}-fold cross-validation{times}: {kind}\n")
+    way = f"{plan.folds}-fold cross-validation{times}"
+    if found.measure == PLACED:
+        way = "Labels left out of the training in turn"
+    console.print(f"{way}: {kind}\n")
     shown = _one_set(results, found) if len(datasets) == 1 else _many_sets(results, datasets, found)
     console.print(shown)
     if len(datasets) > 1:
@@ -312,12 +252,7 @@ def _show(results: "Table", found: "Comparison", plan: Plan) -> None:
 
 def _one_set(results: "Table", found: "Comparison") -> Any:
     """The rankers of one data set with all measures, the best first."""
-    from prefero.study import summarize
-
-    place = {found.rankers[i]: n for n, i in enumerate(found.order)}
-    rows = sorted(
-        summarize(results, by=("ranker",)), key=lambda row: place.get(row["ranker"], len(place))
-    )
+    rows = by_place(results, found)
     columns = [name for name in _MEASURES if name in results.columns]
     measures = [name for name in columns if not all(row[name] != row[name] for row in rows)]
     # Without ties it is tau.
@@ -332,10 +267,7 @@ def _one_set(results: "Table", found: "Comparison") -> Any:
     for column, heading in zip(table.columns, ("ranker", *measures), strict=False):
         column.no_wrap = heading in ("ranker", found.measure, "average_precision")
     for row in rows:
-        cells = [
-            _cell(row, name) if roomy or name == found.measure else number(row[name])
-            for name in measures
-        ]
+        cells = [cell(row, name, deviation=roomy or name == found.measure) for name in measures]
         table.add_row(row["ranker"], *cells, *([f"{row['fit_seconds']:.2f}"] if roomy else []))
     return table
 
@@ -356,7 +288,7 @@ def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> An
     roomy = len(rankers) <= _MOST_ROOMY
     by = found.measure
     cells = {
-        (row["dataset"], row["ranker"]): _cell(row, by) if roomy else number(row[by])
+        (row["dataset"], row["ranker"]): cell(row, by, deviation=roomy)
         for row in summarize(results, by=("dataset", "ranker"))
     }
     table = plain_table(_MEASURES[by], *rankers, tight=not roomy)
@@ -364,7 +296,3 @@ def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> An
     for name in datasets:
         table.add_row(name, *(cells.get((name, ranker), "") for ranker in rankers))
     return table
-
-
-def _cell(row: dict[str, Any], measure: str) -> str:
-    return f"{number(row[measure])} ±{number(row[f'{measure}_sd'], 2)}"

@@ -7,20 +7,10 @@ from typing import Annotated
 import typer
 
 from prefero.cli.console import count, say
+from prefero.cli.groups import with_groups
 from prefero.cli.options import (
-    BudgetOption,
-    CostOption,
-    CostWeightOption,
-    CutoffOption,
     DataFile,
-    DirectionOption,
-    Format,
-    FormatOption,
-    InstanceOption,
-    LabelsOption,
     Reading,
-    Unranked,
-    UnrankedOption,
     table_out,
 )
 from prefero.cli.tables import rankings_of, read, write_rankings
@@ -43,6 +33,7 @@ class Target(StrEnum):
     CALIBRATED = "calibrated"
 
 
+@with_groups
 def convert(
     data: DataFile,
     output: Annotated[
@@ -62,24 +53,12 @@ def convert(
             "a pair; relevance, 1 or 0 a label; calibrated, one column of text '[b > a][c]'.",
         ),
     ],
-    labels: LabelsOption = None,
-    format: FormatOption = Format.RANKS,
-    higher_is_better: DirectionOption = None,
-    unranked: UnrankedOption = Unranked.UNKNOWN,
-    instance: InstanceOption = None,
-    cutoff: CutoffOption = None,
-    cost: CostOption = None,
-    cost_weight: CostWeightOption = None,
-    budget: BudgetOption = None,
+    reading: Reading,
 ) -> None:
     """Turn rankings from one form into another.
 
     All other columns are kept.
     """
-    reading = Reading(
-        *(format, labels, higher_is_better, unranked, instance),
-        *(cutoff, cost, cost_weight, budget),
-    )
     rankings = rankings_of(read(data), reading)
     write_rankings(rankings, output, to)
     n, c = rankings.ranks.shape

@@ -11,6 +11,7 @@ from prefero.cli.console import print_json, say
 from prefero.cli.options import (
     JsonOption,
     KeyFileOption,
+    ListedOption,
     ModelFile,
     NewDataFile,
     read_key,
@@ -19,6 +20,7 @@ from prefero.cli.options import (
 from prefero.cli.tables import read
 
 if TYPE_CHECKING:
+    from prefero.study import Explanation
     from prefero.tables import Table
 
 EXAMPLES = (
@@ -41,7 +43,7 @@ def explain(
             "relevant, also one label: why it is relevant, or not.",
         ),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, metavar="K", help="How many features to list.")] = 10,
+    top: ListedOption = 10,
     figure: Annotated[
         Path | None,
         typer.Option(
@@ -63,6 +65,11 @@ def explain(
     why = explain_row(ranker, X, row - 1, pair=_labels(pair, zero))
     if figure is not None:
         _draw(why, figure, top)
+    tell(why, row, top, as_json)
+
+
+def tell(why: "Explanation", row: int, top: int, as_json: bool) -> None:
+    """Print an explanation of a row, which people count from 1."""
     if as_json:
         print_json({**why.to_dict(), "row": row})
     else:

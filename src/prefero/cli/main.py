@@ -77,7 +77,8 @@ def build() -> Callable[[], Any]:
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, epilog=epilog)
         else:
-            app.command(name, epilog=epilog)(command)
+            settings = getattr(module, "SETTINGS", None)
+            app.command(name, epilog=epilog, context_settings=settings)(command)
 
     def show_version(wanted: bool) -> None:
         if wanted:
@@ -109,7 +110,10 @@ def _verdict(error: Exception) -> tuple[int, str]:
     if isinstance(error, ValueError):
         return BAD_DATA, str(error)
     if isinstance(error, MemoryError):
-        return UNEXPECTED, f"there is not enough memory for this ({error or 'no more is known'})."
+        return (
+            UNEXPECTED,
+            f"there is not enough memory for this ({str(error) or 'no more is known'}).",
+        )
     if isinstance(error, OSError | ImportError):
         return UNEXPECTED, str(error)
     return UNEXPECTED, (

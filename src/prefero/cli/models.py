@@ -39,7 +39,8 @@ def behind_columns(estimator: Any, features: "pd.DataFrame") -> Any:
     from sklearn.utils import get_tags
 
     prose = prose_columns(features)
-    if (takes_text(estimator) and not prose) or get_tags(estimator).input_tags.string:
+    knows_names = takes_text(estimator)
+    if not prose if knows_names else get_tags(estimator).input_tags.string:
         return estimator
     from sklearn.compose import ColumnTransformer
     from sklearn.preprocessing import OneHotEncoder, StandardScaler

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from prefero._names import did_you_mean
-from prefero.cli.rankers import AUTO, RANKER_NAMES
+from prefero.cli.rankers import AUTO, ORDERERS, RANKER_NAMES
 
 
 class Format(StrEnum):
@@ -22,10 +22,6 @@ class Format(StrEnum):
     LONG = "long"
     RELEVANCE = "relevance"
     CALIBRATED = "calibrated"
-
-
-# Those that also say which labels are relevant.
-CALIBRATED = (Format.RELEVANCE, Format.CALIBRATED)
 
 
 class Unranked(StrEnum):
@@ -60,6 +56,11 @@ class Measure(StrEnum):
 OF_RANKINGS = (Measure.TAU, Measure.TAU_X, Measure.RHO, Measure.TOP1)
 # Those that ask what labels are worth; rankers that can are then trained on it too.
 OF_SCORES = (Measure.REGRET, Measure.UTILITY, Measure.GAP_CLOSED)
+# Those of which less is better.
+LOSSES = (
+    *(Measure.REGRET, Measure.RANKING_LOSS, Measure.ONE_ERROR),
+    *(Measure.HAMMING_LOSS, Measure.SUBSET_LOSS),
+)
 OF_SETS = (
     *(Measure.RHO, Measure.AVERAGE_PRECISION, Measure.RANKING_LOSS, Measure.ONE_ERROR),
     *(Measure.HAMMING_LOSS, Measure.SUBSET_LOSS),
@@ -78,31 +79,6 @@ def measure_for(asked: Measure | None, multilabel: bool, costs: bool = False) ->
         what = "rankings with a zero point" if multilabel else "rankings without a zero point"
         raise typer.BadParameter(f"--measure {asked}: of {what} it is {', '.join(offered)}.")
     return asked
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How to read rankings out of a table."""
-
-    format: Format = Format.RANKS
-    labels: str | None = None
-    higher_is_better: bool | None = None
-    unranked: Unranked = Unranked.UNKNOWN
-    instance: str | None = None
-    cutoff: float | None = None
-    cost: str | None = None
-    cost_weight: float | None = None
-    budget: float | None = None
-
-    def __post_init__(self) -> None:
-        weighed = self.cost_weight is not None or self.budget is not None
-        if self.cost is None and weighed:
-            raise typer.BadParameter("which columns hold the costs? Add --cost 'cost *'.")
-        if self.cost is not None and (self.cost_weight is None) == (self.budget is None):
-            raise typer.BadParameter(
-                "--cost needs --cost-weight, how much score one unit of cost is worth, or "
-                "--budget, what a row may cost at most."
-            )
 
 
 def _existing(path: Path) -> Path:
@@ -136,7 +112,7 @@ def read_key(path: Path | None) -> bytes | None:
 
 
 def _known_ranker(name: str) -> str:
-    if name != AUTO and name not in RANKER_NAMES:
+    if name not in (AUTO, *RANKER_NAMES, *ORDERERS):
         known = (AUTO, *RANKER_NAMES)
         near = did_you_mean(name, known)
         raise typer.BadParameter(f"{name!r} is none of {', '.join(known)}{near}.")
@@ -227,6 +203,15 @@ BudgetOption = Annotated[
         help="Or what a row may cost at most: dearer labels count as little as the worst score.",
     ),
 ]
+MeanBudgetOption = Annotated[
+    float | None,
+    typer.Option(
+        "--mean-budget",
+        metavar="B",
+        help="Or what rows may cost in the mean: W is the least that makes the best labels keep to "
+        "it.",
+    ),
+]
 ModelFile = Annotated[
     Path, typer.Argument(callback=_existing, metavar="MODEL", help="What prefero train wrote.")
 ]
@@ -268,7 +253,18 @@ ModelOption = Annotated[
         callback=_known_ranker,
         autocompletion=lambda: [AUTO, *RANKER_NAMES],
         metavar="NAME",
-        help=f"{AUTO}, which combines the best of the others; or {', '.join(RANKER_NAMES)}.",
+        help=f"{AUTO}, which combines the best of the others; or {', '.join(RANKER_NAMES)}; with "
+        f"--label-table {', '.join(ORDERERS)}, or {AUTO}, the best of them for labels never seen.",
+    ),
+]
+LabelTableOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--label-table",
+        callback=lambda path: path if path is None else _existing(path),
+        metavar="FILE",
+        help="The features of the labels, by which labels never seen are ranked too: a table "
+        "with a line a label, its name in the first column.",
     ),
 ]
 SetOption = Annotated[
@@ -327,3 +323,75 @@ JobsOption = Annotated[
     int | None, typer.Option("--jobs", metavar="N", help="How much to do at a time; -1: all cores.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+FoldsOutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        callback=table_out,
+        metavar="FILE",
+        help="Write the result of every fold, a line each: .csv, .tsv, .json or .parquet.",
+    ),
+]
+PageOption = Annotated[
+    Path | None,
+    typer.Option("--report", callback=writable, metavar="PAGE", help="Write an HTML page too."),
+]
+ListedOption = Annotated[
+    int, typer.Option("--top", min=1, metavar="K", help="How many features to list.")
+]
+RepeatsOption = Annotated[
+    int, typer.Option("--repeats", min=1, help="Repetitions, each with new folds.")
+]
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """Which columns hold rankings, and what their cells mean."""
+
+    labels: LabelsOption = None
+    format: FormatOption = Format.RANKS
+    higher_is_better: DirectionOption = None
+
+
+@dataclass(frozen=True)
+class Reading(Meaning):
+    """How to read rankings out of a table."""
+
+    unranked: UnrankedOption = Unranked.UNKNOWN
+    instance: InstanceOption = None
+    cutoff: CutoffOption = None
+    cost: CostOption = None
+    cost_weight: CostWeightOption = None
+    budget: BudgetOption = None
+    mean_budget: MeanBudgetOption = None
+
+    def __post_init__(self) -> None:
+        given = (self.cost_weight, self.budget, self.mean_budget)
+        weighed = sum(one is not None for one in given)
+        if self.cost is None and weighed:
+            raise typer.BadParameter("which columns hold the costs? Add --cost 'cost *'.")
+        if self.cost is not None and weighed != 1:
+            raise typer.BadParameter(
+                "--cost needs one of --cost-weight, how much score one unit of cost is worth, "
+                "--budget, what a row may cost at most, and --mean-budget, what rows may cost in "
+                "the mean."
+            )
+
+
+@dataclass(frozen=True)
+class FeatureColumns:
+    """Which columns are no features, which hold names and which hold prose."""
+
+    ignore: IgnoreOption = None
+    text: TextOption = None
+    text_features: TextFeaturesOption = None
+
+
+@dataclass(frozen=True)
+class Results:
+    """Where the results of a comparison go."""
+
+    out: FoldsOutOption = None
+    report: PageOption = None
+    as_json: JsonOption = False

@@ -8,35 +8,31 @@ import typer
 from prefero._inference import kind_of, new_features, unseen_names
 from prefero._names import did_you_mean
 from prefero._pipelines import at_final_step, final_step, fit_final
+from prefero.cli.automatic import Effort, EffortOption, TimeLimitOption
 from prefero.cli.console import count, print_json, say
+from prefero.cli.explain import tell
+from prefero.cli.groups import with_groups
 from prefero.cli.models import parse_settings, say_unseen
 from prefero.cli.options import (
     DataFile,
-    IgnoreOption,
     JsonOption,
     KeyFileOption,
+    ListedOption,
     ModelFile,
     ModelOutOption,
     NewDataFile,
     SeedOption,
     SetOption,
-    TextFeaturesOption,
-    TextOption,
     read_key,
     table_out,
 )
 from prefero.cli.order_compare import EXAMPLES as COMPARE_EXAMPLES
 from prefero.cli.order_compare import compare
 from prefero.cli.orderers import (
-    CONSTANT,
-    ORDERERS,
     TAKE_MISSING,
-    Columns,
-    FeaturesOption,
-    GradeOption,
     GroupOption,
+    ObjectColumns,
     Objects,
-    RankOption,
     ReduceOption,
     build_orderer,
     groups_of,
@@ -44,8 +40,9 @@ from prefero.cli.orderers import (
     refuse_gaps,
     try_orderers,
 )
-from prefero.cli.rankers import AUTO
+from prefero.cli.rankers import AUTO, ORDERERS
 from prefero.cli.tables import read, write
+from prefero.cli.trials import Plan
 from prefero.exceptions import ModelFileError
 
 EXAMPLES = (
@@ -76,26 +73,24 @@ def _known_orderer(name: str) -> str:
 
 
 @order.command()
+@with_groups
 def train(
     data: DataFile,
     out: ModelOutOption,
-    group: GroupOption = None,
-    rank: RankOption = None,
-    grade: GradeOption = None,
-    features: FeaturesOption = None,
-    ignore: IgnoreOption = None,
-    text: TextOption = None,
-    text_features: TextFeaturesOption = None,
+    *,
+    columns: ObjectColumns,
     model: Annotated[
         str,
         typer.Option(
             callback=_known_orderer,
             autocompletion=lambda: [AUTO, *ORDERERS],
             metavar="NAME",
-            help=f"{', '.join(ORDERERS)}; or {AUTO}, the best of them in cross-validation.",
+            help=f"{', '.join(ORDERERS)}; or {AUTO}, the best on orders it has not seen.",
         ),
-    ] = "svm",
+    ] = AUTO,
     reduce: ReduceOption = None,
+    effort: EffortOption = Effort.BALANCED,
+    time_limit: TimeLimitOption = None,
     settings: SetOption = [],  # noqa: B006 (typer copies it)
     seed: SeedOption = 0,
     key_file: KeyFileOption = None,
@@ -110,17 +105,20 @@ def train(
     parameters = parse_settings(settings)
     if parameters and model == AUTO:
         raise typer.BadParameter("--set needs the name of one orderer: add --model.")
-    objects = read_objects(data, Columns(group, rank, grade, features, ignore, text, text_features))
+    objects = read_objects(data, columns)
+    rho = None
     if model == AUTO:
-        model, rho = _best(objects, reduce, seed)
-    else:
-        rho = _cross_validated(objects, model, reduce, seed) if not parameters else None
+        parameters = {"effort": effort.value, "time_limit": time_limit, "verbose": True}
+    elif not parameters:
+        rho = _cross_validated(objects, model, reduce, seed)
     orderer = build_orderer(model, objects.X, reduce=reduce, settings=parameters, seed=seed)
     refuse_gaps(objects, orderer, model)
     try:
         trained = fit_final(orderer, objects.X, objects.ranks, groups=objects.groups)
     except ValueError as error:
         raise objects.table.error(str(error)) from error
+    if model == AUTO:
+        model, rho = _chosen(final_step(trained))
     prefero.save(trained, out, key=read_key(key_file))
     if as_json:
         print_json(
@@ -150,7 +148,7 @@ def _cross_validated(objects: Objects, name: str, reduce: int | None, seed: int)
     folds = min(_FOLDS, objects.witnesses)
     if folds < 2 or (objects.groups is None and folds < _FOLDS):
         return None
-    trials = try_orderers([name], [objects], folds=folds, reduce=reduce, seed=seed)
+    trials = try_orderers([name], [objects], Plan(folds=folds, seed=seed), reduce=reduce)
     for reason in trials.failed.values():
         say(f"It could not be cross-validated: {reason}")
     values: Any = trials.results["rho"] if len(trials.results) else []
@@ -158,32 +156,20 @@ def _cross_validated(objects: Objects, name: str, reduce: int | None, seed: int)
     return sum(known) / len(known) if known else None
 
 
-def _best(objects: Objects, reduce: int | None, seed: int) -> tuple[str, float | None]:
-    """The orderer with the best mean rho in cross-validation, and that rho."""
-    import numpy as np
-
-    folds = min(_FOLDS, objects.witnesses)
-    if folds < 2:
-        say("Too few orders to choose by: svm.")
-        return "svm", None
-    trials = try_orderers(ORDERERS, [objects], folds=folds, reduce=reduce, seed=seed)
-    for (name, _), reason in trials.failed.items():
-        say(f"{name} is left out: {reason}")
-    means = {
-        name: float(np.nanmean(rows["rho"]))
-        for (name,), rows in (
-            trials.results.groups("ranker") if len(trials.results) else {}
-        ).items()
-        if not np.isnan(rows["rho"]).all()
-    }
-    if not means:
-        raise objects.table.error("no orderer could be trained and measured.")
-    say("rho in cross-validation:")
-    best = max(means, key=lambda name: means[name])
-    for name, value in means.items():
-        say(f"  {name:<12}{value:>7.3f}{'  <- chosen' if name == best else ''}")
-    say(f"  {CONSTANT:<12}{0:>7.3f}  (all objects tied)")
-    return best, means[best]
+def _chosen(orderer: Any) -> tuple[str, float | None]:
+    """The orderer that was chosen, and its mean rho on orders not seen, if they were enough."""
+    for line in orderer.left_out_:
+        say(f"{line['ranker']} is left out: {line['why']}.")
+    name = orderer.chosen_name_
+    if orderer.gain_ != orderer.gain_:
+        say(f"Too few orders to choose by: {name}.")
+        return name, None
+    say("rho on orders not seen:")
+    held_out = {line["ranker"]: line["held_out"] for line in orderer.leaderboard_}
+    width = max(map(len, held_out)) + 2
+    for tried, value in held_out.items():
+        say(f"  {tried:<{width}}{value:>7.3f}{'  <- chosen' if tried == name else ''}")
+    return name, float(held_out[name])
 
 
 @order.command()
@@ -236,7 +222,7 @@ def explain(
         ),
     ] = None,
     group: GroupOption = None,
-    top: Annotated[int, typer.Option(min=1, metavar="K", help="How many features to list.")] = 10,
+    top: ListedOption = 10,
     key_file: KeyFileOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -253,10 +239,7 @@ def explain(
     groups = groups_of(table, group or table.declared.group)
     other = None if against is None else against - 1
     why = explain_objects(trained, X, row - 1, other, groups=groups)
-    if as_json:
-        print_json({**why.to_dict(), "row": row})
-    else:
-        print(why.to_text(top).replace(f"Row {row - 1}:", f"Row {row}:", 1))
+    tell(why, row, top, as_json)
 
 
 def load_orderer(path: Path, key: bytes | None = None) -> Any:

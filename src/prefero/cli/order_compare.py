@@ -1,37 +1,20 @@
 """prefero order compare: which orderer is best on some tables of objects."""
 
-import shlex
-import sys
 from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from prefero.cli.console import page, plain_table, print_json, say
-from prefero.cli.options import (
-    DataFiles,
-    IgnoreOption,
-    JobsOption,
-    JsonOption,
-    SeedOption,
-    TextFeaturesOption,
-    TextOption,
-    table_out,
-    writable,
-)
+from prefero.cli.comparison import Pictured, by_place, cell, hand_out, say_failures
+from prefero.cli.console import page, plain_table, say
+from prefero.cli.groups import with_groups
+from prefero.cli.options import DataFiles, JobsOption, RepeatsOption, Results, SeedOption
 from prefero.cli.orderers import (
     CONSTANT,
     LIGHTGBM,
-    ORDERERS,
-    Columns,
-    FeaturesOption,
     FoldsOption,
-    GradeOption,
-    GroupOption,
+    ObjectColumns,
     Objects,
-    OrderTrials,
-    RankOption,
     ReduceOption,
     build_orderer,
     chosen_orderers,
@@ -39,11 +22,11 @@ from prefero.cli.orderers import (
     source,
     try_orderers,
 )
-from prefero.cli.tables import write
-from prefero.exceptions import DataError
+from prefero.cli.rankers import ORDERERS
+from prefero.cli.trials import Plan
 
 if TYPE_CHECKING:
-    from prefero.study import Comparison
+    from prefero.study import Comparison, Table
 
 EXAMPLES = ("prefero order compare mq2008.txt --orderers svm,trees,lightgbm --report page.html",)
 
@@ -60,15 +43,11 @@ class OrderMeasure(StrEnum):
     MRR = "mrr"
 
 
+@with_groups
 def compare(
     data: DataFiles,
-    group: GroupOption = None,
-    rank: RankOption = None,
-    grade: GradeOption = None,
-    features: FeaturesOption = None,
-    ignore: IgnoreOption = None,
-    text: TextOption = None,
-    text_features: TextFeaturesOption = None,
+    *,
+    columns: ObjectColumns,
     orderers: Annotated[
         str | None,
         typer.Option(
@@ -86,130 +65,57 @@ def compare(
         ),
     ] = OrderMeasure.RHO,
     folds: FoldsOption = 5,
-    repeats: Annotated[int, typer.Option(min=1, help="Repetitions, each with new folds.")] = 1,
+    repeats: RepeatsOption = 1,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            *("--out", "-o"),
-            callback=table_out,
-            metavar="FILE",
-            help="Write the result of every fold, a line each: .csv, .tsv, .json or .parquet.",
-        ),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(callback=writable, metavar="PAGE", help="Write an HTML page too."),
-    ] = None,
-    as_json: JsonOption = False,
+    results: Results,
 ) -> None:
     """Say which orderer is best on some tables of objects.
 
     All are cross-validated on the same folds, which divide no group.
     """
-    from prefero.study import compare as judge
-
-    columns = Columns(group, rank, grade, features, ignore, text, text_features)
+    plan = Plan(folds=folds, repeats=repeats, seed=seed)
     tables = [read_objects(path, columns) for path in data]
     for objects in tables:
         if objects.witnesses < folds:
             what = "objects" if objects.groups is None else "groups"
             raise objects.table.error(f"too few {what} for {folds} folds: {objects.witnesses}.")
-    names = chosen_orderers(orderers)
-    trials = try_orderers(
-        names, tables, folds=folds, reduce=reduce, repeats=repeats, seed=seed, jobs=jobs
+    trials = try_orderers(chosen_orderers(orderers), tables, plan, reduce=reduce, jobs=jobs)
+    say_failures(trials)
+    found = trials.judged(measure)
+    hand_out(
+        *(results, trials, found, plan),
+        pictured=lambda: _pictured(found, tables, reduce, seed),
+        show=lambda: _show(trials.results, found, folds),
     )
-    for (name, table), reason in trials.failed.items():
-        say(f"{name} has no result on {table}: {reason}")
-    if not len(trials.results):
-        raise DataError("no orderer could be trained and measured.")
-    found = judge(trials.results, measure=measure)
-    if out is not None:
-        write(trials.results.to_frame(), out)
-    if report is not None:
-        _write_page(report, trials, found, tables, reduce, seed)
-    if as_json:
-        print_json(_report(trials, found, folds, repeats))
-    else:
-        _show(trials, found, folds)
 
 
-def _write_page(
-    path: Path,
-    trials: OrderTrials,
-    found: "Comparison",
-    tables: list[Objects],
-    reduce: int | None,
-    seed: int,
-) -> None:
-    """Write the page, which looks closely at the best orderer on the first table it has."""
-    from prefero.study import write_report
-
+def _pictured(
+    found: "Comparison", tables: list[Objects], reduce: int | None, seed: int
+) -> Pictured:
+    """The best orderer on the first table that has a result of every orderer."""
     focus = next(objects for objects in tables if objects.name == found.datasets[0])
-    models = {
-        name: build_orderer(
-            name, focus.X, reduce=None if name in (CONSTANT, LIGHTGBM) else reduce, seed=seed
-        )
-        for name in found.rankers
-    }
-    write_report(
-        path,
-        trials.results,
+    return Pictured(
+        "Comparison of orderers",
+        focus.name,
+        {name: build_orderer(name, focus.X, reduce=reduce, seed=seed) for name in found.rankers},
         {objects.name: source(objects) for objects in tables},
-        models,
-        groups={objects.name: objects.groups for objects in tables if objects.groups is not None},
-        focus=focus.name,
-        measure=found.measure,
-        title="Comparison of orderers",
-        command=shlex.join(["prefero", *sys.argv[1:]]),
-        random_state=seed,
+        {objects.name: objects.groups for objects in tables if objects.groups is not None},
     )
-    say(f"Wrote {path}.")
 
 
-def _report(trials: OrderTrials, found: "Comparison", folds: int, repeats: int) -> dict[str, Any]:
-    from prefero.study import summarize
-
-    return {
-        **{"verdict": found.verdict(), "measure": found.measure, "best": found.best},
-        **{"not_told_apart": found.alike(), "folds": folds, "repeats": repeats},
-        "summary": list(summarize(trials.results, by=("dataset", "ranker"))),
-        "failed": [
-            {"orderer": name, "dataset": table, "reason": reason}
-            for (name, table), reason in trials.failed.items()
-        ],
-    }
-
-
-def _show(trials: OrderTrials, found: "Comparison", folds: int) -> None:
-    from prefero.study import summarize
-
+def _show(results: "Table", found: "Comparison", folds: int) -> None:
     console = page()
     console.print(
         f"{folds}-fold cross-validation that divides no group: mean over groups and folds\n"
     )
-    place = {found.rankers[i]: n for n, i in enumerate(found.order)}
-    measures = [name for name in _HEADINGS if name in trials.results.columns]
-    for dataset in dict.fromkeys(trials.results["dataset"]):
-        rows = sorted(
-            summarize(trials.results.where(dataset=dataset), by=("ranker",)),
-            key=lambda row: place.get(row["ranker"], len(place)),
-        )
+    measures = [name for name in _HEADINGS if name in results.columns]
+    for dataset in dict.fromkeys(results["dataset"]):
         table = plain_table(dataset, *(_HEADINGS[name] for name in measures), "seconds")
-        for row in rows:
-            cells = [_cell(row, name, name == found.measure) for name in measures]
+        for row in by_place(results.where(dataset=dataset), found):
+            cells = [cell(row, name, deviation=name == found.measure) for name in measures]
             table.add_row(row["ranker"], *cells, f"{row['fit_seconds']:.2f}")
         console.print(table)
         console.print()
     say(f"{CONSTANT} ties all objects: what a random order gets.")
     say(found.verdict())
-
-
-def _cell(row: dict[str, Any], measure: str, judged: bool) -> str:
-    if row[measure] != row[measure]:
-        return ""
-    deviation = row[f"{measure}_sd"]
-    return f"{row[measure]:.3f}" + (
-        f" ±{deviation:.2f}" if judged and deviation == deviation else ""
-    )

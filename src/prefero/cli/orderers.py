@@ -1,6 +1,5 @@
 """Orderers as commands train them, and objects as commands find them in tables."""
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,26 +9,19 @@ import typer
 
 from prefero._inference import refuse_missing, takes_missing
 from prefero._names import did_you_mean
-from prefero._progress import reporting
 from prefero.cli.features import features_of
 from prefero.cli.models import behind_columns, refuse_unknown
+from prefero.cli.options import FeatureColumns, IgnoreOption, TextFeaturesOption, TextOption
+from prefero.cli.rankers import AUTO, ORDERERS, make_orderer
 from prefero.cli.tables import read
+from prefero.cli.trials import Plan, Trial, Trials, cross_validate
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from prefero._typing import Values
-    from prefero.study import Table as Results
     from prefero.tables import Table
 
-ORDERERS = {
-    "svm": "RankSVMOrderer",
-    "order-svm": "OrderSVMOrderer",
-    "regression": "ExpectedRankOrderer",
-    "rankboost": "RankBoostOrderer",
-    "cohen": "CohenOrderer",
-    "trees": "BoostingOrderer",
-}
 CONSTANT, LIGHTGBM = "constant", "lightgbm"
 # What to train where numbers are missing.
 TAKE_MISSING = "--model rankboost or trees"
@@ -70,16 +62,21 @@ FoldsOption = Annotated[
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Which columns of a table mean what."""
+class ObjectColumns:
+    """Which columns of a table say what of objects."""
 
-    group: str | None = None
-    rank: str | None = None
-    grade: str | None = None
-    features: str | None = None
-    ignore: str | None = None
-    text: str | None = None
-    prose: str | None = None
+    group: GroupOption = None
+    rank: RankOption = None
+    grade: GradeOption = None
+    features: FeaturesOption = None
+    ignore: IgnoreOption = None
+    text: TextOption = None
+    text_features: TextFeaturesOption = None
+
+    @property
+    def of_features(self) -> FeatureColumns:
+        """Those that say what of features."""
+        return FeatureColumns(self.ignore, self.text, self.text_features)
 
 
 @dataclass(frozen=True)
@@ -104,7 +101,7 @@ class Objects:
         return len(self.ranks) if self.groups is None else self.orders
 
 
-def read_objects(data: Path, columns: Columns) -> Objects:
+def read_objects(data: Path, columns: ObjectColumns) -> Objects:
     """Read objects from a table; a file of graded objects names its columns itself."""
     from prefero.ordering import ranks_in_groups
 
@@ -124,7 +121,7 @@ def read_objects(data: Path, columns: Columns) -> Objects:
     names = [name for name in table.columns(columns.features or "*") if name not in used]
     if not names:
         raise table.error("no column is left as a feature to learn from.")
-    X = features_of(table, names, columns.text, len(table.frame), columns.prose)
+    X = features_of(table, names, columns.of_features, len(table.frame))
     numbered = X.set_axis(range(1, len(X) + 1))
     return Objects(data.stem, table, numbered, ranks, None if grade is None else values, groups)
 
@@ -146,8 +143,8 @@ def build_orderer(
     import prefero
     from prefero.study import ConstantOrderer, LightGBMOrderer
 
-    peers = {CONSTANT: ConstantOrderer, LIGHTGBM: LightGBMOrderer}
-    orderer = peers[name]() if name in peers else getattr(prefero, ORDERERS[name])()
+    peers = {CONSTANT: ConstantOrderer, LIGHTGBM: LightGBMOrderer, AUTO: prefero.AutoOrderer}
+    orderer = peers[name]() if name in peers else make_orderer(name)
     given = dict(settings or {})
     of_reducer = {
         key.removeprefix(_REDUCE): given.pop(key) for key in [*given] if key.startswith(_REDUCE)
@@ -156,7 +153,7 @@ def build_orderer(
     if seed is not None and "random_state" in orderer.get_params(deep=False):
         given = {"random_state": seed} | given
     model = behind_columns(orderer.set_params(**given), X)
-    if reduce is None and not of_reducer:
+    if name in peers or (reduce is None and not of_reducer):
         return model
     reducer = prefero.RankCorrelationReducer(reduce)
     refuse_unknown(of_reducer, reducer)
@@ -181,7 +178,7 @@ def chosen_orderers(names: str | None) -> list[str]:
     if names is None:
         return [CONSTANT, *ORDERERS]
     wanted = [name.strip() for name in names.split(",")]
-    known = (*ORDERERS, LIGHTGBM, CONSTANT)
+    known = (*ORDERERS, AUTO, LIGHTGBM, CONSTANT)
     for name in wanted:
         if name not in known:
             near = did_you_mean(name, known)
@@ -189,54 +186,29 @@ def chosen_orderers(names: str | None) -> list[str]:
     return list(dict.fromkeys((CONSTANT, *wanted)))
 
 
-@dataclass
-class OrderTrials:
-    """The results of all orderers; by orderer and table why there is none; and the models."""
-
-    results: "Results"
-    failed: dict[tuple[str, str], str]
-
-
 def try_orderers(
     names: Iterable[str],
     tables: Iterable[Objects],
+    plan: Plan,
     *,
-    folds: int,
     reduce: int | None = None,
-    repeats: int = 1,
-    seed: int = 0,
     jobs: int | None = None,
-    quiet: bool = False,
-) -> OrderTrials:
-    """Cross-validate orderers on tables, with the same folds for all; no group is divided."""
-    from prefero.study import Table as Results
-    from prefero.study import run_experiment
+) -> Trials:
+    """Cross-validate orderers on tables; no group is divided."""
+    trials = [_trial(name, objects, reduce, plan.seed) for objects in tables for name in names]
+    return cross_validate(trials, plan, noun="orderer", jobs=jobs)
 
-    runs = [(objects, name) for objects in tables for name in names]
-    trials = OrderTrials(Results([]), {})
-    total = len(runs) * folds * repeats
-    with reporting(None if quiet else "auto", total, what="Cross-validating") as advance:
-        for objects, name in runs:
-            own = reduce if name not in (CONSTANT, LIGHTGBM) else None
-            model = build_orderer(name, objects.X, reduce=own, seed=seed)
-            try:
-                refuse_gaps(objects, model, name)
-                with warnings.catch_warnings():
-                    # Folds lack what the table holds: no news for its owner.
-                    warnings.simplefilter("ignore")
-                    trials.results += run_experiment(
-                        {name: model},
-                        {objects.name: source(objects)},
-                        n_splits=folds,
-                        n_repeats=repeats,
-                        groups=None if objects.groups is None else {objects.name: objects.groups},
-                        random_state=seed,
-                        n_jobs=jobs,
-                        progress=lambda *_: advance(),
-                    )
-            except ValueError as error:
-                trials.failed[name, objects.name] = str(error)
-    return trials
+
+def _trial(name: str, objects: Objects, reduce: int | None, seed: int) -> Trial:
+    model = build_orderer(name, objects.X, reduce=reduce, seed=seed)
+    return Trial(
+        name,
+        objects.name,
+        model,
+        source(objects),
+        lambda: refuse_gaps(objects, model, name),
+        objects.groups,
+    )
 
 
 def source(objects: Objects) -> tuple[Any, ...]:

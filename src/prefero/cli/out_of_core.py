@@ -10,7 +10,7 @@ import typer
 
 from prefero.cli.console import count, say
 from prefero.cli.models import refuse_unknown
-from prefero.cli.options import Format, Reading
+from prefero.cli.options import FeatureColumns, Format, Reading
 from prefero.cli.rankers import AUTO, ranker_choice
 from prefero.cli.tables import rankings_of
 
@@ -31,12 +31,21 @@ _MOST_LEAVES = 20_000
 
 
 @dataclass(frozen=True)
-class Columns:
-    """What the columns of a large table are."""
+class LargeTable:
+    """A Parquet file or a folder of some, and what its columns are."""
 
+    path: Path
     reading: Reading
-    ignore: str | None
+    features: FeatureColumns
     weights: str | None
+
+    def __post_init__(self) -> None:
+        if self.reading.format not in (Format.RANKS, Format.SCORES):
+            raise typer.BadParameter("--out-of-core reads --format ranks and scores.")
+        if self.reading.labels is None:
+            raise typer.BadParameter("which columns hold the rankings? Add --labels 'y_*'.")
+        if self.features.text or self.features.text_features:
+            raise typer.BadParameter("--out-of-core takes features that are numbers, no text.")
 
 
 @dataclass
@@ -50,8 +59,7 @@ class TrainedInParts:
 
 
 def train_in_parts(
-    data: Path,
-    columns: Columns,
+    table: LargeTable,
     model: str,
     parameters: dict[str, Any],
     seed: int,
@@ -65,11 +73,7 @@ def train_in_parts(
     name = MODELS[0] if model == AUTO else model
     if name not in MODELS:
         raise typer.BadParameter(f"--out-of-core knows the models {', '.join(MODELS)}.")
-    if columns.reading.format not in (Format.RANKS, Format.SCORES):
-        raise typer.BadParameter("--out-of-core reads --format ranks and scores.")
-    if columns.reading.labels is None:
-        raise typer.BadParameter("which columns hold the rankings? Add --labels 'y_*'.")
-    parts = row_groups(data)
+    parts = row_groups(table.path)
     ranker = ranker_choice(name).make()
     refuse_unknown(parameters, ranker)
     own = {"random_state": seed} if "random_state" in ranker.get_params() else {}
@@ -82,17 +86,18 @@ def train_in_parts(
         trainer = DistributedLabelRanker(
             ranker, client=False, n_jobs=jobs, folder=folder, progress="auto"
         )
-        blocks = Blocks.later([Later(read_part, (part, columns)) for part in parts])
+        blocks = Blocks.later([Later(read_part, (part, table)) for part in parts])
         fitted = trainer.fit_blocks(blocks).to_local()
     return TrainedInParts(fitted, name, rows, time.perf_counter() - start)
 
 
-def read_part(part: "RowGroup", columns: Columns) -> dict[str, Any]:
+def read_part(part: "RowGroup", whole: LargeTable) -> dict[str, Any]:
     """Return what a ranker is fitted to, from one part of a large table."""
     table = part.read()
-    ignored = [] if columns.ignore is None else table.columns(columns.ignore)
-    weight = None if columns.weights is None else table.column(columns.weights)
-    rankings = rankings_of(table.without(weight, *ignored), columns.reading)
+    ignore = whole.features.ignore
+    ignored = [] if ignore is None else table.columns(ignore)
+    weight = None if whole.weights is None else table.column(whole.weights)
+    rankings = rankings_of(table.without(weight, *ignored), whole.reading)
     features = rankings.table.features(rankings.features)
     return {
         "X": features.iloc[rankings.rows],

@@ -16,12 +16,14 @@ from prefero._inference import (
     rows_at_a_time,
     unseen_names,
 )
-from prefero._pipelines import final_step
+from prefero._pipelines import at_final_step, final_step
 from prefero.cli.console import say
+from prefero.cli.label_tables import other_labels
 from prefero.cli.models import say_unseen
 from prefero.cli.options import (
     JsonOption,
     KeyFileOption,
+    LabelTableOption,
     ModelFile,
     NewDataFile,
     OutOption,
@@ -35,22 +37,24 @@ EXAMPLES = (
     "cat new.csv | prefero predict model.prefero - --output scores --json",
 )
 
+FormOption = Annotated[
+    Form | None,
+    typer.Option(
+        "--output",
+        metavar="FORM",
+        help="ranks (1 is best) or scores (larger is better), a column a label; order, text "
+        "'b > a > c'; pairs, a line a pair, with its probability if the model has one. Of "
+        "models that know what is relevant also relevant, 1 or 0 a label; and calibrated, "
+        "text '[b > a][c]', the relevant first, which is their default; else ranks.",
+        show_default=False,
+    ),
+]
+
 
 def predict(
     model: ModelFile,
     data: NewDataFile,
-    form: Annotated[
-        Form | None,
-        typer.Option(
-            "--output",
-            metavar="FORM",
-            help="ranks (1 is best) or scores (larger is better), a column a label; order, text "
-            "'b > a > c'; pairs, a line a pair, with its probability if the model has one. Of "
-            "models that know what is relevant also relevant, 1 or 0 a label; and calibrated, "
-            "text '[b > a][c]', the relevant first, which is their default; else ranks.",
-            show_default=False,
-        ),
-    ] = None,
+    form: FormOption = None,
     top: Annotated[
         int | None, typer.Option(min=1, metavar="K", help="Leave out all but the first K labels.")
     ] = None,
@@ -73,6 +77,7 @@ def predict(
         str | None,
         typer.Option(metavar="COLUMNS", help="Columns of NEW to copy into the output, as an id."),
     ] = None,
+    label_table: LabelTableOption = None,
     out: OutOption = None,
     key_file: KeyFileOption = None,
     as_json: JsonOption = False,
@@ -81,25 +86,32 @@ def predict(
     trained = load_ranker(model, read_key(key_file))
     ranker = final_step(trained)
     form = _form_for(ranker, form)
-    if reliability and not hasattr(ranker, "predict_reliability"):
-        raise typer.BadParameter(f"The model in {model} is not calibrated: train it again.")
-    if first_set is not None and not hasattr(ranker, "predict_first_set"):
-        raise typer.BadParameter("--first-set needs a model that --model auto made.")
     sure = Sureness(reliability, first_set)
+    asked = ranker if label_table is None else other_labels(ranker, label_table)
+    _refuse_unsure(asked, sure, model)
     n_rows = 0
     unseen: dict[str, Counter[str]] = {}
     with writing(out or Path("-"), as_json=as_json) as write:
-        for table in read_in_parts(data, rows_at_a_time(ranker, form)):
+        for table in read_in_parts(data, rows_at_a_time(asked, form)):
             X = new_features(trained, table)
             for column, names in unseen_names(trained, X).items():
                 unseen.setdefault(column, Counter()).update(names)
-            write(predictions(trained, X, table, form, top, keep, sure))
+            reaching = at_final_step(trained, X)[1]
+            write(predictions(asked, reaching, table, form, top, keep, sure))
             n_rows += len(table.frame)
     say_unseen(unseen)
     if form is Form.SCORES:
         say("Scores order the labels of a row; they are not in the unit of the training data.")
     if out is not None:
         say(f"Wrote the {form} of {n_rows} predictions to {out}.")
+
+
+def _refuse_unsure(ranker: Any, sure: Sureness, model: Path) -> None:
+    """Refuse to say how sure a model is that does not know."""
+    if sure.reliability and not hasattr(ranker, "predict_reliability"):
+        raise typer.BadParameter(f"The model in {model} is not calibrated: train it again.")
+    if sure.first_set is not None and not hasattr(ranker, "predict_first_set"):
+        raise typer.BadParameter("--first-set needs a model that --model auto made.")
 
 
 def _form_for(ranker: Any, asked: Form | None) -> Form:

@@ -44,9 +44,30 @@ MULTILABEL_RANKERS = (
     RankerChoice("calibrated", "CalibratedMultilabelRanker", "label ranker with a zero point"),
 )
 
+# Those that order objects, and labels that have features.
+ORDERERS = {
+    "svm": "RankSVMOrderer",
+    "order-svm": "OrderSVMOrderer",
+    "regression": "ExpectedRankOrderer",
+    "rankboost": "RankBoostOrderer",
+    "cohen": "CohenOrderer",
+    "trees": "BoostingOrderer",
+}
+
 AUTO = "auto"
 AUTOMATIC = RankerChoice(AUTO, "AutoLabelRanker", "automatic ranker")
+AUTOMATIC_MULTILABEL = RankerChoice(AUTO, "AutoMultilabelRanker", "automatic ranker")
 RANKER_NAMES = tuple(dict.fromkeys(choice.name for choice in (*RANKERS, *MULTILABEL_RANKERS)))
+
+
+def make_orderer(name: str) -> Any:
+    """Return an untrained orderer with its default parameters, or say which there are."""
+    import prefero
+
+    if name not in ORDERERS:
+        near = did_you_mean(name, ORDERERS)
+        raise BadParameter(f"{name!r} is none of the orderers: {', '.join(ORDERERS)}{near}.")
+    return getattr(prefero, ORDERERS[name])()
 
 
 def rankers_for(multilabel: bool) -> tuple[RankerChoice, ...]:
@@ -56,7 +77,8 @@ def rankers_for(multilabel: bool) -> tuple[RankerChoice, ...]:
 
 def ranker_choice(name: str, multilabel: bool = False) -> RankerChoice:
     """Return a choice of a task by its name, or say which there are."""
-    choices = rankers_for(multilabel) if multilabel else (*RANKERS, AUTOMATIC)
+    own = AUTOMATIC_MULTILABEL if multilabel else AUTOMATIC
+    choices = (*rankers_for(multilabel), own)
     for choice in choices:
         if choice.name == name:
             return choice

@@ -13,35 +13,50 @@ from prefero.cli.options import writable
 
 EXAMPLES = (
     "prefero reproduce cheng2009 --quick --jobs 2",
+    "prefero reproduce cheng2009 --data openml --sets iris wine",
     "prefero reproduce dekel2003 --data benchmarks --output dekel2003.md",
     "prefero reproduce real --folder cells",
 )
+# What this command does not know is for the script, which has options of its own.
+SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 RESULTS = Path("reproduction-results")
 
 
 class Paper(StrEnum):
-    """A paper that Prefero implements; or real preferences, or rankings with ties."""
+    """A paper that Prefero implements, or another benchmark: the name of its script."""
 
     CHENG2009 = "cheng2009"
     DESA2017 = "desa2017"
     BRINKER2007 = "brinker2007"
     DEKEL2003 = "dekel2003"
     KAMISHIMA2006 = "kamishima2006"
+    KEBI = "kebi"
     REAL = "real"
     TIES = "ties"
+    AUTOMATIC = "automatic"
+    ASLIB = "aslib"
+    MULTILABEL = "multilabel"
+    LABEL_FEATURES = "label_features"
+    MQ2008 = "mq2008"
 
 
 def reproduce(
+    context: typer.Context,
     paper: Annotated[
         Paper,
         typer.Argument(
-            help="The paper; or real: rankings that people, fields and solvers gave; or ties."
+            help="A paper; or what it compares: kebi, every ranker on the papers' sets; real, "
+            "rankings that people, fields and solvers gave; ties; the automatic ranker; aslib; "
+            "multilabel; label_features; mq2008."
         ),
     ],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions, small sets.")] = False,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The folder of the data; else PREFERO_DATA."),
+        typer.Option(
+            metavar="DIR",
+            help="The folder of the data; else PREFERO_DATA. openml: download sets by name.",
+        ),
     ] = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="How much to do at a time.")] = None,
     folder: Annotated[
@@ -60,14 +75,14 @@ def reproduce(
 ) -> None:
     """Repeat a paper's experiments, ours beside theirs.
 
-    The tables are printed, and written as a page of text and as CSV, one file each. This is the
-    script of that name in the folder reproduction of Prefero's source.
+    The tables are printed, and written as a page of text and as CSV, one file each. Options that
+    are not listed here go to the script of that name, such as --sets iris wine.
     """
     script = find_script(paper)
     if output is None:
         output = RESULTS / f"{paper}.md"
     options = {"--data": data, "--jobs": jobs, "--folder": folder, "--output": output}
-    arguments = [str(script), *(["--quick"] if quick else [])]
+    arguments = [str(script), *(["--quick"] if quick else []), *context.args]
     for name, value in options.items():
         arguments += [] if value is None else [name, str(value)]
     # From here on this process is the script, as if python had been given it.
@@ -77,14 +92,13 @@ def reproduce(
 
 
 def find_script(paper: Paper) -> Path:
-    """Return the script of a paper: beside the installed sources, or in the current folder."""
-    beside_sources = Path(prefero.__file__).parents[2]
-    for root in (beside_sources, Path.cwd()):
-        script = root / "reproduction" / f"{paper}.py"
+    """Return the script of a paper: inside the installed package, or in the source beside it."""
+    package = Path(prefero.__file__).parent
+    for folder in (package / "reproduction", package.parents[1] / "reproduction"):
+        script = folder / f"{paper}.py"
         if script.is_file():
             return script
     raise FileNotFoundError(
-        f"there is no reproduction/{paper}.py here: the papers' scripts come with the source of "
-        f"Prefero {prefero.__version__}, not with the installed package. Unpack the source and "
-        "run this command in its folder."
+        f"The script {paper}.py is missing in {package / 'reproduction'}: install Prefero "
+        f"{prefero.__version__} anew."
     )

@@ -65,7 +65,7 @@ def serve(
     """Answer requests for rankings by HTTP, with a page to try."""
     from prefero._optional import require
 
-    for package in ("fastapi", "uvicorn"):
+    for package in ("fastapi", "orjson", "uvicorn"):
         require(package, extra="serve", purpose="The service")
     from prefero.serve._running import run
 

@@ -56,11 +56,15 @@ def rankings_of(table: "Table", reading: Reading) -> "Rankings":
             f"--format {reading.format} needs --higher-is-better or --lower-is-better."
         )
     asked = asdict(reading)
-    cost, weight, budget = (asked.pop(name) for name in ("cost", "cost_weight", "budget"))
+    cost, weight = asked.pop("cost"), asked.pop("cost_weight")
+    budgets = {name: asked.pop(name) for name in ("budget", "mean_budget")}
     rankings = read_rankings(table, **asked)
     if cost is None:
         return rankings
-    return with_costs(rankings, cost, weight=weight, budget=budget)
+    weighed = with_costs(rankings, cost, weight=weight, **budgets)
+    if reading.mean_budget is not None:
+        say(f"{table.source}: one unit of cost is worth {weighed.cost_weight:.4g} of score.")
+    return weighed
 
 
 def write(frame: "pd.DataFrame", path: Path) -> None:

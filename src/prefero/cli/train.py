@@ -12,45 +12,33 @@ from prefero.cli.automatic import (
     EffortOption,
     Found,
     TimeLimitOption,
-    choose,
     fit_automatic,
-    measure_of_automatic,
 )
 from prefero.cli.console import count, print_json, say
 from prefero.cli.features import training_features
+from prefero.cli.groups import with_groups
+from prefero.cli.label_tables import LabelTable
 from prefero.cli.models import build, fit, parse_settings
 from prefero.cli.options import (
     OF_SCORES,
-    BudgetOption,
-    CostOption,
-    CostWeightOption,
-    CutoffOption,
     DataFile,
-    DirectionOption,
-    Format,
-    FormatOption,
+    FeatureColumns,
     GroupsOption,
-    IgnoreOption,
-    InstanceOption,
     JobsOption,
     JsonOption,
     KeyFileOption,
-    LabelsOption,
-    Measure,
+    LabelTableOption,
+    Meaning,
     MeasureOption,
     ModelOption,
     ModelOutOption,
     Reading,
     SeedOption,
     SetOption,
-    TextFeaturesOption,
-    TextOption,
-    Unranked,
-    UnrankedOption,
     measure_for,
     read_key,
 )
-from prefero.cli.out_of_core import Columns, OutOfCoreOption, tell, train_in_parts
+from prefero.cli.out_of_core import LargeTable, OutOfCoreOption, tell, train_in_parts
 from prefero.cli.rankers import AUTO, RankerChoice, ranker_choice
 from prefero.cli.tables import rankings_of, read
 from prefero.cli.trials import Plan, Sample, wonder_about_leaks
@@ -78,35 +66,29 @@ class Trained:
     rows: int
     labels: list[str]
     features: list[str]
-    measure: Measure
+    measure: str
     cross_validated: dict[str, float]
     verdict: str | None
 
 
+@with_groups
 def train(
     data: DataFile,
     out: ModelOutOption,
-    labels: LabelsOption = None,
-    format: FormatOption = Format.RANKS,
-    higher_is_better: DirectionOption = None,
+    *,
+    meaning: Meaning,
     model: ModelOption = AUTO,
     measure: MeasureOption = None,
     settings: SetOption = [],  # noqa: B006 (typer copies it)
-    ignore: IgnoreOption = None,
-    text: TextOption = None,
-    text_features: TextFeaturesOption = None,
+    label_table: LabelTableOption = None,
+    columns: FeatureColumns,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="How much each row counts.")
     ] = None,
     groups: GroupsOption = None,
     effort: EffortOption = Effort.BALANCED,
     time_limit: TimeLimitOption = None,
-    unranked: UnrankedOption = Unranked.UNKNOWN,
-    instance: InstanceOption = None,
-    cutoff: CutoffOption = None,
-    cost: CostOption = None,
-    cost_weight: CostWeightOption = None,
-    budget: BudgetOption = None,
+    reading: Reading,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
     key_file: KeyFileOption = None,
@@ -119,34 +101,33 @@ def train(
     parameters = parse_settings(settings)
     if parameters and model == AUTO and not out_of_core:
         raise typer.BadParameter("--set needs the name of one ranker: add --model.")
-    reading = Reading(
-        *(format, labels, higher_is_better, unranked, instance),
-        *(cutoff, cost, cost_weight, budget),
-    )
     if out_of_core:
-        columns = Columns(reading, ignore, weights)
-        trained = train_in_parts(data, columns, model, parameters, seed, jobs)
+        large = LargeTable(data, reading, columns, weights)
+        trained = train_in_parts(large, model, parameters, seed, jobs)
         save(trained.ranker, out, key=read_key(key_file))
         return tell(trained, out)
-    training = read_training(data, reading, ignore, weights, groups)
+    training = read_training(data, reading, columns.ignore, weights, groups)
     rankings = training.rankings
-    features = training_features(rankings, text, text_features)
+    features = training_features(rankings, columns)
     wonder_about_leaks(rankings, features)
     multilabel = rankings.calibrated is not None
-    plan = Plan(measure_for(measure, multilabel, costs=cost is not None), seed=seed)
+    plan = Plan(measure_for(measure, multilabel, costs=reading.cost is not None), seed=seed)
     ways = {"effort": effort.value, "time_limit": time_limit, "n_jobs": jobs}
-    if model == AUTO and not multilabel:
-        plan = replace(plan, measure=measure_of_automatic(plan.measure))
+    if label_table is not None:
+        sample = Sample.of(data.stem, rankings, features, training.groups, plan)
+        table = LabelTable.of(label_table, sample, reading, plan)
+        found = table.fit(model, training, features, parameters)
+    elif model == AUTO:
         # It divides the rows by itself.
         whole = replace(plan, most_rows=0, folds=0)
         everyone = Sample.of(data.stem, rankings, features, training.groups, whole)
-        found = fit_automatic(everyone, training.weights, plan, ways)
+        found = fit_automatic(everyone, rankings, training.weights, plan, ways)
     else:
-        found = _fit_one(model, parameters, data.stem, training, features, plan, jobs)
+        found = _fit_one(model, parameters, training, features, plan, jobs)
     save(found.ranker, out, key=read_key(key_file))
     done = Trained(
         *(found.name, str(out), len(rankings.ranks), rankings.labels, list(features)),
-        *(plan.measure, found.held_out, found.verdict),
+        *(found.measure, found.held_out, found.verdict),
     )
     if as_json:
         print_json(asdict(done))
@@ -189,24 +170,20 @@ def read_training(
 def _fit_one(
     model: str,
     parameters: dict[str, Any],
-    name: str,
     training: Training,
     features: "pd.DataFrame",
     plan: Plan,
     jobs: int | None,
 ) -> Found:
-    """Fit one ranker: that of a name, or the best multilabel ranker in cross-validation."""
+    """Fit the ranker of a name."""
     rankings = training.rankings
-    found = Found(None, model, {}, None)
-    if model == AUTO:
-        sample = Sample.of(name, rankings, features, training.groups, plan)
-        found = choose(sample, plan, jobs)
-    choice = ranker_choice(found.name, rankings.calibrated is not None)
+    choice = ranker_choice(model, rankings.calibrated is not None)
     ranker = build(choice, features, seeded(choice, plan.seed, jobs) | parameters)
     if not takes_missing(ranker):
         refuse_missing(rankings.table, features, rankings.rows, choice.name)
     by_worth = plan.measure in OF_SCORES
-    return replace(found, ranker=fit(ranker, features, rankings, training.weights, by_worth))
+    fitted = fit(ranker, features, rankings, training.weights, by_worth)
+    return Found(fitted, model, {}, None, plan.measure)
 
 
 def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:

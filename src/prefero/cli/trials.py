@@ -1,7 +1,7 @@
 """Rankers cross-validated on tables, for train to choose by and for compare to show."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,22 +140,79 @@ def refuse_measure(sample: Sample, plan: Plan) -> None:
 
 @dataclass
 class Trials:
-    """The results of all rankers; and by ranker and sample why there is none."""
+    """The results of all rankers; by ranker and data set why there is none; what rankers are."""
 
     results: "Table"
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
+    noun: str = "ranker"
 
-    def judged(self, measure: Measure) -> "Comparison":
+    def judged(self, column: str) -> "Comparison":
         """Compare the rankers that have a result, or say why there is nothing to compare."""
         from prefero.study import Table, compare, summarize
 
-        column = measure.column
         means = summarize(self.results, by=("ranker",)) if len(self.results) else []
         known = {row["ranker"] for row in means if row[column] == row[column]}
         if not known:
-            raise DataError("no ranker could be trained and measured.")
+            raise DataError(f"no {self.noun} could be trained and measured.")
         results = Table(row for row in self.results if row["ranker"] in known)
         return compare(results, measure=column)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A model that is to be tried on a data set, unless a check refuses the two."""
+
+    name: str
+    dataset: str
+    model: Any
+    source: tuple[Any, ...]
+    check: Callable[[], None]
+    groups: Any = None
+    cv: Any = None
+
+
+def cross_validate(
+    trials: Iterable[Trial],
+    plan: Plan,
+    *,
+    noun: str = "ranker",
+    jobs: int | None = None,
+    folder: Path | None = None,
+) -> Trials:
+    """Cross-validate models on data sets, with the same folds for all.
+
+    A model that refuses the data is left out.
+    """
+    from prefero.study import Table, run_experiment
+    from prefero.study.experiment import RefusedDataError
+
+    done, trials = Trials(Table([]), noun=noun), list(trials)
+    cells = len(trials) * plan.folds * plan.repeats
+    with reporting("auto", cells, what="Cross-validating") as advance:
+        for trial in trials:
+            try:
+                trial.check()
+                with warnings.catch_warnings():
+                    # Folds lack labels that the table holds: no news for its owner.
+                    warnings.simplefilter("ignore")
+                    done.results += run_experiment(
+                        {trial.name: trial.model},
+                        {trial.dataset: trial.source},
+                        n_splits=plan.folds,
+                        n_repeats=plan.repeats,
+                        groups=None if trial.groups is None else {trial.dataset: trial.groups},
+                        cv=trial.cv,
+                        random_state=plan.seed,
+                        n_jobs=jobs,
+                        folder=folder,
+                        use_scores=plan.measure in OF_SCORES,
+                        progress=lambda *_: advance(),
+                    )
+            except RefusedDataError as error:
+                done.failed[trial.name, trial.dataset] = error.problem
+            except ValueError as error:
+                done.failed[trial.name, trial.dataset] = str(error)
+    return done
 
 
 def run_trials(
@@ -166,45 +223,26 @@ def run_trials(
     jobs: int | None = None,
     folder: Path | None = None,
 ) -> Trials:
-    """Cross-validate every ranker on every sample, with the same folds for all.
-
-    A ranker that refuses the data of a sample is left out of it.
-    """
-    from prefero.study import Table, run_experiment
-    from prefero.study.experiment import RefusedDataError
-
-    runs = [(sample, choice) for sample in samples for choice in choices]
-    trials = Trials(Table([]))
-    cells = len(runs) * plan.folds * plan.repeats
-    with reporting("auto", cells, what="Cross-validating") as advance:
-        for sample, choice in runs:
-            model = build(choice, sample.features)
-            try:
-                _refuse(sample, model)
-                with warnings.catch_warnings():
-                    # Folds lack labels that the table holds: no news for its owner.
-                    warnings.simplefilter("ignore")
-                    trials.results += run_experiment(
-                        {choice.name: model},
-                        {sample.name: sample.source(model)},
-                        n_splits=plan.folds,
-                        n_repeats=plan.repeats,
-                        groups=None if sample.groups is None else {sample.name: sample.groups},
-                        cv=sample.cv(),
-                        random_state=plan.seed,
-                        n_jobs=jobs,
-                        folder=folder,
-                        use_scores=plan.measure in OF_SCORES,
-                        progress=lambda *_: advance(),
-                    )
-            except RefusedDataError as error:
-                trials.failed[choice.name, sample.name] = error.problem
-            except ValueError as error:
-                trials.failed[choice.name, sample.name] = str(error)
-    return trials
+    """Cross-validate every ranker on every sample."""
+    trials = [_trial(choice, sample) for sample in samples for choice in choices]
+    return cross_validate(trials, plan, jobs=jobs, folder=folder)
 
 
-def _refuse(sample: Sample, model: Any) -> None:
+def _trial(choice: RankerChoice, sample: Sample) -> Trial:
+    model = build(choice, sample.features)
+    return Trial(
+        choice.name,
+        sample.name,
+        model,
+        sample.source(model),
+        lambda: refuse_gaps(sample, model),
+        sample.groups,
+        sample.cv(),
+    )
+
+
+def refuse_gaps(sample: Sample, model: Any) -> None:
+    """Refuse missing numbers in the name of a model that needs them all."""
     if sample.features.select_dtypes("number").isna().to_numpy().any():
         if not takes_missing(model):
             raise ValueError("it needs every number of every feature, and some are missing.")

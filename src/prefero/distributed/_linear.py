@@ -1,14 +1,24 @@
 """Linear label rankers whose losses are added up over partitions."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.linear_model import LogisticRegression
 
 from prefero._pairwise import constant_models
-from prefero._solvers import LogisticProblems, minimize_logistic, warn_unconverged
-from prefero._typing import Indices, Values
+from prefero._solvers import (
+    LogisticProblems,
+    by_newton,
+    descend,
+    descend_together,
+    ridge_and_start,
+    split_intercept,
+    warn_unconverged,
+    weight_sums,
+)
+from prefero._typing import Mask, Values
 from prefero.base import twin_of
 from prefero.distributed._engine import Engine
 from prefero.distributed._partitions import Partitions, Place, Rows
@@ -42,7 +52,7 @@ def _own_objective(rows: Rows, _: Place, shared: tuple[Any, float]) -> Objective
     ranker, total = shared
     target = ranker._target(rows.ranks)
     functions = ranker._functions(rows.X, target)
-    return Objective(functions, ranker.decomposition, rows.weight, None, total)  # type: ignore[arg-type]
+    return Objective(functions, ranker._loss(target), rows.weight, None, total)  # type: ignore[arg-type]
 
 
 def _sizes(rows: Rows, _: Place, __: Any) -> tuple[float, int, float]:
@@ -79,54 +89,64 @@ def fit_loglinear(ranker: LogLinearLabelRanker, partitions: Partitions) -> None:
 # Pairwise comparison
 
 
-class SummedProblems:
-    """The logistic problems of all partitions, those of pairs that some order either way."""
+class OwnProblems(NamedTuple):
+    """The logistic problems of a partition without a penalty, and the weight of either sign."""
 
-    dense = True
+    problems: LogisticProblems
+    leads: tuple[Values, Values]
+
+
+class SummedProblems:
+    """The logistic problems of all partitions, with their penalty."""
 
     def __init__(
-        self, engine: Engine, parts: Sequence[Any], n_features: int, which: Indices, intercept: bool
+        self, engine: Engine, parts: Sequence[Any], ridge: Values, which: Mask, total: Values
     ) -> None:
-        self._engine, self._parts, self._which = engine, parts, which
-        self.n_features, self.n_problems = n_features, len(which)
-        self.fit_intercept = intercept
+        self._engine, self._parts, self._ridge = engine, parts, ridge
+        self._which, self.total = which, total
 
-    def sizes(self) -> Values:
-        """The weight of the rows of each problem."""
-        first, second = self._engine.sum(_leads, self._parts)
-        return np.asarray(first + second)[self._which]
+    def __getitem__(self, chosen: Mask) -> "SummedProblems":
+        which = self._which.copy()
+        which[np.flatnonzero(which)[~chosen]] = False
+        return SummedProblems(self._engine, self._parts, self._ridge, which, self.total[chosen])
 
-    def derivatives(self, beta: Values, which: Indices) -> tuple[Values, Values, Values]:
-        """Loss, gradient and packed Hessian of some problems."""
-        return self._engine.sum(_derivatives, self._parts, shared=(beta, self._which[which]))
+    def slopes(self, beta: Values) -> tuple[Values, Values]:
+        """Return the losses and the gradients."""
+        loss, gradient = self._engine.sum(_slopes, self._parts, shared=(beta, self._which))
+        return loss + (beta**2 @ self._ridge) / 2, gradient + beta * self._ridge
 
-    def gradient(self, beta: Values) -> tuple[Values, Values]:
-        """Loss and gradient of all problems."""
-        return self._engine.sum(_gradient, self._parts, shared=(beta, self._which))
-
-
-def _own_problems(rows: Rows, _: Place, ranker: Any) -> LogisticProblems:
-    ranker.pairs_ = np.column_stack(np.triu_indices(rows.ranks.shape[1], 1))
-    signs = ranker._signs(rows.ranks)
-    return LogisticProblems(rows.X, signs, rows.weight, ranker._base_estimator().fit_intercept)
+    def hessians(self, beta: Values, exact: Mask) -> Values:
+        """Return the Hessians, all of them exact."""
+        hessian = self._engine.sum(_hessians, self._parts, shared=(beta, self._which))
+        diagonal = np.arange(beta.shape[1])
+        hessian[:, diagonal, diagonal] += self._ridge
+        return hessian
 
 
-def _leads(problems: LogisticProblems, _: Any) -> tuple[Values, Values]:
-    return problems.weight_of(1), problems.weight_of(-1)
+def _own_problems(rows: Rows, _: Place, ranker: Any) -> OwnProblems:
+    twin = twin_of(ranker, anew=False)
+    twin.pairs_ = np.column_stack(np.triu_indices(rows.ranks.shape[1], 1))
+    signs = twin._signs(rows.ranks)
+    X = rows.X.toarray() if issparse(rows.X) else rows.X
+    if twin._base_estimator().fit_intercept:
+        X = np.hstack([X, np.ones((len(X), 1))])
+    leads = weight_sums(signs > 0, rows.weight), weight_sums(signs < 0, rows.weight)
+    no_penalty = np.zeros(X.shape[1])
+    return OwnProblems(LogisticProblems(X, signs, rows.weight, no_penalty), leads)
 
 
-def _derivatives(
-    problems: LogisticProblems, at: tuple[Values, Indices]
-) -> tuple[Values, Values, Values]:
-    return problems.derivatives(*at)
+def _leads(own: OwnProblems, _: Any) -> tuple[Values, Values]:
+    return own.leads
 
 
-def _gradient(problems: LogisticProblems, at: tuple[Values, Indices]) -> tuple[Values, Values]:
+def _slopes(own: OwnProblems, at: tuple[Values, Mask]) -> tuple[Values, Values]:
     beta, which = at
-    whole = np.zeros((problems.n_problems, beta.shape[1]))
-    whole[which] = beta
-    loss, gradient = problems.gradient(whole)
-    return loss[which], gradient[which]
+    return own.problems[which].slopes(beta)
+
+
+def _hessians(own: OwnProblems, at: tuple[Values, Mask]) -> Values:
+    beta, which = at
+    return own.problems[which].hessians(beta, np.ones(len(beta), dtype=bool))
 
 
 def fit_pairwise(ranker: PairwiseLabelRanker, partitions: Partitions) -> None:
@@ -156,13 +176,19 @@ def _solve_pairs(ranker: PairwiseLabelRanker, engine: Engine, parts: Sequence[An
     estimator: LogisticRegression = ranker._base_estimator()
     first, second = engine.sum(_leads, parts)
     learnable, ranker.intercept_ = constant_models(first, second)
-    ranker.coef_ = np.zeros((len(first), ranker.n_features_in_))
-    if estimator.C == 0:
+    n_features = ranker.n_features_in_
+    ranker.coef_ = np.zeros((len(first), n_features))
+    if estimator.C == 0 or not learnable.any():
         return True
-    which = np.flatnonzero(learnable)
-    intercept = estimator.fit_intercept
-    problems = SummedProblems(engine, parts, ranker.n_features_in_, which, intercept)
-    ranker.coef_[which], ranker.intercept_[which], converged = minimize_logistic(
-        problems, C=estimator.C, tol=estimator.tol, max_iter=estimator.max_iter
-    )
+    total = (first + second)[learnable]
+    ridge, start = ridge_and_start(n_features, len(total), estimator.C, estimator.fit_intercept)
+    problems = SummedProblems(engine, parts, ridge, learnable, total)
+    limits = estimator.tol, estimator.max_iter
+    if by_newton(len(ridge)):
+        beta, converged = descend(problems, start, *limits)
+    else:
+        beta, converged = descend_together(problems.slopes, total, start, *limits)
+    slopes, offsets = split_intercept(beta, n_features)
+    ranker.coef_[learnable] = slopes
+    ranker.intercept_[learnable] = offsets
     return converged

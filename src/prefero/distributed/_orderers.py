@@ -147,7 +147,13 @@ def fit_reducer(reducer: RankCorrelationReducer, partitions: OrderPartitions) ->
             "n_components='auto' shuffles all orders on one machine: ask for a number of "
             "components, or choose it by a sample."
         )
+    if reducer.deflate_orders:
+        raise ValueError(
+            "deflate_orders=True fits places on one machine: leave it False for partitions."
+        )
     largest = max(summary.largest for summary in partitions.summaries)
-    parts = partitions.read(_residuals, shared=(MEASURES[reducer.correlation], largest))
+    parts = partitions.read(
+        _residuals, shared=(MEASURES[reducer.correlation, reducer.ties], largest)
+    )
     residuals = _SummedResiduals(partitions.engine, parts)
     reducer._find_components(residuals, partitions.n_features, partitions.n_orders)

@@ -13,7 +13,7 @@ from prefero._sklearn import check_sample_weight
 from prefero._trees import mean_votes, row_votes
 from prefero._typing import Indices, Mask, Values
 from prefero._warnings import warn_user
-from prefero.base import twin_of, unseen_labels
+from prefero.base import feature_ranges, twin_of, unseen_labels
 from prefero.distributed._engine import Engine, Later
 from prefero.rankings import check_ranks, have_ties, label_names
 
@@ -59,6 +59,7 @@ class Summary(NamedTuple):
     features: tuple[int, tuple[Any, ...] | None]
     labels: tuple[int, tuple[Any, ...] | None]
     seen: Mask
+    ranges: Values
     votes: Values
     evidence: Values
     most_weight: float
@@ -162,6 +163,7 @@ def summarize(number: int, *entries: Any) -> Summary:
         features=(rows.X.shape[1], None if known is None else tuple(known)),
         labels=(rows.ranks.shape[1], None if labels is None else tuple(labels)),
         seen=np.asarray(~np.isnan(rows.ranks).all(axis=0)),
+        ranges=feature_ranges(rows.X),
         votes=rows.weight @ votes,
         evidence=rows.weight @ evidence,
         most_weight=float(rows.weight.max(initial=0)),
@@ -225,10 +227,15 @@ class Partitions:
 
     def name_features_and_labels(self, ranker: Any) -> None:
         """Give a ranker what it would have learned from a validated table."""
-        (n_features, features), (n_labels, labels) = (self.summaries[0][2], self.summaries[0][3])
+        (n_features, features), (n_labels, labels) = (
+            self.summaries[0].features,
+            self.summaries[0].labels,
+        )
         ranker.n_features_in_ = n_features
         if features is not None:
             ranker.feature_names_in_ = np.array(features, dtype=object)
+        # The ends of all partitions' ranges are values of features like any other.
+        ranker._note_ranges(np.concatenate([s.ranges.T for s in self.summaries]), reset=True)
         ranker.classes_ = np.arange(n_labels)
         names = np.empty(n_labels, dtype=object)
         names[:] = range(n_labels) if labels is None else labels

@@ -1,25 +1,6 @@
 """Label rankers: instance in, order of a fixed label set out."""
 
-from prefero.label_ranking.baseline import ConsensusLabelRanker
-from prefero.label_ranking.boosting import BoostingLabelRanker
-from prefero.label_ranking.constraint import ConstraintLabelRanker
-from prefero.label_ranking.forest import ForestLabelRanker
-from prefero.label_ranking.label_features import LabelFeatureRanker
-from prefero.label_ranking.loglinear import LogLinearLabelRanker
-from prefero.label_ranking.neighbors import NeighborsLabelRanker
-from prefero.label_ranking.pairwise import PairwiseLabelRanker
-from prefero.label_ranking.regression import RegressionLabelRanker
-from prefero.label_ranking.tree import TreeLabelRanker
+import lazy_loader
 
-__all__ = [
-    "BoostingLabelRanker",
-    "ConsensusLabelRanker",
-    "ConstraintLabelRanker",
-    "ForestLabelRanker",
-    "LabelFeatureRanker",
-    "LogLinearLabelRanker",
-    "NeighborsLabelRanker",
-    "PairwiseLabelRanker",
-    "RegressionLabelRanker",
-    "TreeLabelRanker",
-]
+# The names stand in the stub beside: each loads its module on first use.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

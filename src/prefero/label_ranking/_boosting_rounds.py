@@ -12,8 +12,8 @@ from prefero import _core
 from prefero._trees import Trees, strongest_alike
 from prefero._typing import Indices, Mask, Values
 from prefero.consensus import pair_sums
-from prefero.metrics import kendall_tau
-from prefero.rankings import strict_ranks
+from prefero.metrics import kendall_tau, regret
+from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
 
 N_FOLDS = 5
 # So many examples tell rounds apart, and with so many different ones copies share a fold.
@@ -41,27 +41,51 @@ class Cases(NamedTuple):
         Their ranks: average positions in their bucket.
     weight : ndarray of shape (n_cases,)
         Their weights.
+    stakes : ndarray of shape (n_cases, n_labels) or None
+        What their labels are worth, if a pair weighs the difference: 1 in the mean.
     """
 
     bins: Bins
     ranks: Values
     weight: Values
+    stakes: Values | None
 
     @classmethod
-    def of(cls, bins: Bins, ranks: Values, weight: Values) -> tuple[Self, Indices]:
+    def of(cls, bins: Bins, target: Values | ScoredRanks, weight: Values) -> tuple[Self, Indices]:
         """Return the cases of rows, and the case of each row."""
-        ranks = _core.bucket_positions(ranks, smallest=False)
+        ranks = _core.bucket_positions(ranks_of(target), smallest=False)
         twice = np.where(np.isnan(ranks), _UNKNOWN, 2 * ranks).astype(">u2")
-        keys = np.ascontiguousarray(np.hstack([bins, twice.view(np.uint8)]))
+        parts = [bins, twice.view(np.uint8)]
+        stakes = _stakes(target, weight) if isinstance(target, ScoredRanks) else None
+        if stakes is not None:
+            parts.append(stakes.view(np.uint8))
+        keys = np.ascontiguousarray(np.hstack(parts))
         rows = keys.view(np.dtype((np.void, keys.shape[1])))[:, 0]
         _, first, case = np.unique(rows, return_index=True, return_inverse=True)
         total = np.bincount(case, weight, minlength=len(first)).astype(np.float64)
-        return cls(bins[first], ranks[first], total), case
+        own = None if stakes is None else stakes[first]
+        return cls(bins[first], ranks[first], total, own), case
 
     def part(self, weight: Values) -> Self:
         """Return the cases that have some of these weights."""
         used = weight > 0
-        return type(self)(self.bins[used], self.ranks[used], weight[used])
+        stakes = None if self.stakes is None else self.stakes[used]
+        return type(self)(self.bins[used], self.ranks[used], weight[used], stakes)
+
+    def losses(self, scores: Values) -> Values:
+        """Return the loss of each case by its scores."""
+        return _core.pair_logistic_losses(self.ranks, scores, self.stakes)
+
+    def measures(self, scores: Values) -> list[Values]:
+        """Return what each case loses by scores: in pairs, and by the order that they give.
+
+        That is the regret where it is known what labels are worth, else how far tau is from 1.
+        """
+        order = strict_ranks(scores)
+        if self.stakes is not None:
+            worths = np.where(np.isnan(self.ranks), np.nan, self.stakes)
+            return [self.losses(scores), np.asarray(regret(worths, order, average=False))]
+        return [self.losses(scores), 1 - np.asarray(kendall_tau(self.ranks, order, average=False))]
 
     @property
     def few(self) -> bool:
@@ -85,6 +109,19 @@ class Cases(NamedTuple):
         # How many of the examples 0, 1, ... before an end have a number k + i * N_FOLDS.
         before = [np.floor((ends - 1 - k) / N_FOLDS) + 1 for k in range(count)]
         return [np.diff(np.maximum(part, 0), prepend=0) for part in before]
+
+
+def _stakes(target: ScoredRanks, weight: Values) -> Values | None:
+    """Scores in a unit in which ordered labels are 1 apart in the mean; None if all are level."""
+    known = ~np.isnan(target.ranks)
+    worths = np.where(known, target.scores, -np.inf)
+    worths = np.where(known, worths - worths.max(axis=1, keepdims=True), 0.0)
+    apart = count = 0.0
+    for rank, worth in zip(target.ranks.T, worths.T, strict=True):
+        ahead = rank[:, None] < target.ranks
+        apart += float(weight @ np.where(ahead, worth[:, None] - worths, 0.0).sum(axis=1))
+        count += float(weight @ ahead.sum(axis=1))
+    return worths * (count / apart) if apart > 0 else None
 
 
 @dataclass(frozen=True)
@@ -145,8 +182,10 @@ class Boosting:
             self.nominal,
             training.ranks,
             training.weight,
-            *watched,
+            *watched[:3],
             start,
+            training.stakes,
+            watched.stakes,
             **{**self.options, **whole},
         )
 
@@ -186,7 +225,8 @@ class HeldOutRounds(NamedTuple):
 def constant_scores(cases: Cases, penalty: float = 1.0) -> Values:
     """Return the scores of the smallest pairwise logistic loss that are the same for all cases.
 
-    Those of Bradley & Terry (1952), a tie being half a win for either label.
+    Those of Bradley & Terry (1952), a tie being half a win for either label. A duel counts what
+    is at stake, where that is known.
 
     Parameters
     ----------
@@ -200,14 +240,8 @@ def constant_scores(cases: Cases, penalty: float = 1.0) -> Values:
     ndarray of shape (n_labels,)
         Scores; they sum to 0.
     """
-    known = (~np.isnan(cases.ranks)).astype(np.float64)
-    won = pair_sums(cases.ranks, cases.weight)
-    met = (known * cases.weight[:, None]).T @ known
-    np.fill_diagonal(met, 0)
-    n_labels = len(won)
-    share = 1 / max(n_labels - 1, 1)
-    wins = share * (won + (met - won - won.T) / 2).sum(axis=1)
-    met *= share
+    wins, met = _duels(cases)
+    n_labels = len(wins)
     scores = np.zeros(n_labels)
     for _ in range(100):
         first = 1 / (1 + np.exp(np.subtract.outer(scores, scores).T))
@@ -223,21 +257,38 @@ def constant_scores(cases: Cases, penalty: float = 1.0) -> Values:
     return scores - scores.mean()
 
 
+def _duels(cases: Cases) -> tuple[Values, Values]:
+    """How much each label won in all, and how much was at stake between two labels."""
+    share = 1 / max(cases.ranks.shape[1] - 1, 1)
+    if cases.stakes is not None:
+        won = np.array([_won(cases, label) for label in range(cases.ranks.shape[1])])
+        return share * won.sum(axis=1), share * (won + won.T)
+    known = (~np.isnan(cases.ranks)).astype(np.float64)
+    won = pair_sums(cases.ranks, cases.weight)
+    met = (known * cases.weight[:, None]).T @ known
+    np.fill_diagonal(met, 0)
+    return share * (won + (met - won - won.T) / 2).sum(axis=1), share * met
+
+
+def _won(cases: Cases, label: int) -> Values:
+    """What a label won of each other, where it is known what labels are worth."""
+    assert cases.stakes is not None
+    ahead = cases.ranks[:, [label]] < cases.ranks
+    return cases.weight @ np.where(ahead, cases.stakes[:, [label]] - cases.stakes, 0.0)
+
+
 def _alike(cases: Cases, scores: Values, constant: Values, weight: Values) -> bool:
-    """Tell whether constant scores are as good, within the error, by loss and by tau."""
-    used = np.flatnonzero(weight > 0)
-    ranks, both = cases.ranks[used], [part[used] for part in (scores, constant)]
-    losses = [_core.pair_logistic_losses(ranks, part) for part in both]
-    taus = [kendall_tau(ranks, strict_ranks(part), average=False) for part in both]
-    measures = [np.column_stack(losses), 1 - np.column_stack(taus)]
+    """Tell whether constant scores are as good, within the error, by pairs and by orders."""
+    used = weight > 0
+    part = cases.part(weight)
+    both = [part.measures(of[used]) for of in (scores, constant)]
+    measures = [np.column_stack(pair) for pair in zip(*both, strict=True)]
     # Every example is a witness where there are few cases.
-    copies = np.minimum(weight[used], _MOST_COPIES).astype(int) if cases.few else 1
+    copies = np.minimum(part.weight, _MOST_COPIES).astype(int) if cases.few else 1
     measures = [np.repeat(measure, copies, axis=0) for measure in measures]
-    return strongest_alike(measures, np.repeat(weight[used] / copies, copies), _ERRORS) == 1
+    return strongest_alike(measures, np.repeat(part.weight / copies, copies), _ERRORS) == 1
 
 
 def _constant_loss(cases: Cases, weight: Values, start: Values) -> float:
-    used = weight > 0
-    ranks = cases.ranks[used]
-    losses = _core.pair_logistic_losses(ranks, np.tile(start, (len(ranks), 1)))
-    return float(weight[used] @ losses)
+    part = cases.part(weight)
+    return float(part.weight @ part.losses(np.tile(start, (len(part.ranks), 1))))

@@ -11,7 +11,7 @@ from scipy.special import expit
 from prefero._solvers import Lbfgs
 from prefero._typing import Values
 from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
-from prefero.preferences import Decomposition
+from prefero.preferences import Choices, Decomposition
 
 # Added to W+ and W- where no penalty keeps them from zero: it bounds the step of Figure 3 and,
 # as the step only gets shorter, leaves the loss falling.
@@ -66,13 +66,13 @@ class Objective:
     def __init__(
         self,
         functions: LinearFunctions | GivenFunctions,
-        decomposition: Decomposition,
+        loss: Decomposition | Choices,
         weight: Values,
         penalty: Penalty,
         total: float | None = None,
     ) -> None:
         self.functions, self.penalty = functions, penalty
-        self.cut: Any = functions.decompose(decomposition)
+        self.cut: Any = loss if isinstance(loss, Choices) else functions.decompose(loss)
         self.weight = weight / (weight.sum() if total is None else total)
 
     def value(self, parameters: Values) -> float:

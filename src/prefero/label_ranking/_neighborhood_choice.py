@@ -85,7 +85,9 @@ class NeighborhoodChoiceMixin:
         self.aggregation_ = names[self._best(tau)]
 
     def _best(self, tau: list[Values]) -> int:
-        """The last of some choices that is the best up to chance."""
+        """The last of some choices that is the best up to chance, or the best one."""
+        if self.n_neighbors == "best":
+            return int(np.argmax(np.round([self._mean(rows) for rows in tau], 12)))
         return largest_good_size(np.array(tau), self._cases.trials()[1])
 
     def _mean(self, tau: Values) -> float:

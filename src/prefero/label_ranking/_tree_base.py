@@ -29,7 +29,7 @@ from prefero._trees import (
 from prefero._typing import Values
 from prefero.base import BaseLabelRanker
 
-CRITERIA = {"mallows", "kendall", "spearman", "entropy"}
+CRITERIA = {"mallows", "mallows_em", "kendall", "spearman", "entropy"}
 NO_BOUND = 2**31 - 1
 
 
@@ -98,7 +98,7 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         ],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "min_impurity_decrease": [Interval(Real, 0, None, closed="left")],
-        "gamma": [Interval(Real, 0, 1, closed="right"), None],
+        "gamma": [Interval(Real, 0, None, closed="neither"), None],
         "mdlpc": ["boolean"],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "category_splits": [StrOptions({"sets", "one"})],

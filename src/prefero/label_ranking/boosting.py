@@ -11,15 +11,19 @@ from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Count, FittedState
 from prefero._trees import ScoreEffects, n_features_to_try
 from prefero._typing import Indices, Values
+from prefero.base import PairWeightMixin
 from prefero.label_ranking._boosting_rounds import N_FOLDS, Boosting, Cases, constant_scores
+from prefero.label_ranking._kemeny_choice import better_kemeny
 from prefero.label_ranking._tree_base import NO_BOUND, BaseTreeRanker
+from prefero.metrics import kendall_tau
+from prefero.rankings import ScoredRanks, strict_ranks
 
 # Up to so many cases every fold is held out in turn; more tell enough by a fifth of them.
 _MOST_FOR_FOLDS = 10_000
 
 
 @documented()
-class BoostingLabelRanker(BaseTreeRanker):
+class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
     """Boost the scores of all labels, by trees whose leaves are steps of all of them.
 
     The pairwise logistic loss is that of the probabilities 1 / (1 + exp(s_j - s_i)) that label
@@ -27,7 +31,7 @@ class BoostingLabelRanker(BaseTreeRanker):
     Boosting starts at the constant scores of the smallest loss, which order the labels for
     everyone. Each round adds a tree of Newton steps. How many rounds there are is decided by
     rows that were held out; none, which leaves the constant order, unless it is worse by two
-    standard errors.
+    standard errors. Where Kemeny's order for everyone beats all that beyond chance, it is taken.
 
     Parameters
     ----------
@@ -58,6 +62,10 @@ class BoostingLabelRanker(BaseTreeRanker):
         their indices, names or mask.
     category_splits : {"sets", "one"}, default="sets"
         Tests on sets of categories, or on one against the rest.
+    pair_weight : {"auto", "score_difference"} or None, default="auto"
+        What a pair counts in the loss: the difference of the scores that ``fit`` was given, or 1.
+        ``"auto"`` is the former where there are scores; rounds are then judged by regret in place
+        of tau.
     n_jobs : int, optional
         Threads, for the folds. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -112,6 +120,7 @@ class BoostingLabelRanker(BaseTreeRanker):
                 *("categorical_features", "category_splits", "random_state"),
             )
         },
+        **PairWeightMixin._parameter_constraints,
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "l2_regularization": [Interval(Real, 0, None, closed="neither")],
@@ -142,6 +151,7 @@ class BoostingLabelRanker(BaseTreeRanker):
         n_iter_no_change: int = 30,
         categorical_features: Any = "from_dtype",
         category_splits: str = "sets",
+        pair_weight: str | None = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -157,12 +167,13 @@ class BoostingLabelRanker(BaseTreeRanker):
         self.n_iter_no_change = n_iter_no_change
         self.categorical_features = categorical_features
         self.category_splits = category_splits
+        self.pair_weight = pair_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
+    def _fit(self, X: Values, target: Values | ScoredRanks, weight: Values) -> None:
         bins = self._learn_bins(X, self.nominal_features_)
-        cases, case = Cases.of(bins, ranks, weight)
+        cases, case = Cases.of(bins, target, weight)
         boosting = Boosting(
             self.nominal_features_,
             self._boost_options(len(weight)),
@@ -176,8 +187,24 @@ class BoostingLabelRanker(BaseTreeRanker):
             rounds, self.validation_path_ = found.rounds, found.path
             self._held_out = found.scores[case]
         self.start_scores_ = constant_scores(cases)
+        if folds and self._try_kemeny(cases, case, found.scores):
+            rounds = 0
         self._keep(boosting.trees(cases, self.start_scores_, rounds))
         self.n_estimators_ = rounds
+
+    def _try_kemeny(self, cases: Cases, case: Indices, scores: Values) -> bool:
+        """Start, and end, at Kemeny's order where it beats what was learned beyond chance."""
+        if cases.stakes is not None:
+            return False
+        known = ~np.isnan(scores).any(axis=1)
+        disorder = np.full(len(scores), np.nan)
+        order = strict_ranks(scores[known])
+        disorder[known] = 1 - np.asarray(kendall_tau(cases.ranks[known], order, average=False))
+        found = better_kemeny(disorder, cases.ranks, cases.weight, self.start_scores_)
+        if found is None:
+            return False
+        self.start_scores_, self._held_out = found.votes, found.left_out[case]
+        return True
 
     def _n_folds(self, n_cases: int) -> int:
         if self.validation is None:
@@ -200,7 +227,7 @@ class BoostingLabelRanker(BaseTreeRanker):
         }
 
     def _held_out_scores(
-        self, X: Values, target: Values, weight: Values, rows: Indices
+        self, X: Values, target: Any, weight: Values, rows: Indices
     ) -> Values | None:
         held_out = vars(self).get("_held_out")
         return None if held_out is None else held_out[rows]

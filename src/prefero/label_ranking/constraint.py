@@ -1,5 +1,6 @@
 """Constraint classification: one linear utility a label, learned online."""
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Count, FittedState
 from prefero._typing import Values
 from prefero.base import BaseLabelRanker, GraphRankerMixin
-from prefero.preferences import PreferenceGraphs
+from prefero.preferences import PreferenceGraphs, by_layer
 
 
 class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
@@ -137,22 +138,20 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
 
     def _train(self, X: csr_array, graphs: PreferenceGraphs, weight: Values) -> Values:
         """Run the epochs; weights of shape (n_columns, n_labels)."""
-        indptr, edges = graphs.compressed()
         per_edge = self.alpha_per == "pair"
         weights = np.zeros((X.shape[1], graphs.n_labels))
         drift = np.zeros_like(weights)
-        updates = np.zeros(len(edges) if per_edge else len(graphs), dtype=np.int64)
+        n_edges = int(graphs.edge_counts().sum())
+        updates = np.zeros(n_edges if per_edge else len(graphs), dtype=np.int64)
         rng = check_random_state(self.random_state)
         order, steps, violations = np.arange(len(graphs)), 0, []
         rows = X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data
-        preferred, other = np.ascontiguousarray(edges.T)
+        epoch, preferences = _preferences(graphs)
         margin = self.margin * float(X.multiply(X).sum() / len(graphs))
         for _ in range(self.epochs):
-            violated, steps = _core.perceptron_epoch(
+            violated, steps = epoch(
                 *rows,
-                indptr,
-                preferred,
-                other,
+                *preferences,
                 weight,
                 rng.permutation(order) if self.shuffle else order,
                 margin,
@@ -172,6 +171,16 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
 
     def _decision(self, X: Any) -> Values:
         return row_products(X, self.coef_.T) + self.intercept_
+
+
+def _preferences(graphs: PreferenceGraphs) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The function of the core for graphs, and what it takes of them; layers stay layers."""
+    if graphs.layers is not None:
+        order, layer = by_layer(graphs.layers)
+        return _core.perceptron_layers_epoch, (order.astype(np.int32), layer)
+    indptr, edges = graphs.compressed()
+    preferred, other = np.ascontiguousarray(edges.T)
+    return _core.perceptron_epoch, (indptr, preferred, other)
 
 
 def _with_constant(X: Any) -> csr_array:

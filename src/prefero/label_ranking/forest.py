@@ -8,6 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import gen_even_slices
+from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
@@ -17,23 +18,24 @@ from prefero._trees import (
     STRENGTHS,
     Trees,
     leaf_votes,
+    mean_loss,
     mean_votes,
     out_of_bag_path,
     shrunk,
     shrunk_means,
     strongest_alike,
+    with_rankings,
 )
 from prefero._typing import Indices, Values
 from prefero._warnings import warn_user
 from prefero.base import ScoredRankerMixin
-from prefero.consensus import kemeny
-from prefero.label_ranking._aggregation import LEFT_OUT
+from prefero.label_ranking._kemeny_choice import better_kemeny
 from prefero.label_ranking._tree_base import CRITERIA, BaseTreeRanker
 from prefero.metrics import kendall_tau
 from prefero.rankings import ScoredRanks, have_ties, ranks_of, strict_ranks
 
-# Rows left out one after the other to judge Kemeny's order.
-KEMENY_ROWS = 500
+# More of them have too many pairs for a criterion that sums a number a pair.
+_MANY_LABELS = 30
 
 
 @documented()
@@ -44,10 +46,12 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
     ----------
     n_estimators : int, default=100
         The number of trees.
-    criterion : {"auto", "kendall", "spearman", "mallows", "entropy"}, default="auto"
+    criterion : {"auto", "kendall", "spearman", "mallows", "mallows_em", "entropy"}, \
+default="auto"
         What a split improves, as in :class:`TreeLabelRanker`. ``"spearman"`` is fastest, above
         all with many labels. ``"auto"`` is ``"spearman"`` if rankings hold ties, which a
-        Kendall correlation cannot tell from disagreement, else ``"kendall"``.
+        Kendall correlation cannot tell from disagreement, or more than 30 labels, whose pairs
+        cost more time and order no better; else ``"kendall"``.
     splitter : {"best", "random"}, default="best"
         The best cut of each feature, or one at random (extra-trees).
     max_depth : int, optional
@@ -77,6 +81,9 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         What leaves average of their rows: the votes of the rankings; the scores that ``fit`` was
         given, which say how much is at stake; or half of each, both as large over all rows.
         ``"auto"`` is the blend if there are scores, else the ranks. Splits are of the ranks.
+    aggregation : {"votes", "rankings"}, default="votes"
+        What is averaged over the trees: the votes of their leaves, where a clear order counts
+        more than a close one; or their rankings, as de Sá et al. (2017) print it.
     bootstrap : bool, default=True
         Whether each tree sees a sample drawn with replacement, or all rows.
     oob_score : bool, default=False
@@ -153,6 +160,7 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         "criterion": [StrOptions({"auto", *CRITERIA})],
         "shrinkage": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"})],
         "leaf": [StrOptions({"auto", "ranks", "scores", "blend"})],
+        "aggregation": [StrOptions({"votes", "rankings"})],
         "bootstrap": ["boolean"],
         "oob_score": ["boolean"],
         "warm_start": ["boolean"],
@@ -186,6 +194,7 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         mdlpc: bool = False,
         shrinkage: float | str = "auto",
         leaf: str = "auto",
+        aggregation: str = "votes",
         bootstrap: bool = True,
         oob_score: bool = False,
         categorical_features: Any = "from_dtype",
@@ -207,6 +216,7 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         self.mdlpc = mdlpc
         self.shrinkage = shrinkage
         self.leaf = leaf
+        self.aggregation = aggregation
         self.bootstrap = bootstrap
         self.oob_score = oob_score
         self.categorical_features = categorical_features
@@ -256,7 +266,8 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
     def _criterion(self, ranks: Values) -> str:
         if self.criterion != "auto":
             return self.criterion
-        return "spearman" if have_ties(ranks) else "kendall"
+        many = ranks.shape[1] > _MANY_LABELS
+        return "spearman" if many or have_ties(ranks) else "kendall"
 
     def _choose_shrinkage(
         self,
@@ -274,32 +285,36 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
             scores, losses = out_of_bag_path(grown, bins, samples, target, weight, leaf)
             chosen = strongest_alike(list(losses.values()), weight)
             self.shrinkage_, self._held_out = float(STRENGTHS[chosen]), scores[chosen]
-            path = {name: _means(loss, weight) for name, loss in losses.items()}
+            path = {name: mean_loss(loss, weight) for name, loss in losses.items()}
             if "disorder" in path:
                 path["tau"] = 1 - path.pop("disorder")
+            # Where scores say what is at stake, no order may win by tau alone.
+            if "tau" in path and "regret" not in path:
                 self._try_kemeny(losses["disorder"][:, chosen], ranks_of(target), weight)
             self.shrinkage_path_ = {"shrinkage": STRENGTHS, **path}
-        self._trees = shrunk(grown, self.shrinkage_, self.mean_votes_)
+        self._trees = self._aggregated(grown)
+        if self.aggregation == "rankings":
+            self.__dict__.pop("_held_out", None)
 
     def _try_kemeny(self, disorder: Values, ranks: Values, weight: Values) -> None:
         """Take Kemeny's order for everyone where it beats what was chosen beyond chance."""
-        center = kemeny(ranks, "local", sample_weight=weight)
-        if np.array_equal(center, strict_ranks(self.mean_votes_[None])[0]):
-            return
-        rows = np.unique(np.linspace(0, len(ranks) - 1, KEMENY_ROWS).astype(np.int64))
-        order = strict_ranks(LEFT_OUT["kemeny"](ranks, weight, rows))
-        constant = 1 - np.asarray(kendall_tau(ranks[rows], order, average=False))
-        both = np.column_stack([constant, disorder[rows]])
-        if strongest_alike([both], weight[rows]) == 0:
-            self.shrinkage_ = np.inf
-            self.mean_votes_ = 1 - 2 * (center - 1) / (len(center) - 1)
+        found = better_kemeny(disorder, ranks, weight, self.mean_votes_)
+        if found is not None:
+            self.shrinkage_, self.mean_votes_ = np.inf, found.votes
             del self._held_out
 
     @cached_property
     def _trees(self) -> Trees:
-        return shrunk(self._grown, self.shrinkage_, self.mean_votes_)
+        return self._aggregated(self._grown)
+
+    def _aggregated(self, grown: Trees) -> Trees:
+        """The trees with what is averaged in their leaves."""
+        trees = shrunk(grown, self.shrinkage_, self.mean_votes_)
+        return with_rankings(trees) if self.aggregation == "rankings" else trees
 
     def _scores_of_nodes(self) -> Values:
+        if self.aggregation == "rankings":
+            return self._trees.node_means()[0]
         if np.isinf(self.shrinkage_):
             return np.tile(self.mean_votes_, (len(self._trees.nodes), 1))
         grown = self._grown
@@ -380,6 +395,17 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         """
         return self._over_rows("apply", self._bins(X))
 
+    def get_depths(self) -> NDArray[np.int64]:
+        """Return the length of the longest path of each tree.
+
+        Returns
+        -------
+        ndarray of shape (n_estimators,)
+            0 for a tree that is one leaf.
+        """
+        check_is_fitted(self)
+        return self._grown.depths()
+
     def proximity(self, X: Any, X_train: Any) -> NDArray[np.float64]:
         """Return the share of trees in which two instances reach the same leaf.
 
@@ -416,9 +442,3 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         diagonal = np.arange(shares.shape[1])
         shares[:, diagonal, diagonal] = 0.5
         return shares
-
-
-def _means(loss: Values, weight: Values) -> Values:
-    """The weighted mean over the rows where all is known."""
-    used = ~np.isnan(loss).any(axis=1)
-    return np.average(loss[used], axis=0, weights=weight[used]) if used.any() else loss[0] * np.nan

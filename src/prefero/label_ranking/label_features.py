@@ -11,14 +11,27 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._docs import documented
 from prefero._pipelines import final_step
 from prefero._sklearn import HasMethods, StrOptions
-from prefero._state import Array, FittedState, Model
+from prefero._state import Array, FittedState, Model, Names, State
 from prefero._typing import Mask, Values
-from prefero.base import BaseLabelRanker
+from prefero.base import BaseLabelRanker, OrdererMixin
 from prefero.ordering import BoostingOrderer, ExpectedRankOrderer
 from prefero.rankings import bucket_positions, strict_ranks
 
 # Entries of the arrays (pairs x features) that one step of prediction may hold.
 _BLOCK_ENTRIES = 2**22
+
+
+def _joins(products: bool | str, orderer: Any) -> bool:
+    """Whether pairs are described by products, for an orderer of them."""
+    if products != "auto":
+        return bool(products)
+    return not isinstance(final_step(orderer), BoostingOrderer)
+
+
+def _orders_pairs(orderer: Any, state: State) -> bool:
+    n, k = state.size("n_features"), state.size("n_label_features")
+    width = k + n * k if _joins(state.values["products"], orderer) else n + k
+    return isinstance(final_step(orderer), OrdererMixin) and orderer.n_features_in_ == width
 
 
 @documented(
@@ -56,6 +69,9 @@ class LabelFeatureRanker(BaseLabelRanker):
         The fitted orderer of pairs.
     label_features_ : ndarray of shape (n_labels, n_label_features)
         The features of the labels of training.
+    label_feature_names_in_ : ndarray of shape (n_label_features,), dtype object
+        Their names, if ``label_features`` is a table whose columns are named by texts; the
+        columns of other tables of labels are then found by their names.
 
     Notes
     -----
@@ -91,11 +107,12 @@ class LabelFeatureRanker(BaseLabelRanker):
 
     _fitted_state: ClassVar[FittedState] = {
         "label_features_": Array("f8", "n_labels", "n_label_features"),
+        "label_feature_names_in_": Names("n_label_features", optional=True),
         "label_center_": Array("f8", "n_label_features"),
         "label_scale_": Array("f8", "n_label_features"),
         "center_": Array("f8", "n_features"),
         "scale_": Array("f8", "n_features"),
-        "orderer_": Model("predict", n_features=None),
+        "orderer_": Model("predict", n_features=None, rule=("an orderer of pairs", _orders_pairs)),
     }
 
     orderer_: Any
@@ -130,6 +147,9 @@ class LabelFeatureRanker(BaseLabelRanker):
 
     def _fit(self, X: Values, ranks: Values, weight: Values) -> None:
         Z = self.label_features_ = self._given_features()
+        names = _column_names(self.label_features)
+        if names is not None:
+            self.label_feature_names_in_ = names
         times = weight.astype(np.int64)
         if (times != weight).any():
             row = int(np.argmax(times != weight))
@@ -142,8 +162,9 @@ class LabelFeatureRanker(BaseLabelRanker):
         self.center_, self.scale_ = _standard(X)
         self.label_center_, self.label_scale_ = _standard(Z)
         instances, which = np.nonzero(~np.isnan(places))
-        self.orderer_ = self._blank().fit(
-            self._pairs(X, Z)[instances * len(Z) + which],
+        orderer = self._blank()
+        self.orderer_ = orderer.fit(
+            self._pairs(X, Z, orderer)[instances * len(Z) + which],
             places[instances, which],
             groups=instances,
         )
@@ -173,17 +194,12 @@ class LabelFeatureRanker(BaseLabelRanker):
             return {}
         return {"label_features": self.label_features_}
 
-    def _joins(self) -> bool:
-        if self.products != "auto":
-            return bool(self.products)
-        return not isinstance(final_step(self._blank()), BoostingOrderer)
-
-    def _pairs(self, X: Values, Z: Values) -> Values:
-        """Describe each instance with each label, an instance after another."""
+    def _pairs(self, X: Values, Z: Values, orderer: Any) -> Values:
+        """Describe each instance with each label, an instance after another, for an orderer."""
         x = (X - self.center_) / self.scale_
         z = (Z - self.label_center_) / self.label_scale_
         both = np.tile(z, (len(x), 1))
-        if not self._joins():
+        if not _joins(self.products, orderer):
             return np.hstack([np.repeat(x, len(z), axis=0), both])
         products = (x[:, None, :, None] * z[None, :, None, :]).reshape(len(both), -1)
         return np.hstack([both, products])
@@ -193,7 +209,7 @@ class LabelFeatureRanker(BaseLabelRanker):
         rows = max(1, _BLOCK_ENTRIES // (len(Z) * width))
         scores = np.empty((len(X), len(Z)))
         for part in gen_batches(len(X), rows):
-            pairs = self._pairs(X[part], Z)
+            pairs = self._pairs(X[part], Z, self.orderer_)
             if hasattr(self.orderer_, "decision_function"):
                 found = self.orderer_.decision_function(pairs)
             else:
@@ -211,13 +227,23 @@ class LabelFeatureRanker(BaseLabelRanker):
             raise ValueError(
                 "The ranker was trained without label_features: it can rank no other labels."
             )
-        features = _check_labels(labels, "labels")
+        features = _check_labels(self._in_order(labels), "labels")
         if features.shape[1] != self.label_features_.shape[1]:
             raise ValueError(
                 f"labels have {features.shape[1]} features, but label_features had "
                 f"{self.label_features_.shape[1]}."
             )
         return features
+
+    def _in_order(self, labels: Any) -> Any:
+        """The columns of a table in the order of training, found by their names."""
+        known, there = getattr(self, "label_feature_names_in_", None), _column_names(labels)
+        if known is None or there is None:
+            return labels
+        lost = [name for name in known if name not in there]
+        if lost:
+            raise ValueError(f"labels lack the feature {lost[0]!r} that label_features had.")
+        return labels[list(known)]
 
     def decision_function(self, X: Any, labels: ArrayLike | None = None) -> Values:
         """Return scores whose descending order is the predicted order.
@@ -274,6 +300,13 @@ class LabelFeatureRanker(BaseLabelRanker):
         order = np.argsort(self.predict(X, labels), axis=1)
         names = getattr(labels, "index", range(order.shape[1]))
         return np.asarray(names)[order[:, :top]]
+
+
+def _column_names(features: Any) -> NDArray[np.object_] | None:
+    """The names of the columns of a table; None if there are none, or they are no texts."""
+    names = list(getattr(features, "columns", []))
+    named = bool(names) and all(isinstance(name, str) for name in names)
+    return np.array(names, dtype=object) if named else None
 
 
 def _check_labels(features: Any, name: str) -> Values:

@@ -23,7 +23,8 @@ from prefero.label_ranking._loglinear_solvers import (
     solve_boosting,
     solve_lbfgs,
 )
-from prefero.preferences import DECOMPOSITIONS, Decomposition, PreferenceGraphs
+from prefero.preferences import DECOMPOSITIONS, Choices, Decomposition, PreferenceGraphs
+from prefero.rankings import ScoredRanks
 
 # Intercepts need a penalty only to stay finite: they bear no more than this share of one.
 _OF_INTERCEPTS = 1e-4
@@ -38,7 +39,8 @@ class LogLinearLabelRanker(PairWeightMixin, GraphRankerMixin, BaseLabelRanker):
     The loss of an instance is the mean, over the subgraphs that a decomposition cuts its graph
     into, of log(1 + sum over the edges of exp(f(x, other) - f(x, preferred))): a smooth bound
     on the share of the subgraphs that the model violates. It is minimised together with a
-    penalty on the weights.
+    penalty on the weights. For rankings the loss may be the likelihood of a Plackett-Luce model
+    instead, whose worths are exp(f(x, y)).
 
     Parameters
     ----------
@@ -47,6 +49,13 @@ default="domination"
         What counts as one mistake: a graph with any edge violated, an edge, a label not above
         all that it dominates, a label not below all that dominate it. A callable takes the
         edges of a graph, shape (n_edges, 2), and returns subgraphs as lists of edge indices.
+    loss : {"subgraphs", "plackett_luce"}, default="subgraphs"
+        ``"subgraphs"`` is the loss above. ``"plackett_luce"`` is the negative log-likelihood of
+        the rankings, over the number of labels less 1; ``decomposition`` and scores then play no
+        part. For complete strict rankings it is the loss of the domination. Otherwise it counts
+        every choice alike, where that one counts every instance alike; and of tied labels, as
+        in ``fit_plackett_luce``, each is taken as chosen among all from its bucket on, those of
+        the last bucket not at all.
     solver : {"lbfgs", "boosting"}, default="lbfgs"
         Both minimise the same function. ``"boosting"`` is the paper's parallel update, which
         needs no line search but many more iterations.
@@ -110,10 +119,19 @@ default="domination"
     >>> graphs = PreferenceGraphs.from_classes(["a", "a", "b", "b"])
     >>> LogLinearLabelRanker().fit(X, graphs).predict_order([[4.0]])
     array([['b', 'a']], dtype=object)
+
+    With the likelihood as its loss it is a conditional Plackett-Luce model:
+
+    >>> from prefero.plackett_luce import PlackettLuce
+    >>> ranker = LogLinearLabelRanker(loss="plackett_luce", alpha=0.1).fit(X, Y)
+    >>> given_x = PlackettLuce(np.exp(ranker.decision_function([[3.0]])[0]))
+    >>> np.exp(given_x.log_prob([[3, 2, 1], [2, 3, 1]])).round(2)
+    array([0.7, 0.2])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "decomposition": [StrOptions(set(DECOMPOSITIONS)), callable],
+        "loss": [StrOptions({"subgraphs", "plackett_luce"})],
         "solver": [StrOptions({"lbfgs", "boosting"})],
         "penalty": [StrOptions({"auto", "l2", "smooth_l1"})],
         "alpha": [Interval(Real, 0, None, closed="both"), StrOptions({"auto"})],
@@ -138,6 +156,7 @@ default="domination"
         self,
         decomposition: Decomposition = "domination",
         *,
+        loss: Literal["subgraphs", "plackett_luce"] = "subgraphs",
         solver: str = "lbfgs",
         penalty: str = "auto",
         alpha: float | Literal["auto"] = "auto",
@@ -150,6 +169,7 @@ default="domination"
         calibrate: bool = True,
     ) -> None:
         self.decomposition = decomposition
+        self.loss = loss
         self.solver = solver
         self.penalty = penalty
         self.alpha = alpha
@@ -166,7 +186,22 @@ default="domination"
         tags.input_tags.sparse = True
         return tags
 
+    def _target(self, truth: Any) -> PreferenceGraphs:
+        if self.loss == "plackett_luce":
+            if self.pair_weight == "score_difference":
+                raise ValueError(
+                    "loss='plackett_luce' knows choices, no pairs to weigh: use "
+                    "pair_weight=None, or loss='subgraphs'."
+                )
+            truth = truth.ranks if isinstance(truth, ScoredRanks) else truth
+        return super()._target(truth)
+
     def _fit(self, X: Any, graphs: PreferenceGraphs, weight: Values) -> None:
+        if self.loss == "plackett_luce" and graphs.layers is None:
+            raise ValueError(
+                "loss='plackett_luce' needs rankings, but y holds graphs of single edges: give "
+                "ranks, or use loss='subgraphs'."
+            )
         self.alpha_ = self._choose_alpha(X, graphs, weight)
         if not self._learn(X, graphs, weight) and self.max_iter > 0:
             warn_unconverged(f"The {self.solver} solver", self.max_iter)
@@ -199,7 +234,7 @@ default="domination"
     def _learn(self, X: Any, graphs: PreferenceGraphs, weight: Values) -> bool:
         """Minimise the loss from where the weights stand; False if it did not converge."""
         functions = self._functions(X, graphs)
-        solution = self._solve(functions, weight)
+        solution = self._solve(functions, graphs, weight)
         self._store(functions, solution)
         return solution.converged
 
@@ -234,8 +269,20 @@ default="domination"
             )
         return values
 
-    def _solve(self, functions: LinearFunctions | GivenFunctions, weight: Values) -> Solution:
-        return self._minimize(Objective(functions, self.decomposition, weight, self._penalty()))
+    def _solve(
+        self,
+        functions: LinearFunctions | GivenFunctions,
+        graphs: PreferenceGraphs,
+        weight: Values,
+    ) -> Solution:
+        return self._minimize(Objective(functions, self._loss(graphs), weight, self._penalty()))
+
+    def _loss(self, graphs: PreferenceGraphs) -> Decomposition | Choices:
+        """What is judged of graphs: their subgraphs, or choices one after the other."""
+        if self.loss != "plackett_luce":
+            return self.decomposition
+        assert graphs.layers is not None
+        return Choices(graphs.layers)
 
     def _penalty(self) -> Penalty:
         boosting = self.solver == "boosting"
@@ -243,6 +290,11 @@ default="domination"
             raise ValueError(
                 "solver='boosting' cannot hold penalty='l2': use penalty='smooth_l1', or "
                 "solver='lbfgs'."
+            )
+        if boosting and self.loss == "plackett_luce" and self.base_functions is not None:
+            raise ValueError(
+                "solver='boosting' with base_functions needs subgraphs: use solver='lbfgs', or "
+                "loss='subgraphs'."
             )
         smooth = self.penalty == "smooth_l1" or boosting
         return smooth_l1(self._strength) if smooth else l2(self._strength)

@@ -54,11 +54,11 @@ class NeighborsLabelRanker(
 
     Parameters
     ----------
-    n_neighbors : int, "auto" or "all", default="auto"
+    n_neighbors : int, "auto", "best" or "all", default="auto"
         The size of the neighbourhood. ``"auto"`` chooses it among twenty sizes by leaving out
         one case after the other, from a single neighbour query; of sizes within one standard
-        error of the best the largest. ``"all"`` is the constant order: that of all cases,
-        however far.
+        error of the best the largest. ``"best"`` takes the best of all choices itself.
+        ``"all"`` is the constant order: that of all cases, however far.
     weights : {"dudani", "uniform", "distance"} or callable, default="dudani"
         What a neighbour counts: (d_k - d_i)/(d_k - d_1); 1; 1/d; or what a function of the
         distances (n_queries, k) returns.
@@ -156,7 +156,10 @@ default="auto"
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto", "all"})],
+        "n_neighbors": [
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"auto", "best", "all"}),
+        ],
         "weights": [StrOptions({"dudani", "uniform", "distance"}), callable],
         "shrinkage": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
         "aggregation": [StrOptions({"auto", *AGGREGATIONS})],
@@ -214,7 +217,7 @@ default="auto"
         -------
         NeighborsLabelRanker
             Algorithm 1 on standardised features: neighbours weighed by distance as Dudani does
-            and by the share of labels that they rank, the size chosen in training.
+            and by the share of labels that they rank, the size that is best in training.
 
         Examples
         --------
@@ -222,7 +225,8 @@ default="auto"
         NeighborsLabelRanker(aggregation='mallows', feature_weights='equal',
                              n_neighbors=5, shrinkage=0)
         """
-        own = {"aggregation": "mallows", "shrinkage": 0, "feature_weights": "equal"}
+        own: dict[str, Any] = {"n_neighbors": "best", "aggregation": "mallows"}
+        own |= {"shrinkage": 0, "feature_weights": "equal"}
         return cls(**{**own, **parameters})
 
     def _fit(self, X: Values, target: Values | ScoredRanks, weight: Values) -> None:

@@ -45,9 +45,11 @@ class TreeLabelRanker(BaseTreeRanker):
 
     Parameters
     ----------
-    criterion : {"mallows", "kendall", "spearman", "entropy"}, default="mallows"
+    criterion : {"mallows", "mallows_em", "kendall", "spearman", "entropy"}, default="mallows"
         What a split improves: the spread theta of the Mallows models of the two children, the
-        mean Kendall or Spearman correlation in them, weighted by size, or their entropy.
+        mean Kendall or Spearman correlation in them, weighted by size, or their entropy. Where
+        labels are missing, ``"mallows"`` takes the spread from the pairs that were observed;
+        ``"mallows_em"`` runs the paper's approximate EM for every cut, which is far slower.
     splitter : {"best", "random"}, default="best"
         The best cut of each feature, or one at random.
     max_depth : int, optional
@@ -64,8 +66,8 @@ class TreeLabelRanker(BaseTreeRanker):
     min_impurity_decrease : float, default=0
         What a split must improve, weighted by the share of the examples in its node.
     gamma : float, optional
-        Split only if gamma (1 + similarity in the children) > 1 + similarity in the node.
-        With the Kendall and Spearman criteria.
+        Split only if gamma (1 + similarity in the children) > 1 + similarity in the node; above
+        1 purity need not rise. With the Kendall and Spearman criteria.
     mdlpc : bool, default=False
         With the entropy criterion: split only if the description length gets shorter.
     ccp_alpha : float or "auto", default=0

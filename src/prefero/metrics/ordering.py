@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import comb
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import label_ranking_average_precision_score, ndcg_score
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from prefero._docs import documented
@@ -133,6 +132,8 @@ def ndcg(
     >>> ndcg([3, 0, 1, 1, 0], [0.9, 0.5, 0.1, 0.2, 0.4], [0, 0, 0, 1, 1], k=1)
     0.5
     """
+    from sklearn.metrics import ndcg_score  # as long to import as NumPy, and few need it
+
     values = []
     for worth, score in _matrices(gains, scores, groups):
         telling = (worth > 0).any(axis=1)
@@ -155,13 +156,15 @@ def mean_average_precision(
     >>> mean_average_precision([1, 0, 0, 1], [0.5, 0.9, 0.1, 0.3], [0, 0, 0, 1])
     0.75
     """
+    from sklearn.metrics import label_ranking_average_precision_score as precision  # as above
+
     values: list[float] = []
     for truth, score in _matrices(relevance, scores, groups):
         rows = zip(truth[truth.any(axis=1)], score[truth.any(axis=1)], strict=True)
         if truth.shape[1] == 1:  # scikit-learn takes one column for something else
             values += [1.0 for _ in rows]
         else:
-            values += [label_ranking_average_precision_score(t[None], s[None]) for t, s in rows]
+            values += [precision(t[None], s[None]) for t, s in rows]
     return _mean(values)
 
 

@@ -1,21 +1,6 @@
 """Multilabel rankers: instance in, order of the labels and the relevant ones among them out."""
 
-from prefero.multilabel.aggregation import mean_calibrated_ranks
-from prefero.multilabel.baseline import ConsensusMultilabelRanker
-from prefero.multilabel.binary_relevance import BinaryRelevanceRanker
-from prefero.multilabel.calibrated import CalibratedMultilabelRanker
-from prefero.multilabel.neighbors import (
-    MultilabelNeighborExplanation,
-    NeighborsMultilabelRanker,
-)
-from prefero.multilabel.pairwise import PairwiseMultilabelRanker
+import lazy_loader
 
-__all__ = [
-    "BinaryRelevanceRanker",
-    "CalibratedMultilabelRanker",
-    "ConsensusMultilabelRanker",
-    "MultilabelNeighborExplanation",
-    "NeighborsMultilabelRanker",
-    "PairwiseMultilabelRanker",
-    "mean_calibrated_ranks",
-]
+# The names stand in the stub beside: each loads its module on first use.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

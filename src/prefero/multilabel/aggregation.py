@@ -16,7 +16,9 @@ def mean_calibrated_ranks(
     """Return the mean generalized rank of each label and of the zero point.
 
     To order labels and zero point by it minimises the sum of squared rank differences to the
-    given rankings, so it maximises the mean generalized Spearman correlation (Theorem 1).
+    given rankings (Theorem 1). Where none of them has ties, that maximises the mean Spearman
+    correlation; where some have, ``calibrated_rho`` weighs these differently, and another order
+    may have a slightly larger mean.
 
     Parameters
     ----------

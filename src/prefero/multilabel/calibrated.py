@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from prefero._docs import documented
 from prefero._pipelines import final_step
 from prefero._sklearn import HasMethods, Interval, StrOptions
-from prefero._state import FittedState, Model
+from prefero._state import FittedState, Model, State
 from prefero._typing import Mask, Values
 from prefero.base import BaseMultilabelRanker
 from prefero.label_ranking import ForestLabelRanker
@@ -22,6 +22,12 @@ from prefero.rankings import bucket_index, bucket_positions, zero_offsets
 def _has_probabilities(ranker: Any) -> bool:
     inner = getattr(ranker, "ranker_", ranker.ranker)
     return inner is None or hasattr(final_step(inner), "predict_pairwise")
+
+
+def _ranks_seen(ranker: Any, state: State) -> bool:
+    """Whether a ranker knows the labels that were seen, and the zero point."""
+    n_seen = int(np.count_nonzero(~state.values["unseen_labels_"]))
+    return len(getattr(final_step(ranker), "labels_", ())) == n_seen + 1
 
 
 @documented()
@@ -78,7 +84,9 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
 
     ranker_: Any
 
-    _fitted_state: ClassVar[FittedState] = {"ranker_": Model("decision_function")}
+    _fitted_state: ClassVar[FittedState] = {
+        "ranker_": Model("decision_function", rule=("a ranker of the labels seen", _ranks_seen))
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "ranker": [HasMethods(["fit", "decision_function"]), None],

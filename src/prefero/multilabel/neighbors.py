@@ -95,9 +95,9 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
 
     The relevant labels of a case, the zero point and its irrelevant labels are one ranking with
     ties, which ranks inside both parts may refine. The labels and the zero point are ordered by
-    their mean ranks among the nearest cases, which is the order with the best mean Spearman
-    correlation to them. Fitted without ranks it is the paper's "-r" variant. A case of weight 2
-    takes two places among the neighbours.
+    their mean ranks among the nearest cases, which is the strict order with the smallest sum of
+    squared rank differences to them. Fitted without ranks it is the paper's "-r" variant. A case
+    of weight 2 takes two places among the neighbours.
 
     Parameters
     ----------

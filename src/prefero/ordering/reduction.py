@@ -25,8 +25,16 @@ _BLOCK = 1 << 18
 # With 19 shuffles the largest is the bound of a test at the level of 5 %.
 _SHUFFLES = 19
 
-# What the core calls the correlations; both make up for ties.
-MEASURES = {"spearman": "spearman", "kendall": "tau-b"}
+# What the core calls the correlations, by name and by what they make of ties.
+MEASURES = {
+    ("spearman", "b"): "spearman",
+    ("kendall", "b"): "tau-b",
+    ("spearman", "a"): "rho-a",
+    ("kendall", "a"): "tau-a",
+}
+
+# Places in an order, of a share between 0 and 1, that differ by less are equal.
+_SAME_PLACE = 1e-9
 
 
 class AttributeWeight(NamedTuple):
@@ -44,10 +52,10 @@ class RankCorrelationReducer(
 
     Entry k of a component is proportional to the sum of the rank correlations between the
     sample orders and the orders of their objects by attribute k; the features are then
-    projected on the complement of the component, and so on. The correlations make up for ties
-    (tau-b, and rho as the correlation of mean ranks), so binary attributes are legal; an
-    attribute that is constant in an order counts nothing there. Attributes on different scales
-    are better standardized first: a component adds them up as they are.
+    projected on the complement of the component, and so on. By default the correlations make up
+    for ties (tau-b, and rho as the correlation of mean ranks), so binary attributes count in
+    full; an attribute that is constant in an order counts nothing there. Attributes on different
+    scales are better standardized first: a component adds them up as they are.
 
     Parameters
     ----------
@@ -57,6 +65,15 @@ class RankCorrelationReducer(
         chance allows one time in twenty; but at least one.
     correlation : {"spearman", "kendall"}, default="spearman"
         The rank correlation. Both give nearly the same; Spearman's is quicker for long orders.
+    ties : {"b", "a"}, default="b"
+        What a tie among attribute values does: ``"b"`` divides the correlation by what it could
+        reach with these ties, as tau-b does; with ``"a"``, as with tau-a, a tied pair counts
+        zero, which is sgn(0) = 0 in the paper's formula (4).
+    deflate_orders : bool, default=False
+        Whether, beside the features, the orders too lose what the components found so far
+        explain, before the next is sought: their places are regressed on the components inside
+        the orders, and the objects are ordered by what remains. The paper's section 5 proposes
+        something like it.
     n_jobs : int or None, default=None
         Threads; the result does not depend on their number.
     random_state : int, RandomState or None, default=0
@@ -93,7 +110,9 @@ class RankCorrelationReducer(
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
-        "correlation": [StrOptions(set(MEASURES))],
+        "correlation": [StrOptions({"spearman", "kendall"})],
+        "ties": [StrOptions({"a", "b"})],
+        "deflate_orders": ["boolean"],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -110,11 +129,15 @@ class RankCorrelationReducer(
         n_components: int | Literal["auto"] | None = None,
         *,
         correlation: Literal["spearman", "kendall"] = "spearman",
+        ties: Literal["b", "a"] = "b",
+        deflate_orders: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.n_components = n_components
         self.correlation = correlation
+        self.ties = ties
+        self.deflate_orders = deflate_orders
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -147,16 +170,12 @@ class RankCorrelationReducer(
         return self
 
     def _fit(self, orders: SampleOrders) -> None:
-        residuals = Residuals(orders, MEASURES[self.correlation], self.n_jobs)
-        shuffled = self._shuffled_positions(orders) if self.n_components == "auto" else []
-        self._find_components(residuals, orders.X.shape[1], len(orders.groups.sizes), shuffled)
+        residuals = Residuals(orders, MEASURES[self.correlation, self.ties], self.n_jobs)
+        shuffles = self._shuffles(orders) if self.n_components == "auto" else []
+        self._find_components(residuals, orders.X.shape[1], len(orders.groups.sizes), shuffles)
 
     def _find_components(
-        self,
-        residuals: Any,
-        n_features: int,
-        n_orders: int,
-        shuffled: Sequence[NDArray[np.float64]] = (),
+        self, residuals: Any, n_features: int, n_orders: int, shuffles: Sequence[Any] = ()
     ) -> None:
         """Add components to residuals, or to what answers as they do."""
         limit, components = self._limit(n_features), np.empty((0, n_features))
@@ -165,8 +184,8 @@ class RankCorrelationReducer(
             sums = residuals.correlation_sums(components)
             norm = float(np.linalg.norm(sums))
             if concordance and any(
-                norm <= np.linalg.norm(residuals.correlation_sums(components, chance))
-                for chance in shuffled
+                norm <= np.linalg.norm(residuals.correlation_sums(components, shuffle))
+                for shuffle in shuffles
             ):
                 break
             following = next_component(components, sums)
@@ -174,6 +193,8 @@ class RankCorrelationReducer(
                 break
             components = np.vstack([components, following])
             concordance.append(norm / n_orders)
+            if self.deflate_orders:
+                residuals.deflate_orders(components)
         self.components_ = components
         self.concordance_ = np.array(concordance)
         self.n_components_ = len(concordance)
@@ -189,9 +210,10 @@ class RankCorrelationReducer(
             )
         return int(self.n_components)
 
-    def _shuffled_positions(self, orders: SampleOrders) -> list[NDArray[np.float64]]:
-        keys = check_random_state(self.random_state).random_sample((_SHUFFLES, len(orders.X)))
-        return [orders.positions[orders.groups.sort(key)] for key in keys]
+    def _shuffles(self, orders: SampleOrders) -> list[NDArray[np.int64]]:
+        n_objects = orders.X.shape[0]
+        keys = check_random_state(self.random_state).random_sample((_SHUFFLES, n_objects))
+        return [orders.groups.sort(key) for key in keys]
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Project objects on the components.
@@ -281,7 +303,7 @@ class Residuals:
     def __init__(
         self, orders: SampleOrders, measure: str, n_jobs: int | None, largest: float | None = None
     ) -> None:
-        self._X, self._positions = orders.X, orders.positions
+        self._orders, self._X, self._positions = orders, orders.X, orders.positions
         self._starts = orders.groups.starts
         self._measure, self._n_jobs = measure, n_jobs
         self._coordinates = np.empty((orders.X.shape[0], 0))
@@ -292,7 +314,7 @@ class Residuals:
     def correlation_sums(
         self,
         components: NDArray[np.float64],
-        positions: NDArray[np.float64] | None = None,
+        shuffle: NDArray[np.int64] | None = None,
     ) -> NDArray[np.float64]:
         """The vector R: rank correlations of each residual attribute, summed over the orders.
 
@@ -300,21 +322,36 @@ class Residuals:
         ----------
         components : ndarray of shape (n_components, n_features)
             Those found so far: the ones of an earlier call, and perhaps more.
-        positions : ndarray of shape (n_objects,), optional
-            Other orders of the same objects.
+        shuffle : ndarray of shape (n_objects,), optional
+            Objects that change places, in the same orders.
 
         Returns
         -------
         ndarray of shape (n_features,)
             Sums.
         """
-        for direction in components[self._coordinates.shape[1] :]:
-            self._coordinates = np.column_stack([self._coordinates, self._X @ direction])
-        given = self._positions if positions is None else positions
+        self._project(components)
+        given = self._positions if shuffle is None else self._positions[shuffle]
         sums = Parallel(n_jobs=self._n_jobs, prefer="threads")(
             delayed(self._block_sums)(components, given, starts) for starts in self._blocks()
         )
         return np.sum(sums, axis=0)
+
+    def deflate_orders(self, components: NDArray[np.float64]) -> None:
+        """Go on with the places of the objects by what components leave of their order."""
+        self._project(components)
+        orders, groups = self._orders, self._orders.groups
+        share = orders.positions / (groups.sizes + 1)[groups.codes]
+        columns = np.column_stack([share, self._coordinates])
+        means = np.add.reduceat(columns, groups.starts[:-1]) / groups.sizes[:, None]
+        columns -= means[groups.codes]
+        places, explaining = columns[:, 0], columns[:, 1:]
+        left = places - explaining @ np.linalg.lstsq(explaining, places, rcond=None)[0]
+        self._positions = groups.positions(np.round(left / _SAME_PLACE))
+
+    def _project(self, components: NDArray[np.float64]) -> None:
+        for direction in components[self._coordinates.shape[1] :]:
+            self._coordinates = np.column_stack([self._coordinates, self._X @ direction])
 
     def _blocks(self) -> Iterator[NDArray[np.int64]]:
         """Cut the group starts into runs of whole groups of about one block of numbers."""

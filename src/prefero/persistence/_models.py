@@ -8,7 +8,7 @@ from prefero._pipelines import final_step
 from prefero._sklearn import validate_parameter_constraints
 from prefero._state import FittedState, StateError, check_state, fitted_state
 from prefero.exceptions import ModelFileError
-from prefero.persistence._scikit_learn import PARAMETERS, STATES
+from prefero.persistence._scikit_learn import CAME_LATER, PARAMETERS, STATES
 from prefero.persistence._widths import by_name
 from prefero.persistence.trusted import trusted_type
 
@@ -28,6 +28,9 @@ def restored(module: str, name: str, state: dict[str, Any], *, old: bool = False
     if owner is None or not hasattr(owner, "get_params"):
         raise ModelFileError(f"{module}.{name} is not on the list of types that are safe to load.")
     state = {**_parameters(owner, state, old), **_learned(owner, state, old)}
+    for later, known in by_name(CAME_LATER, owner, {}).items():
+        if known in state:
+            state.setdefault(later, state[known])
     _check(owner, state)
     estimator: Any = object.__new__(owner)
     vars(estimator).update(state)

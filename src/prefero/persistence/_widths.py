@@ -46,6 +46,7 @@ _WIDTHS: dict[str, Callable[[Mapping[str, Any]], int]] = {
     "PolynomialFeatures": lambda about: about["n_output_features_"],
     "RankCorrelationReducer": lambda about: len(about["components_"]),
     "SimpleImputer": _imputed,
+    "TableTransformer": lambda about: len(about["nominal_"]),
     "TextEncoder": lambda about: len(about["components_"]) + 1,
     "TruncatedSVD": lambda about: len(about["components_"]),
     "VarianceThreshold": lambda about: int((about["variances_"] > about["threshold"]).sum()),

@@ -4,11 +4,13 @@ A directed edge says that one label is preferred to another. Graphs may be spars
 cycles; a graph has no self-loop and at most one edge between two labels.
 """
 
+from prefero.preferences._choices import Choices
 from prefero.preferences._decomposition import (
     DECOMPOSITIONS,
     Decomposition,
     Subgraphs,
     WeightedEdges,
+    by_layer,
     decompose,
 )
 from prefero.preferences._graphs import PreferenceGraphs
@@ -16,10 +18,12 @@ from prefero.preferences._linear import SignedFeatures
 
 __all__ = [
     "DECOMPOSITIONS",
+    "Choices",
     "Decomposition",
     "PreferenceGraphs",
     "SignedFeatures",
     "Subgraphs",
     "WeightedEdges",
+    "by_layer",
     "decompose",
 ]

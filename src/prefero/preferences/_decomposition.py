@@ -28,15 +28,20 @@ class EdgeSums(NamedTuple):
     outgoing: Values
 
 
+def by_layer(layers: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Labels of each row from the best layer on, absent ones last, and their layers."""
+    absent_last = np.where(layers < 0, np.iinfo(np.int32).max, layers)
+    order = np.argsort(absent_last, axis=1, kind="stable")
+    return order, np.ascontiguousarray(np.take_along_axis(layers, order, axis=1))
+
+
 class Layered:
     """Graphs of layers under one of the named decompositions; no edge is written out."""
 
     def __init__(self, layers: NDArray[np.int32], decomposition: str) -> None:
         self._code = DECOMPOSITIONS.index(decomposition)
-        absent_last = np.where(layers < 0, np.iinfo(np.int32).max, layers)
-        order = np.argsort(absent_last, axis=1, kind="stable")
+        order, self._layer = by_layer(layers)
         self._order = order.astype(np.int32)
-        self._layer = np.ascontiguousarray(np.take_along_axis(layers, order, axis=1))
 
     def loss(self, scores: Values) -> EdgeSums:
         """Mean loss of the subgraphs of each row, and its edge weights by label."""

@@ -12,7 +12,7 @@ from prefero.exceptions import DataError
 from prefero.serve._instances import Instance, read_instances
 from prefero.serve._models import ServedModel
 
-PARTS = ("order", "ranks", "buckets", "probabilities", "reliability", "first_set")
+PARTS = ("order", "ranks", "buckets", "probabilities", "reliability", "first_set", "relevant")
 # Decimals of probabilities: what more is given says nothing.
 _DECIMALS = 4
 
@@ -34,12 +34,15 @@ def answers(
     X, notes = read_instances(served, instances)
     ranker, inner = (served.ranker, X) if served.plain else at_final_step(served.model, X)
     results: list[dict[str, Any]] = [{} for _ in instances]
-    if hasattr(ranker, "predict_pairwise"):
+    if served.of_sets:
+        _add_sets(results, served, ranker, inner, wish)
+    elif hasattr(ranker, "predict_pairwise"):
         beliefs = beliefs_of(ranker, inner, checked=served.plain)
         _add_orders(results, served.labels, beliefs.ranks, wish)
         _add_beliefs(results, served, beliefs, wish)
     else:
         _add_orders(results, served.labels, served.model.predict(_named(served, X)), wish)
+    if not hasattr(ranker, "predict_pairwise"):
         notes.append("the model is not calibrated: it has no probabilities.")
     if "first_set" in wish.include and hasattr(ranker, "predict_first_set"):
         may_be_first = served.model.predict_first_set(_named(served, X), error=wish.error)
@@ -68,6 +71,20 @@ def _add_orders(results: list[Any], labels: list[str], ranks: Any, wish: Wish) -
             result["order"] = [labels[index] for index in order]
         if "ranks" in wish.include:
             result["ranks"] = dict(zip(labels, row, strict=True))
+
+
+def _add_sets(results: list[Any], served: ServedModel, ranker: Any, X: Any, wish: Wish) -> None:
+    """What a multilabel ranker says: an order and the relevant labels, which do not contradict."""
+    _add_orders(results, served.labels, ranker.predict_ranks(X), wish)
+    if "relevant" in wish.include:
+        for result, row in zip(results, ranker.predict(X), strict=True):
+            result["relevant"] = [served.labels[index] for index in np.flatnonzero(row)]
+    if "probabilities" in wish.include and hasattr(ranker, "predict_pairwise"):
+        # The last label is the zero point.
+        c = len(served.labels)
+        matrices = np.round(ranker.predict_pairwise(X)[:, :c, :c], _DECIMALS)
+        for result, matrix in zip(results, matrices.tolist(), strict=True):
+            result["probabilities"] = matrix
 
 
 def _add_beliefs(results: list[Any], served: ServedModel, beliefs: PairBeliefs, wish: Wish) -> None:

@@ -1,19 +1,17 @@
 """The application: routes, and what each answers."""
 
-import asyncio
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import FastAPI, HTTPException, Query, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
-from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp
 
 import prefero
 from prefero.exceptions import DataError
-from prefero.serve._answers import answers
 from prefero.serve._bodies import (
     HealthAnswer,
     ModelAnswer,
@@ -23,18 +21,16 @@ from prefero.serve._bodies import (
 )
 from prefero.serve._guard import Guard
 from prefero.serve._instances import InstanceError
-from prefero.serve._measures import Measures
-from prefero.serve._models import ModelStore, ServedModel, nearest
+from prefero.serve._models import ModelStore
+from prefero.serve._service import Service
 from prefero.serve._settings import Settings
-from prefero.serve._tables import answer_table, pieces
 
-# A few instances are ranked at once; for more, or for an explanation, a thread is worth its while.
-_FEW = 4
 _PAGE = {
     "index.html": "text/html; charset=utf-8",
     "page.css": "text/css; charset=utf-8",
     "page.js": "text/javascript; charset=utf-8",
 }
+_TEXT = {"type": "string"}
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": why}
     for status, why in {
@@ -43,6 +39,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
         404: "There is no such model.",
         408: "The request took too long to arrive.",
         413: "The request is too large, or holds too many instances.",
+        415: "The body is not JSON.",
         422: "A feature, or something else in the request, is not as it must be.",
         429: "Too many requests at a time; Retry-After says when to come again.",
         503: "The answer took too long.",
@@ -73,8 +70,8 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
     ['/rank', '/rank.csv']
     """
     store = models if isinstance(models, ModelStore) else ModelStore.of_models(models)
-    service = _Service(store, settings or Settings())
-    app = FastAPI(
+    service = Service(store, settings or Settings())
+    app = _Guarded(
         title="Prefero",
         version=prefero.__version__,
         description="Trained label rankers: ask for the order of the labels for new instances.",
@@ -82,12 +79,12 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
         redoc_url=None,
     )
     refusals: dict[str, Any] = {"responses": _REFUSALS}
-    app.post("/rank", response_model=None, summary="Rank the labels for instances", **_RANK)(
+    described = _rank_described(store)
+    app.post("/rank", response_model=None, summary="Rank the labels for instances", **described)(
         service.rank
     )
-    app.post("/rank.csv", summary="Rank the labels for a table", **refusals, **_CSV)(
-        service.rank_table
-    )
+    described = _table_described(store)
+    app.post("/rank.csv", summary="Rank the labels for a table", **described)(service.rank_table)
     app.get("/models", response_model=list[ModelAnswer], summary="What can be asked", **refusals)(
         service.models
     )
@@ -101,128 +98,63 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
         app.get(f"/page/{name}", include_in_schema=False)(_page(name))
     app.exception_handler(RequestValidationError)(_refuse_body)
     app.exception_handler(DataError)(_refuse_data)
+    app.guard = Guard(
+        super(_Guarded, app).__call__,
+        settings=service.settings,
+        measures=service.measures,
+        at_once={"/rank": service.rank_at_once},
+    )
     if service.settings.origins:
-        app.add_middleware(
-            CORSMiddleware,
+        # Outside, so that pages of other sites can read refusals, too.
+        app.guard = CORSMiddleware(
+            app.guard,
             allow_origins=list(service.settings.origins),
             allow_methods=["GET", "POST"],
             allow_headers=["authorization", "content-type"],
         )
-    app.add_middleware(Guard, settings=service.settings, measures=service.measures)
     return app
 
 
-_CSV: dict[str, Any] = {
-    "response_class": StreamingResponse,
-    "openapi_extra": {
-        "requestBody": {
-            "required": True,
-            "content": {"text/csv": {"schema": {"type": "string"}}},
-        }
-    },
-}
+class _Guarded(FastAPI):
+    """An application behind a guard, which stands before all that FastAPI does itself."""
+
+    guard: ASGIApp
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.guard(scope, receive, send)
 
 
-# The answer is written without a second validation.
-_RANK: dict[str, Any] = {
-    "responses": {
-        **_REFUSALS,
-        200: {"model": RankResponse, "description": "The rankings, in the order of the instances."},
+def _rank_described(store: ModelStore) -> dict[str, Any]:
+    """The body, which the handler reads itself, with an example a model, and the answer."""
+    examples = {
+        name: {"value": {"model": name, "instances": [store[name].example()]}}
+        for name in store.names()
     }
-}
+    schema = RankRequest.model_json_schema()
+    answer = {"model": RankResponse, "description": "The rankings, in the order of the instances."}
+    return {
+        "responses": {**_REFUSALS, 200: answer},
+        "openapi_extra": _body("application/json", schema, examples),
+    }
 
 
-class _Service:
-    """The handlers, around the models and the settings."""
+def _table_described(store: ModelStore) -> dict[str, Any]:
+    examples = {}
+    for name in store.names():
+        example = store[name].example()
+        lines = (map(str, cells) for cells in (example, example.values()))
+        examples[name] = {"value": "\n".join(map(",".join, lines)) + "\n"}
+    table = {"description": "The predictions.", "content": {"text/csv": {"schema": _TEXT}}}
+    return {
+        "response_class": StreamingResponse,
+        "responses": {**_REFUSALS, 200: table},
+        "openapi_extra": _body("text/csv", _TEXT, examples),
+    }
 
-    def __init__(self, store: ModelStore, settings: Settings) -> None:
-        self.store, self.settings, self.measures = store, settings, Measures()
 
-    async def rank(self, wanted: RankRequest, request: Request) -> Response:
-        """Return the order of the labels for each instance, and how sure it is."""
-        served = await self._served(wanted.model)
-        instances = wanted.instances
-        if len(instances) > self.settings.limits.rows:
-            raise HTTPException(
-                413,
-                f"{len(instances)} instances are more than the {self.settings.limits.rows} that "
-                "one request may hold: ask in parts.",
-            )
-        wish = wanted.wish()
-        if served.plain and len(instances) <= _FEW and not wish.explain:
-            results, notes = answers(served, instances, wish)
-        else:
-            results, notes = await self._in_thread(answers, served, instances, wish)
-        self._told(request, served, len(instances), instances)
-        return JSONResponse(
-            {"model": served.name, "labels": served.labels, "results": results, "notes": notes}
-        )
-
-    async def rank_table(
-        self,
-        request: Request,
-        model: Annotated[str | None, Query(description="The name of the model.")] = None,
-        output: Annotated[
-            str, Query(pattern="^(ranks|order|scores|pairs)$", description="As prefero predict's.")
-        ] = "ranks",
-        top: Annotated[int | None, Query(ge=1, description="How many labels.")] = None,
-        reliability: Annotated[bool, Query(description="Add the tau to expect.")] = False,
-    ) -> StreamingResponse:
-        """Return a table of predictions for a table of instances."""
-        served = await self._served(model)
-        body = await request.body()
-        found = await self._in_thread(answer_table, served, body, output, top, reliability)
-        self._told(request, served, 0, None)
-        return StreamingResponse(pieces(found), media_type="text/csv")
-
-    async def models(self) -> list[dict[str, Any]]:
-        """Return the models, their labels, and the features that a request must hold."""
-        await self._look()
-        return [self.store[name].describe() for name in self.store.names()]
-
-    async def health(self) -> dict[str, Any]:
-        """Return the models and what is wrong with their files."""
-        await self._look()
-        problems = dict(self.store.problems)
-        status = "degraded" if problems else "ok"
-        return {"status": status, "models": self.store.names(), "problems": problems}
-
-    async def ready(self) -> dict[str, bool]:
-        """Return that the models are loaded: before that nothing listens."""
-        return {"ready": True}
-
-    async def metrics(self) -> str:
-        """Return what this worker has done, for Prometheus."""
-        return self.measures.text({name: self.store[name].loaded for name in self.store.names()})
-
-    async def _look(self) -> None:
-        if self.store.due():
-            await run_in_threadpool(self.store.refresh)
-
-    async def _served(self, name: str | None) -> ServedModel:
-        await self._look()
-        names = self.store.names()
-        if name is None and len(names) == 1:
-            return self.store[names[0]]
-        if name is None:
-            raise HTTPException(404, f"say which model: {', '.join(names)}.")
-        if name not in self.store:
-            raise HTTPException(404, f"there is no model {name[:80]!r}.{nearest(name, names)}")
-        return self.store[name]
-
-    async def _in_thread(self, function: Any, *arguments: Any) -> Any:
-        seconds = self.settings.limits.seconds
-        try:
-            async with asyncio.timeout(seconds):
-                return await run_in_threadpool(function, *arguments)
-        except TimeoutError:
-            raise HTTPException(503, f"the answer took more than {seconds:g} s.") from None
-
-    def _told(self, request: Request, served: ServedModel, n: int, instances: Any) -> None:
-        """Note what the access log says beside path and status."""
-        self.measures.count_instances(served.name, n)
-        told = {"model": served.name, "instances": n}
-        request.state.told = {**told, "values": instances} if self.settings.log_values else told
+def _body(kind: str, schema: dict[str, Any], examples: dict[str, Any]) -> dict[str, Any]:
+    content = {kind: {"schema": schema, "examples": examples}}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def _page(name: str) -> Any:

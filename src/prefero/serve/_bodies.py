@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from prefero.serve._answers import PARTS, Wish
 
-Part = Literal["order", "ranks", "buckets", "probabilities", "reliability", "first_set"]
+Part = Literal["order", "ranks", "buckets", "probabilities", "reliability", "first_set", "relevant"]
 
 
 class RankRequest(BaseModel):
@@ -78,6 +78,9 @@ class RankAnswer(BaseModel):
         float | None, Field(description="The Kendall tau to expect of the order.")
     ] = None
     first_set: Annotated[list[str], Field(description="Labels that may be first.")] = []
+    relevant: Annotated[
+        list[str], Field(description="The relevant labels, of a model that tells them.")
+    ] = []
     explanation: WhyAnswer | None = None
 
 
@@ -119,6 +122,7 @@ class ModelAnswer(BaseModel):
     loaded: float
     calibrated: bool
     first_set: bool
+    relevant: bool
 
 
 class HealthAnswer(BaseModel):

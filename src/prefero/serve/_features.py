@@ -60,20 +60,34 @@ def features_of(model: Any) -> list[Feature]:
         known = {feature.name: feature for feature in _of_bins(model, names)}
     else:
         known = {}
+    ranges = _ranges(ranker, names) if ranker is model else {}
     words, prose, categories = text_features(model), prose_features(model), known_names(model)
     unknown = {
         name: Feature(
             name,
+            low=ranges.get(name, (None, None))[0],
+            high=ranges.get(name, (None, None))[1],
             categories=tuple(categories.get(name, ())) if name in words else None,
             prose=name in prose,
         )
         for name in names
     }
+    if ranges:
+        known = {name: one for name, one in known.items() if not one.is_number}
     return [known.get(name, unknown[name]) for name in names]
 
 
+def _ranges(ranker: Any, names: list[str]) -> dict[str, tuple[float, float]]:
+    """The smallest and the largest number of each feature, of rankers that keep these."""
+    found = getattr(ranker, "feature_ranges_", None)
+    if found is None or len(found) != len(names):
+        return {}
+    known = zip(names, found.tolist(), strict=True)
+    return {name: (low, high) for name, (low, high) in known if low <= high}
+
+
 def _of_bins(model: Any, names: list[str]) -> Iterator[Feature]:
-    """Trees keep the edges between their bins, and the categories."""
+    """Trees keep the edges between their bins, and the categories; older ones no ranges."""
     for index, name in enumerate(names):
         if model.nominal_features_[index]:
             yield Feature(name, categories=tuple(model.categories_[index]))

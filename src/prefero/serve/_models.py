@@ -9,9 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from prefero._inference import load_ranker
+from prefero._inference import kind_of, load_ranker, other_task
 from prefero._pipelines import final_step
-from prefero.exceptions import ModelFileError
 from prefero.serve._features import Feature, features_of
 
 Stamp = tuple[int, int, int]
@@ -38,6 +37,11 @@ class ServedModel:
         return frozenset(feature.name for feature in self.features)
 
     @cached_property
+    def of_sets(self) -> bool:
+        """Whether the model tells relevant labels from others."""
+        return kind_of(self.model) == "multilabel_ranker"
+
+    @cached_property
     def plain(self) -> bool:
         """Whether the model's inner form of instances is an array of their numbers."""
         only_numbers = all(feature.is_number for feature in self.features)
@@ -46,6 +50,9 @@ class ServedModel:
     @classmethod
     def of(cls, name: str, model: Any) -> "ServedModel":
         """Describe a fitted model, and make sure that it answers."""
+        problem = other_task(model)
+        if problem is not None:
+            raise ValueError(f"model {name!r} is {problem}.")
         ranker = final_step(model)
         served = cls(name, model, features_of(model), [str(label) for label in ranker.labels_])
         from prefero.serve._answers import answers
@@ -68,6 +75,7 @@ class ServedModel:
             "loaded": self.loaded,
             "calibrated": hasattr(self.ranker, "predict_pairwise"),
             "first_set": hasattr(self.ranker, "predict_first_set"),
+            "relevant": self.of_sets,
         }
 
 
@@ -131,7 +139,7 @@ class ModelStore:
     def _swap(self, name: str) -> None:
         try:
             self._models[name] = self._load(name)
-        except (ModelFileError, OSError, ValueError) as error:
+        except Exception as error:  # whatever is wrong with a file, there is a model that works
             self.problems[name] = f"the file has changed, and the old model stays: {error}"
         else:
             self.problems.pop(name, None)

@@ -1,5 +1,6 @@
 """Workers that share one socket."""
 
+import gc
 import logging
 import os
 import sys
@@ -40,6 +41,7 @@ def run(
         access_log=False,
         log_level="warning",
         server_header=False,
+        ws="none",
         timeout_graceful_shutdown=30,
         # A worker that still imports is not dead.
         timeout_worker_healthcheck=60,
@@ -60,4 +62,8 @@ def worker() -> Any:
     paths = named_paths([Path(path) for path in os.environ[_PATHS].split(os.pathsep)])
     key_file = os.environ.get(_KEY_FILE)
     key = None if key_file is None else Path(key_file).read_bytes()
-    return create_app(ModelStore(paths, key=key, seconds=settings.seconds_between_looks), settings)
+    app = create_app(ModelStore(paths, key=key, seconds=settings.seconds_between_looks), settings)
+    # What is there now stays: no later collection of garbage need look at it while requests wait.
+    gc.collect()
+    gc.freeze()
+    return app

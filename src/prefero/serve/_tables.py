@@ -5,7 +5,15 @@ import tempfile
 from collections.abc import Iterator
 from typing import IO
 
-from prefero._inference import Form, Sureness, new_features, predictions, rows_at_a_time
+from prefero._inference import (
+    OF_SETS,
+    Form,
+    Sureness,
+    new_features,
+    predictions,
+    rows_at_a_time,
+)
+from prefero.exceptions import DataError
 from prefero.serve._models import ServedModel
 from prefero.tables import read_parts
 
@@ -15,20 +23,33 @@ _PIECE = 64 * 1024
 
 
 def answer_table(
-    served: ServedModel, body: bytes, form: str, top: int | None, reliability: bool
-) -> IO[bytes]:
-    """Return a file of predictions for a table, whole: a bad line is found before any is sent."""
+    served: ServedModel, body: bytes, form: Form, top: int | None, reliability: bool
+) -> tuple[IO[bytes], int]:
+    """Return a file of predictions for a table, whole, and how many rows it had.
+
+    A bad line is found before any is sent.
+    """
+    _refuse_unknown_form(served, form, reliability)
     found = tempfile.SpooledTemporaryFile(_IN_MEMORY)
     text = io.TextIOWrapper(found, encoding="utf-8", newline="", write_through=True)
-    wanted, sure = Form(form), Sureness(reliability, None)
-    size = rows_at_a_time(served.ranker, wanted)
+    sure, rows = Sureness(reliability, None), 0
+    size = rows_at_a_time(served.ranker, form)
     for number, table in enumerate(read_parts(io.BytesIO(body), size, name="table")):
         X = new_features(served.model, table)
-        frame = predictions(served.model, X, table, wanted, top, None, sure)
+        frame = predictions(served.model, X, table, form, top, None, sure)
+        rows += len(table.frame)
         frame.to_csv(text, index=False, header=number == 0)
     text.detach()
     found.seek(0)
-    return found
+    return found, rows
+
+
+def _refuse_unknown_form(served: ServedModel, form: Form, reliability: bool) -> None:
+    name = type(served.ranker).__name__
+    if form in OF_SETS and not served.of_sets:
+        raise DataError(f"output: {form} is for models that tell relevant labels, not {name}.")
+    if reliability and not hasattr(served.ranker, "predict_reliability"):
+        raise DataError(f"reliability: {name} does not know how sure it is.")
 
 
 def pieces(file: IO[bytes]) -> Iterator[bytes]:

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import check_cv
 
-import prefero
 from prefero._progress import Progress, reporting
 from prefero._sklearn import safe_indexing
 from prefero.rankings import drop_labels
 from prefero.study._cells import CellStore, Values, derived_seed, digest
+from prefero.study._code import code_of, source_of
 from prefero.study._data import DataSet, Folds, Source, Split, Splits, load_all
 from prefero.study._tasks import first_worth, task_of
 from prefero.study.table import Table
@@ -52,8 +52,8 @@ _COSTS = ("train_rows", "test_rows", "fit_seconds", "predict_seconds")
 class _Extra:
     """The columns that the caller adds, and whether rankers learn from scores."""
 
-    details: Details
-    measures: Measures
+    details: dict[str, Callable[[Any], float]]
+    measures: dict[str, Callable[[Any, Any, ArrayLike], float]]
     use_scores: bool = False
 
     def values(self, model: Any, X: Any, ranks: ArrayLike) -> Values:
@@ -132,14 +132,14 @@ def run_experiment(
         Where to keep finished cells. A run that is started again in the same folder, after
         a crash or with more rankers, data sets, repetitions or rates, computes only the
         cells that are new. A cell is known by everything that determines it: the values of
-        the data, the ranker's parameters, the split, the rate and the versions of Prefero
-        and scikit-learn.
+        the data, the ranker's parameters, the split, the rate, the code of the ranker and of
+        all that it imports of Prefero, and the version of scikit-learn.
     details : mapping of str to callable, optional
         More columns: what each function returns for the fitted ranker, such as its number
-        of leaves. A function is known by its column's name.
+        of leaves. A function is known by its column's name and its source.
     measures : mapping of str to callable, optional
         Further measures: what each function returns for the fitted ranker, the instances that
-        it has not seen and their ranks. A function is known by its column's name.
+        it has not seen and their ranks. A function is known in the same way.
     use_scores : bool, default=False
         Whether label rankers whose ``fit`` takes scores are trained on them too.
     progress : {"auto"}, callable or None, default="auto"
@@ -223,11 +223,10 @@ def _keys(
         for name, found in splits.items()
         for place, split in found.items()
     }
+    columns = sorted((extra.details | extra.measures).items())
     shared = [
         random_state,
-        sorted(extra.details),
-        sorted(extra.measures),
-        prefero.__version__,
+        [[name, source_of(function)] for name, function in columns],
         sklearn.__version__,
         *(["scores"] if extra.use_scores else []),
     ]
@@ -250,9 +249,10 @@ def _checked_rate(rate: float) -> float:
 
 
 def _fingerprint(ranker: BaseEstimator) -> str:
-    """Hash what determines a ranker: its class and its parameters, not its name in the table."""
+    """Hash what determines a ranker: its code and its parameters, not its name in the table."""
     cls = type(ranker)
-    return str(joblib.hash((cls.__module__, cls.__qualname__, ranker.get_params(deep=True))))
+    named = cls.__module__, cls.__qualname__, ranker.get_params(deep=True)
+    return str(joblib.hash((named, code_of(ranker))))
 
 
 def _run_cell(

@@ -75,7 +75,7 @@ def compare_folds(
         raise ValueError(f"There is no ranker {first!r}, only {', '.join(order)}.")
     others = [name for name in order if name != first]
     behind = [sign * (scores[first] - scores[name]) for name in others]
-    ratio = _test_to_train(results, n_splits)
+    ratio = tested_to_trained(results, n_splits)
     p_values = _holm(np.array([_corrected_t_test(gap, ratio) for gap in behind]))
     return Table(
         (
@@ -99,7 +99,8 @@ def scores_by_fold(results: Table, measure: str) -> dict[str, dict[tuple[int, in
     }
 
 
-def _test_to_train(results: Table, n_splits: int) -> float:
+def tested_to_trained(results: Table, n_splits: int) -> float:
+    """Return the ratio of test to training rows, as the results hold it or the folds imply."""
     if "test_rows" in results.columns:
         return float(np.mean(results["test_rows"] / results["train_rows"]))
     return 1 / (n_splits - 1)

@@ -20,7 +20,8 @@ from prefero.rankings import (
 )
 from prefero.tables._cells import MISSING, need, numbers_of
 from prefero.tables._format import FileFormat, Given
-from prefero.tables._table import Declared, Table, more_of
+from prefero.tables._mulan import labels_beside
+from prefero.tables._table import NOTHING, Declared, Table, more_of
 
 if TYPE_CHECKING:
     from prefero.tables._rankings import Rankings
@@ -146,12 +147,17 @@ def _unquoted(cell: str) -> str:
 
 
 def read(given: Given, n_rows: int | None) -> Iterator[Table]:
-    """Yield the table of a file; a ranking becomes one column of ranks a label."""
+    """Yield the table of a file; a ranking becomes one column of ranks a label.
+
+    A list of labels beside it, as Mulan writes, says which attributes are relevance.
+    """
     arff = parse(given)
     frame = arff.frame(given)
     lines = np.array(arff.lines, dtype=np.int64)
     if arff.ranking is None:
-        yield Table(frame, given.source, lines)
+        labels = labels_beside(given.path, arff.names)
+        declared = NOTHING if labels is None else Declared(labels, "relevance")
+        yield Table(frame, given.source, lines, declared)
         return
     texts = frame.pop(arff.ranking).tolist()
     try:

@@ -44,6 +44,8 @@ class Rankings:
         ``"PAR10"``, run times with time-outs penalised.
     lower_is_better : bool
         Whether the scores were turned around, so that larger is better.
+    cost_weight : float, optional
+        How much score a unit of cost is worth, where costs are weighed (`with_costs`).
     """
 
     table: Table
@@ -55,6 +57,7 @@ class Rankings:
     calibrated: Values | None = None
     values: Mapping[str, Values] = field(default_factory=dict)
     lower_is_better: bool = False
+    cost_weight: float | None = None
 
     @property
     def features(self) -> list[str]:
@@ -126,14 +129,15 @@ def read_rankings(
     labels : str or list of str, optional
         The columns that hold rankings: ``'y_*'``, ``'a,b,c'`` or ``['a', 'b', 'c']``. By
         default those that the file declares, else all.
-    format : {"ranks", "scores", "orders", "pairs", "best-worst", "long", "relevance", \
-"calibrated"}, default="ranks"
-        What they hold, unless the file declares it: ranks or scores, a column a label; orders,
-        one column of text such as ``b > a ~ c`` or names by position; two columns of preferred
-        and other label, one line a pair; those shown, then the best, then the worst; two
-        columns of label and value, one line each; 1 or 0 for relevant or not, a column a label;
-        or calibrated rankings, one column of text such as ``[b > a][c]``, the relevant labels
-        first, or signed scores, a column a label, where positive is relevant.
+    format : str, default="ranks"
+        What they hold, unless the file declares it: ``"ranks"``, ``"scores"``, ``"orders"``,
+        ``"pairs"``, ``"best-worst"``, ``"long"``, ``"relevance"`` or ``"calibrated"``. Ranks or
+        scores, a column a label; orders, one column of text such as ``b > a ~ c`` or names by
+        position; two columns of preferred and other label, one line a pair; those shown, then
+        the best, then the worst; two columns of label and value, one line each; 1 or 0 for
+        relevant or not, a column a label; or calibrated rankings, one column of text such as
+        ``[b > a][c]``, the relevant labels first, or signed scores, a column a label, where
+        positive is relevant.
     higher_is_better : bool, optional
         The direction of scores and long tables. It is never guessed.
     unranked : {"unknown", "below"}, default="unknown"

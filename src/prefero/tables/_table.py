@@ -206,19 +206,31 @@ class Table:
         """
         declared = set() if text is None else set(self.columns(text))
         features: dict[str, Any] = {}
+        mixed: dict[str, Indices] = {}
         for name in self.columns(columns):
             values, bad = numbers_of(self.frame[name])
             if name not in declared and len(bad) and not np.isnan(values).all():
-                cell = BadCell(int(bad[0]), name, str(self.frame[name].iloc[bad[0]]))
-                raise self.error(
-                    f"{cell!s} Other cells of the column are numbers: correct it or leave it "
-                    f"empty, or add text={name!r} if they are names.",
-                    cell.row,
-                    bad[1:].tolist(),
-                )
+                mixed[name] = bad
             words = name in declared or len(bad) > 0
             features[name] = texts_of(self.frame[name]) if words else values
+        if mixed:
+            raise self._mixed(mixed)
         return need("pandas").DataFrame(features, index=self.frame.index)
+
+    def _mixed(self, mixed: Mapping[str, Indices]) -> DataError:
+        """An error about all columns that hold numbers and a few other things."""
+        (name, bad), *others = mixed.items()
+        cell = BadCell(int(bad[0]), name, str(self.frame[name].iloc[bad[0]]))
+        names = ",".join(mixed)
+        remedy = f"correct it or leave it empty, or add text={names!r} if they are names."
+        if not others:
+            problem = f"{cell!s} Other cells of the column are numbers: {remedy}"
+        else:
+            told = listed(
+                (f"{other!r} ({self.frame[other].iloc[rows[0]]!r})" for other, rows in others), 5
+            )
+            problem = f"{cell!s} Other cells of the column are numbers, as in {told}: {remedy}"
+        return self.error(problem, cell.row, bad[1:].tolist())
 
     def kind(self, column: str) -> str:
         """Return in words what a column holds: numbers, texts or a mixture, and how many."""

@@ -1,7 +1,8 @@
 "use strict";
 
-// State: the models, the one chosen, its last answer, the labels chosen to compare.
-const state = { models: [], model: null, answer: null, pair: [], token: "", asked: 0 };
+// State: the models, the one chosen, what all its labels begin with, its last answer, the labels
+// chosen to compare.
+const state = { models: [], model: null, start: "", answer: null, pair: [], token: "", asked: 0 };
 const at = (id) => document.getElementById(id);
 
 function make(tag, attributes = {}, ...children) {
@@ -19,6 +20,24 @@ function drawn(tag, attributes) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   return element;
 }
+
+// A name that may be broken between its words, not in the middle of one.
+function words(name) {
+  const parts = String(name).split(/(?<=[_./:-])(?=\p{L})/u);
+  return parts.flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
+}
+
+// The words that all labels begin with, up to the last sign between two words.
+function commonStart(labels) {
+  const [least, greatest] = [[...labels].sort()[0], [...labels].sort().at(-1)];
+  let end = 0;
+  while (end < least.length && least[end] === greatest[end]) end += 1;
+  const room = Math.min(...labels.map((label) => label.length)) - 1;
+  const found = least.slice(0, Math.min(end, room)).match(/^.*[_\-. :/|]/s);
+  return labels.length > 1 && found && /[^_\-. :/|]/.test(found[0]) ? found[0] : "";
+}
+
+const called = (label) => label.slice(state.start.length);
 
 async function ask(path, options = {}) {
   const headers = { ...(options.headers || {}) };
@@ -57,18 +76,18 @@ function choice(feature, index) {
   for (const category of feature.categories) {
     select.append(make("option", { value: `=${category}`, text: category }));
   }
-  const label = make("label", { for: `f${index}`, text: feature.name });
+  const label = make("label", { for: `f${index}` }, ...words(feature.name));
   return make("div", { class: "field" }, label, select);
 }
 
 function prose(feature, index) {
-  const label = make("label", { for: `f${index}`, text: feature.name });
+  const label = make("label", { for: `f${index}` }, ...words(feature.name));
   const area = make("textarea", { id: `f${index}`, rows: 3, "data-feature": feature.name });
   return make("div", { class: "field" }, label, area);
 }
 
 function number(feature, index) {
-  const label = make("label", { for: `f${index}`, text: feature.name });
+  const label = make("label", { for: `f${index}` }, ...words(feature.name));
   const box = make("input", {
     id: `f${index}`, type: "number", step: "any", "data-feature": feature.name,
   });
@@ -153,11 +172,11 @@ function show() {
 }
 
 function summary(result) {
-  const parts = [`${result.order[0]} is put first.`];
+  const parts = [`${called(result.order[0])} is put first.`];
   if (result.reliability !== undefined && result.reliability !== null) {
     parts.push(`Expect a Kendall tau of ${result.reliability.toFixed(2)} (1 is surely right, 0 is chance).`);
   }
-  if (result.first_set) parts.push(`May be first: ${result.first_set.join(", ")}.`);
+  if (result.first_set) parts.push(`May be first: ${result.first_set.map(called).join(", ")}.`);
   return parts.join(" ");
 }
 
@@ -179,20 +198,20 @@ function shares(labels, result) {
 }
 
 function bar(label, { mean, spread }, result) {
-  const picture = drawn("svg", { viewBox: "0 0 100 14", preserveAspectRatio: "none", "aria-hidden": "true" });
+  const picture = drawn("svg", { viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" });
   const low = Math.max(0, mean - spread) * 100;
   const high = Math.min(1, mean + spread) * 100;
   picture.append(
-    drawn("line", { class: "axis", x1: 0, x2: 100, y1: 13.5, y2: 13.5 }),
-    drawn("rect", { class: "bar", x: 0, y: 2, width: 100 * mean, height: 9 }),
-    drawn("line", { class: "spread", x1: low, x2: high, y1: 6.5, y2: 6.5, "vector-effect": "non-scaling-stroke" }),
+    drawn("line", { class: "axis", x1: 0, x2: 100, y1: 11.5, y2: 11.5 }),
+    drawn("rect", { class: "bar", x: 0, y: 1, width: 100 * mean, height: 9 }),
+    drawn("line", { class: "spread", x1: low, x2: high, y1: 5.5, y2: 5.5, "vector-effect": "non-scaling-stroke" }),
   );
   const tied = result.buckets
     && Object.values(result.buckets).filter((rank) => rank === result.buckets[label]).length > 1;
-  const name = make("span", { class: tied ? "tied" : "", text: `${result.ranks[label]}. ${label}` });
+  const name = make("span", { class: tied ? "tied" : "" }, `${result.ranks[label]}. `, ...words(called(label)));
   const button = make("button", {
     type: "button", "data-label": label, "aria-pressed": String(state.pair.includes(label)),
-  }, make("span", { class: "name" }, name, make("span", { text: `${Math.round(100 * mean)} %` })), picture);
+  }, make("span", { class: "name" }, name, make("span", { class: "share", text: `${Math.round(100 * mean)} %` })), picture);
   button.addEventListener("click", () => choose(label));
   return make("li", {}, button);
 }
@@ -201,53 +220,109 @@ function choose(label) {
   if (state.pair.includes(label)) state.pair = state.pair.filter((one) => one !== label);
   else state.pair = [...state.pair.slice(-1), label];
   if (state.pair.length < 2) show();
-  rank();
+  else rank();
 }
 
 function effects(result) {
   const why = result.explanation;
   if (!why || state.pair.length < 2) {
     at("verdict").textContent = state.pair.length === 1
-      ? `${state.pair[0]} and? Choose a second label.` : "Choose two labels of the ranking.";
+      ? `${called(state.pair[0])} and? Choose a second label.` : "Choose two labels of the ranking.";
     at("effects").replaceChildren();
     return;
   }
-  at("verdict").textContent = why.verdict;
-  const head = make("tr", {}, ...["feature", "value", "effect", "speaks for"].map(
-    (text) => make("th", { scope: "col", text })));
-  const rows = why.effects.slice(0, 10).map((effect) => make("tr", {},
-    make("th", { scope: "row", text: effect.feature }),
-    make("td", { text: shown(effect.value) }),
-    make("td", { text: effect.amount.toPrecision(3) }),
-    make("td", { class: "word", text: effect.amount === 0 ? "" : why.pair[effect.amount > 0 ? 0 : 1] }),
-  ));
-  at("effects").replaceChildren(make("table", {}, make("caption", { text: why.how }),
-    make("thead", {}, head), make("tbody", {}, ...rows)));
+  // The one that is put first now, whichever was chosen first.
+  const sign = result.ranks[why.pair[0]] < result.ranks[why.pair[1]] ? 1 : -1;
+  const [first, second] = sign > 0 ? why.pair : [...why.pair].reverse();
+  at("verdict").textContent = `Why ${called(first)} is put before ${called(second)}${chance(first, second)}.`;
+  const shown = why.effects.slice(0, 10);
+  if (!shown.length) {
+    at("effects").replaceChildren(make("p", { class: "hint", text: "No single feature moves the one against the other." }));
+    return;
+  }
+  const largest = Math.max(...shown.map((effect) => Math.abs(effect.amount))) || 1;
+  const rows = shown.map((effect) => {
+    const amount = sign * effect.amount;
+    const bar = make("i", { class: amount > 0 ? "for" : "against" });
+    bar.style.width = `${50 * Math.abs(amount) / largest}%`;
+    return make("tr", {},
+      make("th", { scope: "row" }, ...words(`${effect.feature} = ${value(effect.value)}`)),
+      make("td", { class: "amount", text: short3(amount) }),
+      make("td", {}, make("span", { class: "both", "aria-hidden": "true" }, bar)));
+  });
+  const heads = [["", "feature"], ["amount", `effect (${why.unit})`], ["word", `for ${called(second)} ◂ ▸ for ${called(first)}`]];
+  at("effects").replaceChildren(make("table", { class: "effects" }, make("caption", { text: why.how }),
+    make("thead", {}, make("tr", {}, ...heads.map(
+      ([name, text]) => make("th", { scope: "col", class: name }, ...words(text))))),
+    make("tbody", {}, ...rows)));
 }
 
-function shown(value) {
-  if (value === null) return "missing";
-  return typeof value === "number" ? short(value) : String(value);
+function chance(first, second) {
+  const { labels, results: [result] } = state.answer;
+  if (!result.probabilities) return "";
+  const p = result.probabilities[labels.indexOf(first)][labels.indexOf(second)];
+  return ` (probability ${p.toFixed(2)})`;
 }
+
+function value(given) {
+  if (given === null) return "missing";
+  return typeof given === "number" ? short(given) : String(given);
+}
+
+function short3(amount) {
+  return Math.abs(amount) < 0.0005 && amount !== 0 ? amount.toExponential(0) : String(Number(amount.toPrecision(3)));
+}
+
+// Pair probabilities: strips of cells, and the numbers.
 
 function pairs(labels, result) {
   if (!result.probabilities) {
-    at("pairs").replaceChildren(make("p", { text: "The model is not calibrated." }));
+    at("pairs").replaceChildren(make("p", { text: "The model is not calibrated: it has no probabilities." }));
     return;
   }
   const place = Object.fromEntries(labels.map((label, index) => [label, index]));
+  const before = (row, column) => result.probabilities[place[row]][place[column]];
+  const wasOpen = at("pairs").querySelector("details")?.open ?? labels.length <= 8;
+  const numbers = make("details", {}, make("summary", { text: "In numbers" }), numbered(result.order, before));
+  numbers.open = wasOpen;
+  const hint = make("p", { class: "hint" }, "Columns are the labels again, by their place. ",
+    make("span", { class: "key p" }), " The label of the row is likelier to come first, ",
+    make("span", { class: "key n" }), " likelier to come last; the paler, the nearer to half and half.");
+  at("pairs").replaceChildren(hint, strips(result.order, before), numbers);
+}
+
+function strips(order, before) {
+  const ticks = [...new Set([1, Math.ceil(order.length / 2), order.length])];
+  const head = make("tr", {}, make("th", { scope: "col", text: "label" }),
+    make("th", { scope: "col", "aria-label": "before the others" }, make("span", { class: "ticks" },
+      ...ticks.map((tick) => make("span", { text: tick })))));
+  const rows = order.map((row, index) => {
+    const picture = drawn("svg", {
+      viewBox: `0 0 ${order.length} 1`, preserveAspectRatio: "none", "aria-hidden": "true",
+    });
+    order.forEach((column, at) => {
+      const p = before(row, column);
+      if (row !== column) picture.append(drawn("rect", {
+        x: at, width: 1, height: 1, class: p >= 0.5 ? "p" : "n", opacity: Math.abs(2 * p - 1).toFixed(2),
+      }));
+    });
+    return make("tr", {}, make("th", { scope: "row" }, `${index + 1}. `, ...words(called(row))), make("td", {}, picture));
+  });
+  return make("table", { class: "strips" }, make("thead", {}, head), make("tbody", {}, ...rows));
+}
+
+function numbered(order, before) {
   const head = make("tr", {}, make("th", { scope: "col", text: "before" }),
-    ...result.order.map((label, index) => make("th", {
-      scope: "col", text: `${index + 1}.`, title: label, "aria-label": label,
-    })));
-  const rows = result.order.map((row, index) => make("tr", {},
-    make("th", { scope: "row", text: `${index + 1}. ${row}` }),
-    ...result.order.map((column) => {
+    ...order.map((label, index) => make("th", { scope: "col", text: `${index + 1}.`, title: label })));
+  const rows = order.map((row, index) => make("tr", {},
+    make("th", { scope: "row", text: `${index + 1}. ${called(row)}` }),
+    ...order.map((column) => {
       if (row === column) return make("td");
-      const p = result.probabilities[place[row]][place[column]];
+      const p = before(row, column);
       return make("td", { class: p > 0.8 ? "likely" : "", text: p.toFixed(2) });
     })));
-  at("pairs").replaceChildren(make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)));
+  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Probabilities in numbers" },
+    make("table", { class: "dense" }, make("thead", {}, head), make("tbody", {}, ...rows)));
 }
 
 // A whole table
@@ -286,6 +361,10 @@ function preview(text, name) {
 function use(name) {
   state.model = state.models.find((model) => model.name === name);
   state.pair = [];
+  at("pairs").replaceChildren();
+  state.start = commonStart(state.model.labels);
+  at("start").hidden = !state.start;
+  at("start").textContent = `All labels begin with “${state.start}”, which is left out here.`;
   fields();
   rank();
 }

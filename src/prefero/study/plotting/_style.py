@@ -1,11 +1,12 @@
 """What all displays share: axes to draw on, and series that can be told apart without colours."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from prefero._docs import documented
+from prefero._names import without_common_start
 from prefero._optional import require
 from prefero._typing import Values
 
@@ -141,7 +142,7 @@ def open_frame(ax: Any) -> None:
 
 
 def legend(ax: Any) -> None:
-    """Put the legend under the axes if they have the figure to themselves, else inside."""
+    """Put the legend under the axes, in room of its own, if they are alone, else inside."""
     figure = ax.figure
     if len(figure.axes) > 1 or figure.get_layout_engine() is None:
         ax.legend(frameon=False)
@@ -149,12 +150,84 @@ def legend(ax: Any) -> None:
     handles, names = ax.get_legend_handles_labels()
     inches = 0.6 + 0.08 * max(map(len, names))
     columns = max(1, min(len(names), 4, int(figure.get_figwidth() / inches)))
+    rows = -(-len(names) // columns)
+    figure.set_figheight(figure.get_figheight() + 0.21 * (rows - 1))
     figure.legend(handles, names, frameon=False, loc="outside lower center", ncols=columns)
+
+
+# Around a point: how far off in points, and which edge of the text is put there.
+_SIDES = (
+    *((6, 0, "left", "center"), (-6, 0, "right", "center")),
+    *((0, 5, "center", "bottom"), (0, -5, "center", "top")),
+    *((5, 4, "left", "bottom"), (-5, 4, "right", "bottom")),
+    *((5, -4, "left", "top"), (-5, -4, "right", "top")),
+)
+
+
+def write_beside(ax: Any, places: Values, names: Sequence[str], among: Values) -> None:
+    """Write names beside points, where they cover neither points nor one another.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+        Where the points are drawn.
+    places : ndarray of shape (n_names, 2)
+        The points to be named; a name for which there is no room is left out, the last first.
+    names : sequence of str
+        Their names.
+    among : ndarray of shape (n_points, 2)
+        All points that must stay visible.
+    """
+    figure = ax.figure
+    figure.draw_without_rendering()
+    # The limits are those of the points, whatever is written.
+    ax.set(xlim=ax.get_xlim(), ylim=ax.get_ylim())
+    centre, half = ax.transData.transform(among), figure.dpi / 72 * 3
+    taken = [(x - half, y - half, x + half, y + half) for x, y in centre]
+    for place, name in zip(places, names, strict=True):
+        for right, up, across, upright in _SIDES:
+            text = ax.annotate(
+                name,
+                place,
+                xytext=(right, up),
+                textcoords="offset points",
+                ha=across,
+                va=upright,
+                fontsize="small",
+            )
+            box = text.get_window_extent()
+            inside = ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1
+            inside = inside and ax.bbox.y0 <= box.y0 and box.y1 <= ax.bbox.y1
+            if inside and not any(_meet(box.extents, other) for other in taken):
+                taken.append(tuple(box.extents))
+                break
+            text.remove()
+
+
+def _meet(one: Any, other: Any) -> bool:
+    return bool(one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3])
 
 
 def plain(name: Any) -> str:
     """Return a name as text in which a dollar does not start a formula."""
     return str(name).replace("$", r"\$")
+
+
+def short_names(names: Iterable[Any]) -> tuple[list[str], str]:
+    """Return names without what all of them begin with, and words that tell what was left out."""
+    start, short = without_common_start(names)
+    return [plain(name) for name in short], f"({plain(start)}...)" if start else ""
+
+
+def room_for(names: Sequence[str]) -> float:
+    """Return how many inches the longest name takes beside an axis."""
+    return 0.085 * max(map(len, names), default=0)
+
+
+def some_of(count: int, most: int = 15) -> list[int]:
+    """Return the places of at most so many ticks, evenly spaced from the first on."""
+    step = next(step for step in (1, 2, 5, 10, 20, 50, count) if count / step <= most)
+    return list(range(0, count, step)) if step == 1 else [0, *range(step - 1, count, step)]
 
 
 def measure_name(measure: str) -> str:

@@ -3,7 +3,16 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from prefero.study.plotting._style import COLOURS, Display, open_frame, plain
+import numpy as np
+
+from prefero.study.plotting._style import (
+    COLOURS,
+    Display,
+    legend,
+    open_frame,
+    short_names,
+    write_beside,
+)
 from prefero.study.table import Table
 
 __all__ = ["CostCurveDisplay"]
@@ -50,11 +59,21 @@ class CostCurveDisplay(Display):
         ax.plot(
             *(self.singles["cost"], self.singles["score"], "x"),
             color=COLOURS[1],
-            label="one label for all",
+            label=f"one label for all {short_names(self.singles['label'])[1]}".rstrip(),
         )
-        for row in self.singles:
-            place = row["cost"], row["score"]
-            ax.annotate(plain(row["label"]), place, fontsize="xx-small", alpha=0.8)
         ax.set(xlabel="mean cost", ylabel="mean score")
-        ax.legend(frameon=False, fontsize="small")
         open_frame(ax)
+        legend(ax)
+        self._write_names(ax)
+
+    def _write_names(self, ax: Any) -> None:
+        """Name the labels where there is room, first those that no other one beats in both."""
+        cost, score = self.singles["cost"], self.singles["score"]
+        cheaper, better = cost[:, None] >= cost, score[:, None] <= score
+        differ = (cost[:, None] != cost) | (score[:, None] != score)
+        beaten = (cheaper & better & differ).any(axis=1)
+        order = np.lexsort((cost, beaten))
+        places = np.column_stack((cost, score))
+        curve = np.column_stack((self.curve["cost"], self.curve["score"]))
+        names, _ = short_names(self.singles["label"])
+        write_beside(ax, places[order], [names[i] for i in order], among=np.vstack((places, curve)))

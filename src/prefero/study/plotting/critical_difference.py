@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from prefero.study.comparison import Comparison
-from prefero.study.plotting._style import COLOURS, Display, plain
+from prefero.study.plotting._style import COLOURS, Display, plain, room_for, some_of
 
 __all__ = ["CriticalDifferenceDisplay"]
 
+# Inches of the scale, and how far it goes on beyond the first and the last place.
+_SCALE, _EDGE = 4.6, 0.3
 # An ordinary space at the edge of a text is lost in SVG.
 _GAP = "\N{NO-BREAK SPACE}"
 
@@ -47,19 +49,25 @@ class CriticalDifferenceDisplay(Display):
     def _draw(self, ax: Any) -> None:
         found = self.comparison
         groups = found.groups()
-        k = len(found.rankers)
-        rows = 1.2 + 0.4 * len(groups) + (k + 1) // 2
-        ax = self._axes(ax, 7, 0.6 + 0.27 * rows)
-        ax.set(xlim=(0.7, max(k, 2) + 0.3), ylim=(-rows, 2))
+        k = max(len(found.rankers), 2)
+        rows = 1.2 + 0.4 * len(groups) + (len(found.rankers) + 1) // 2
+        # Names hang left and right of the scale, in room of their own.
+        names = [f"{found.rankers[i]} 0.00" for i in found.order]
+        half = (len(names) + 1) // 2
+        rooms = [room_for(some) for some in (names[:half], names[half:])]
+        ax = self._axes(ax, _SCALE + sum(rooms), 0.6 + 0.27 * rows)
+        unit = (k - 1 + 2 * _EDGE) / _SCALE
+        left, right = 1 - _EDGE - rooms[0] * unit, k + _EDGE + rooms[1] * unit
+        ax.set(xlim=(left, right), ylim=(-rows, 2))
         ax.axis("off")
-        self._draw_scale(max(k, 2))
+        self._draw_scale(k)
         self._draw_groups(groups)
-        self._draw_rankers(top=-1.2 - 0.4 * len(groups))
+        self._draw_rankers(k, top=-1.2 - 0.4 * len(groups))
 
     def _draw_scale(self, k: int) -> None:
         ax = self.ax_
         ax.plot([1, k], [0, 0], color="0.5", linewidth=1, clip_on=False)
-        for place in range(1, k + 1):
+        for place in (at + 1 for at in some_of(k)):
             ax.plot([place, place], [0, 0.2], color="0.5", linewidth=1, clip_on=False)
             ax.text(place, 0.3, str(place), ha="center", va="bottom")
         width = self.comparison.critical_difference
@@ -74,10 +82,10 @@ class CriticalDifferenceDisplay(Display):
             height = -0.6 - 0.4 * row
             self.ax_.plot(ends, [height] * 2, color=COLOURS[1], linewidth=4, solid_capstyle="round")
 
-    def _draw_rankers(self, top: float) -> None:
+    def _draw_rankers(self, k: int, top: float) -> None:
         """Hang every ranker below its place, the better half to the left."""
         ax, found = self.ax_, self.comparison
-        left, right = ax.get_xlim()
+        left, right = 1 - _EDGE, k + _EDGE
         half = (len(found.order) + 1) // 2
         for position, i in enumerate(found.order):
             place, to_left = found.average_ranks[i], position < half

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from prefero.study.plotting._style import COLOURS, HATCHES, Display, plain
+from prefero.study.plotting._style import COLOURS, HATCHES, Display, legend, plain, room_for
 
 if TYPE_CHECKING:
     from prefero.study.explanation import Explanation
@@ -62,7 +62,7 @@ class ExplanationDisplay(Display):
         return display.plot(ax)
 
     def _draw(self, ax: Any) -> None:
-        ax = self._axes(ax, 6.5, 0.4 * len(self.features) + 1.8)
+        ax = self._axes(ax, 4.5 + room_for(self.features), 0.4 * len(self.features) + 2.2)
         places = np.arange(len(self.features))
         for side, label in enumerate(self.pair):
             sign = 1 - 2 * side
@@ -82,4 +82,4 @@ class ExplanationDisplay(Display):
         ax.set_xlabel(f"effect on the margin ({self.unit})")
         ax.set_title(plain(fill(self.title, 56)), fontsize="medium", loc="left")
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False)
+        legend(ax)

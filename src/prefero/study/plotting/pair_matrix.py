@@ -9,9 +9,20 @@ from numpy.typing import ArrayLike
 
 from prefero._typing import Values
 from prefero.rankings import label_names, pair_signs
-from prefero.study.plotting._style import Display, displayed, matrix_frame, plain, write_percentages
+from prefero.study.plotting._style import (
+    Display,
+    displayed,
+    matrix_frame,
+    room_for,
+    short_names,
+    some_of,
+    write_percentages,
+)
 
 __all__ = ["PairMatrixDisplay"]
+
+# Names of so many letters stand below a column without touching one another.
+_SHORT = 3
 
 
 @dataclass(eq=False, repr=False)
@@ -93,13 +104,21 @@ class PairMatrixDisplay(Display):
     def _draw(self, ax: Any) -> None:
         c = len(self.labels)
         size = min(max(2.6, 0.45 * c), 9)
-        ax = self._axes(ax, size + 1.8, size + 0.9)
+        names, note = short_names(self.labels)
+        # Below the columns there is no room for words: they are the rows again, by number.
+        numbered = max(map(len, names), default=0) > _SHORT
+        rows = [f"{name}  {i}" for i, name in enumerate(names, 1)] if numbered else names
+        ax = self._axes(ax, size + 2.2 + room_for(rows), size + 0.9)
         image = ax.imshow(self.shares, cmap="PuOr", vmin=0, vmax=1)
         write_percentages(ax, image)
-        names = [plain(name) for name in self.labels]
-        ax.set_xticks(range(c), names, rotation=45, ha="right", rotation_mode="anchor")
-        ax.set_yticks(range(c), names)
-        ax.set(title=self.title, ylabel="this label ...", xlabel="... stands before this one")
+        ticks = some_of(c) if numbered else list(range(c))
+        ax.set_xticks(ticks, [place + 1 if numbered else names[place] for place in ticks])
+        ax.set_yticks(range(c), rows)
+        ax.set(
+            title=self.title,
+            ylabel=" ".join(filter(None, (note, "this label ..."))),
+            xlabel="... stands before this one" + (", by its number" if numbered else ""),
+        )
         matrix_frame([ax], image, self.quantity)
 
 

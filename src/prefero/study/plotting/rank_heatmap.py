@@ -10,7 +10,14 @@ from numpy.typing import ArrayLike
 from prefero._optional import require
 from prefero._typing import Values
 from prefero.rankings import bucket_positions, check_ranks, label_names, ranks_from_scores
-from prefero.study.plotting._style import displayed, matrix_frame, plain, write_percentages
+from prefero.study.plotting._style import (
+    displayed,
+    matrix_frame,
+    room_for,
+    short_names,
+    some_of,
+    write_percentages,
+)
 
 __all__ = ["RankHeatmapDisplay"]
 
@@ -100,12 +107,13 @@ class RankHeatmapDisplay:
         %(display)s
         """
         c, panels = len(self.labels), len(self.shares)
+        names, note = short_names(self.labels)
         if axes is None:
             size = min(max(2.2, 0.42 * c), 8)
             pyplot = require("matplotlib.pyplot", extra="plot", purpose="Drawing")
             axes = pyplot.subplots(
                 ncols=panels,
-                figsize=(panels * size + 1.6, size + 0.9),
+                figsize=(panels * size + 1.4 + room_for(names), size + 0.9),
                 sharey=True,
                 squeeze=False,
                 layout="constrained",
@@ -117,8 +125,10 @@ class RankHeatmapDisplay:
             image = ax.imshow(share, cmap="Blues", vmin=0, vmax=brightest, aspect="auto")
             write_percentages(ax, image)
             ax.set(title=title, xlabel="rank")
-            ax.set_xticks(range(c), range(1, c + 1))
-            ax.set_yticks(range(c), [plain(name) for name in self.labels])
+            ticks = some_of(c)
+            ax.set_xticks(ticks, [place + 1 for place in ticks])
+            ax.set_yticks(range(c), names)
+            ax.set_ylabel(note)
             ax.label_outer()
         matrix_frame(self.axes_, image, "share of rankings")
         return self

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prefero._names import without_common_start
 from prefero.label_ranking import TreeLabelRanker
 from prefero.study.plotting._style import Display, plain
 
@@ -15,6 +15,8 @@ __all__ = ["TreeBox", "TreeDisplay"]
 
 # Of a figure of the tree's own: characters of a line, and inches.
 _LINE_LENGTH, _CHARACTER_WIDTH, _LINE_HEIGHT, _GAP = 26, 0.07, 0.17, 0.3
+_LEAST_WIDTH = 4.0
+_BEFORE = " > "
 
 
 @dataclass
@@ -62,6 +64,8 @@ class TreeDisplay(Display):
     ----------
     root : TreeBox
         The tree.
+    start : str, default=""
+        What all labels begin with and the boxes leave out.
 
     Attributes
     ----------
@@ -69,8 +73,8 @@ class TreeDisplay(Display):
         What was drawn on.
     """
 
-    def __init__(self, root: TreeBox) -> None:
-        self.root = root
+    def __init__(self, root: TreeBox, start: str = "") -> None:
+        self.root, self.start = root, start
 
     @classmethod
     def from_estimator(
@@ -95,41 +99,56 @@ class TreeDisplay(Display):
             The display.
         """
         nodes = ranker.export_nodes()
+        start, names = without_common_start(ranker.labels_)
 
         def box(at: int, depth: int) -> TreeBox:
             node, share = nodes[at], nodes[at].rows / nodes[0].rows
             if not node.children or depth == max_depth:
                 order = np.argsort(-node.votes, kind="stable")
-                text = _order(ranker.labels_[order], top)
+                text = _order([names[j] for j in order], top)
                 return TreeBox(text, share, collapsed=bool(node.children))
             below = [box(child, depth + 1) for child in node.children]
             return TreeBox(nodes[node.children[0]].test.replace("<=", "≤"), share, below)
 
-        return cls(box(0, 0)).plot(ax)
+        return cls(box(0, 0), start).plot(ax)
 
     def _draw(self, ax: Any) -> None:
-        leaves, depth = self.root.leaves, self.root.depth
         lines = [_words(box).split("\n") for box in self.root.boxes()]
         width = max(len(line) for box in lines for line in box) * _CHARACTER_WIDTH + _GAP
-        height = max(len(box) for box in lines) * _LINE_HEIGHT + 2 * _GAP
-        ax = self._axes(ax, leaves * width, (depth + 1) * height - _GAP)
-        ax.set(xlim=(0, leaves), ylim=(-depth - 0.35, 0.35))
+        heights = [
+            max(len(_words(box).split("\n")) for box in level) * _LINE_HEIGHT + 2 * _GAP
+            for level in self._levels()
+        ]
+        # Where the middle of each level is, in inches below the upper edge.
+        middles = np.cumsum(heights) - np.array(heights) / 2
+        note = _LINE_HEIGHT * 1.5 if self.start else 0.0
+        leaves, height = self.root.leaves, sum(heights) + note
+        ax = self._axes(ax, max(leaves * width, _LEAST_WIDTH), height)
+        ax.set(xlim=(0, leaves), ylim=(-height, 0))
         ax.axis("off")
-        self._draw_box(self.root, left=0.0, level=0)
+        self._draw_box(self.root, 0.0, (-middles).tolist())
+        if self.start:
+            text = f"All labels begin with {plain(self.start)!r}, which is left out."
+            ax.text(0, -height, text, va="bottom", fontsize="small", color="0.35")
 
-    def _draw_box(self, box: TreeBox, left: float, level: int) -> float:
+    def _levels(self) -> Iterator[list[TreeBox]]:
+        level = [self.root]
+        while level:
+            yield level
+            level = [child for box in level for child in box.children]
+
+    def _draw_box(self, box: TreeBox, left: float, heights: list[float]) -> float:
         """Draw a box and what is below it, from the left on; return its middle."""
         middles = []
         for child in box.children:
-            middles.append(self._draw_box(child, left, level + 1))
+            middles.append(self._draw_box(child, left, heights[1:]))
             left += child.leaves
         middle = (middles[0] + middles[-1]) / 2 if middles else left + 0.5
         for child_middle, answer in zip(middles, ("yes", "no"), strict=False):
-            ends = [middle, child_middle], [-level, -level - 1]
-            self.ax_.plot(*ends, color="0.6", linewidth=1, zorder=0)
-            at = (middle + child_middle) / 2, -level - 0.5
+            self.ax_.plot([middle, child_middle], heights[:2], color="0.6", linewidth=1, zorder=0)
+            at = (middle + child_middle) / 2, (heights[0] + heights[1]) / 2
             self._write(at, answer, {"facecolor": "white", "edgecolor": "none", "pad": 1}, "0.35")
-        self._write((middle, -level), _words(box), _look(box), "black")
+        self._write((middle, heights[0]), _words(box), _look(box), "black")
         return middle
 
     def _write(self, at: tuple[float, float], text: str, look: dict[str, Any], colour: str) -> None:
@@ -138,14 +157,31 @@ class TreeDisplay(Display):
         )
 
 
-def _order(labels: NDArray[Any], top: int) -> str:
-    names = [str(label) for label in labels[:top]]
-    return " > ".join([*names, "..."] if len(labels) > top else names)
+def _order(names: list[str], top: int) -> str:
+    return _BEFORE.join([*names[:top], "..."] if len(names) > top else names)
 
 
 def _words(box: TreeBox) -> str:
-    lines = [*textwrap.wrap(plain(box.text), _LINE_LENGTH), f"{box.share:.0%} of rows"]
+    """What stands in a box; names are not broken, so that the longest one makes the width."""
+    text = plain(box.text)
+    if box.children:
+        lines = textwrap.wrap(text, _LINE_LENGTH, break_long_words=False, break_on_hyphens=False)
+    else:
+        lines = _broken(text.split(_BEFORE))
+    lines.append(f"{box.share:.0%} of rows")
     return "\n".join([*lines, "(more below)"] if box.collapsed else lines)
+
+
+def _broken(names: list[str]) -> list[str]:
+    """Put as many names into a line as it takes."""
+    lines = [names[0]]
+    for name in names[1:]:
+        if len(lines[-1]) + len(_BEFORE) + len(name) <= _LINE_LENGTH:
+            lines[-1] += f"{_BEFORE}{name}"
+        else:
+            lines[-1] += _BEFORE.rstrip()
+            lines.append(name)
+    return lines
 
 
 def _look(box: TreeBox) -> dict[str, Any]:

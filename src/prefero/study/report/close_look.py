@@ -15,8 +15,7 @@ from prefero._optional import require
 from prefero._pipelines import at_final_step, final_step
 from prefero._sklearn import safe_indexing
 from prefero._typing import Values
-from prefero.metrics import kendall_tau
-from prefero.rankings import format_order, orders_from_ranks
+from prefero.metrics import kendall_tau, pairwise_calibration_curve
 from prefero.study._data import DataSet
 from prefero.study.experiment import seeded
 from prefero.study.explanation import Explanation, explain
@@ -25,6 +24,7 @@ from prefero.study.explanation import Explanation, explain
 MOST_ROWS = 2000
 _IMPORTANCE_ROWS, _IMPORTANCE_REPEATS = 300, 3
 _FOLDS = 5
+N_BINS = 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,8 @@ class CloseLook:
         How sure the ranker is, if it can tell.
     pairwise : ndarray of shape (n_labels, n_labels) or None
         The mean of the predicted probabilities of pairs, if it has some.
+    calibration : tuple of three ndarray of shape (n_bins,) or None
+        The mean probability of the pairs in each bin, the share that came true, their number.
     models : list of estimators
         One a fold.
     fold : ndarray of shape (n_samples,)
@@ -62,6 +64,7 @@ class CloseLook:
     tau: Values
     reliability: Values | None
     pairwise: Values | None
+    calibration: tuple[Values, Values, Values] | None
     models: list[Any]
     fold: NDArray[np.intp]
 
@@ -70,10 +73,6 @@ class CloseLook:
         """The names of the features."""
         columns = getattr(self.X, "columns", range(self.X.shape[1]))
         return [name if isinstance(name, str) else f"x{name}" for name in columns]
-
-    def order(self, ranks: Any) -> str:
-        """Return one row of ranks as text."""
-        return format_order(orders_from_ranks([ranks], labels=self.labels.tolist())[0])
 
 
 def look_closely(data: DataSet, ranker: Any, random_state: int) -> CloseLook:
@@ -103,6 +102,7 @@ def look_closely(data: DataSet, ranker: Any, random_state: int) -> CloseLook:
     named = pandas.DataFrame(truth, columns=data.labels)
     fold = np.empty(len(rows), dtype=np.intp)
     scores, sure, pairs, models = np.empty(truth.shape), np.empty(len(rows)), [], []
+    held = _Held()
     predicted = np.empty(truth.shape, dtype=np.int64)
     for number, (train, test) in enumerate(splits(data.groups, rows, random_state)):
         model = seeded(ranker, random_state)
@@ -117,7 +117,9 @@ def look_closely(data: DataSet, ranker: Any, random_state: int) -> CloseLook:
         if hasattr(last, "predict_reliability"):
             sure[test] = last.predict_reliability(reaching)
         if hasattr(last, "predict_pairwise"):
-            pairs.append(last.predict_pairwise(reaching).sum(axis=0))
+            probability = last.predict_pairwise(reaching)
+            pairs.append(probability.sum(axis=0))
+            held.add(truth[test], probability)
         models.append(model)
     return CloseLook(
         X=X,
@@ -129,9 +131,32 @@ def look_closely(data: DataSet, ranker: Any, random_state: int) -> CloseLook:
         tau=np.asarray(kendall_tau(truth, predicted, average=False)),
         reliability=sure if hasattr(last, "predict_reliability") else None,
         pairwise=np.sum(pairs, axis=0) / len(rows) if pairs else None,
+        calibration=held.curve(),
         models=models,
         fold=fold,
     )
+
+
+class _Held:
+    """How often pairs came in the likelier order, added up fold by fold."""
+
+    def __init__(self) -> None:
+        self._sums = np.zeros((3, N_BINS))
+
+    def add(self, truth: Values, probability: Values) -> None:
+        """Add the pairs of some rows."""
+        curve = pairwise_calibration_curve(truth, probability, n_bins=N_BINS)
+        # A mean may be rounded out of its bin by a hair.
+        middle = np.clip(curve.predicted, 0.5 + 1e-9, 1 - 1e-9)
+        number = np.floor((2 * middle - 1) * N_BINS).astype(np.intp)
+        parts = (curve.predicted * curve.weight, curve.observed * curve.weight, curve.weight)
+        for total, values in zip(self._sums, parts, strict=True):
+            np.add.at(total, number, values)
+
+    def curve(self) -> tuple[Values, Values, Values] | None:
+        """Return the mean probabilities, the shares that came true, and the numbers of pairs."""
+        promised, kept, weight = self._sums[:, self._sums[2] > 0]
+        return (promised / weight, kept / weight, weight) if len(weight) else None
 
 
 def splits(groups: NDArray[Any] | None, rows: NDArray[np.intp], seed: int) -> Iterator[Any]:
@@ -143,42 +168,23 @@ def splits(groups: NDArray[Any] | None, rows: NDArray[np.intp], seed: int) -> It
     return folds.split(rows, groups=members)
 
 
-def typical_and_worst(look: CloseLook, typical: int = 2, worst: int = 3) -> list[tuple[str, int]]:
-    """Return what to call some rows, and where they are in the close look.
-
-    Parameters
-    ----------
-    look : CloseLook
-        The predictions.
-    typical, worst : int
-        How many rows to take from the middle and from the lower end of tau.
-
-    Returns
-    -------
-    list of (str, int)
-        ``"typical"`` or ``"worst"``, and the index. No row is worst that is no worse than typical.
-    """
-    order = np.argsort(look.tau, kind="stable")[: np.count_nonzero(~np.isnan(look.tau))]
-    start = max(0, (len(order) - typical) // 2)
-    middle = order[start : start + typical].tolist()
-    low = [i for i in order[:worst].tolist() if look.tau[i] < look.tau[middle[0]]]
-    return [("typical", i) for i in middle] + [("worst", i) for i in low]
-
-
 def telling_pair(look: CloseLook, i: int) -> tuple[int, int]:
-    """Return the pair of labels that says most about a prediction.
+    """Return the pair of labels that says most about a prediction, of those the row orders.
 
     It is the pair in the wrong order that the ranker kept furthest apart; if it has all in
-    order, the two that it put first of those that the true ranking holds.
+    order, the two that it put first.
     """
     margin = look.scores[i][:, None] - look.scores[i]
     before = look.predicted[i][:, None] < look.predicted[i]
     wrong = before & (look.truth[i][:, None] > look.truth[i])
     if wrong.any():
-        first, second = np.unravel_index(np.argmax(np.where(wrong, margin, -np.inf)), wrong.shape)
-        return int(first), int(second)
-    order = np.argsort(np.where(np.isnan(look.truth[i]), np.inf, look.predicted[i]))
-    return int(order[0]), int(order[min(1, len(order) - 1)])
+        best = np.argmax(np.where(wrong, margin, -np.inf))
+    else:
+        right = before & (look.truth[i][:, None] < look.truth[i])
+        late = look.predicted[i][:, None] + look.predicted[i]
+        best = np.argmin(np.where(right, late, np.iinfo(np.int64).max))
+    first, second = np.unravel_index(best, wrong.shape)
+    return int(first), int(second)
 
 
 def explain_row(look: CloseLook, i: int) -> Explanation:

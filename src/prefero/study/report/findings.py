@@ -16,7 +16,7 @@ from prefero.study.comparison import Comparison
 from prefero.study.experiment import summarize
 from prefero.study.table import Table
 
-_COLUMNS = {
+COLUMNS = {
     "tau": "tau",
     "tau_x": "tau-x",
     "rho": "rho",
@@ -40,8 +40,8 @@ _COLUMNS = {
 }
 
 
-def leaderboard(found: Comparison, results: Table) -> Table:
-    """Return one row a ranker, the best first, with every measure that has values.
+def all_measures(found: Comparison, results: Table) -> Table:
+    """Return the mean of every measure that has values, one row a ranker, the best first.
 
     Parameters
     ----------
@@ -53,30 +53,28 @@ def leaderboard(found: Comparison, results: Table) -> Table:
     Returns
     -------
     Table
-        The columns ``ranker``, ``average rank`` (over several data sets) or ``behind`` and
-        ``p`` (over the folds of one), and the means of the measures.
+        The column ``ranker``, and one a measure.
     """
     means = {row["ranker"]: row for row in summarize(results, by=("ranker",))}
-    known = [name for name in _COLUMNS if name in results.columns]
-    known = [name for name in known if not all(np.isnan(row[name]) for row in means.values())]
+    known = known_measures(found, results)
+    names = [found.rankers[i] for i in found.order]
+    return Table(
+        {"ranker": name} | {COLUMNS[measure]: means[name][measure] for measure in known}
+        for name in names
+    )
+
+
+def known_measures(found: Comparison, results: Table) -> list[str]:
+    """Return the measures that have values and say something of their own."""
+    means = list(summarize(results, by=("ranker",)))
+    known = [name for name in COLUMNS if name in results.columns]
+    known = [name for name in known if not all(np.isnan(row[name]) for row in means)]
     # Without ties it is tau.
-    if "tau_x" in known and all(row["tau_x"] == row["tau"] for row in means.values()):
+    if "tau_x" in known and all(row["tau_x"] == row["tau"] for row in means):
         known.remove("tau_x")
     if "utility" in known and "cost" not in known and found.measure != "utility":
         known.remove("utility")
-    behind = {row["ranker"]: row for row in found.over_folds}
-    rows = []
-    for i in found.order:
-        name = found.rankers[i]
-        row: dict[str, Any] = {"ranker": name}
-        if len(found.datasets) > 1:
-            row["average rank"] = float(found.average_ranks[i])
-        row |= {_COLUMNS[measure]: means[name][measure] for measure in known}
-        if behind:
-            row["behind the best"] = behind[name]["behind"] if name in behind else float("nan")
-            row["p-value"] = behind[name]["p_value"] if name in behind else float("nan")
-        rows.append(row)
-    return Table(rows)
+    return known
 
 
 def constant_order(rankers: Mapping[str, Any]) -> list[str]:

@@ -1,86 +1,34 @@
-"""The pages of multilabel rankers and of orderers: sections of words, tables and cards."""
+"""The close look at multilabel rankers and at orderers."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from prefero._names import without_common_start
 from prefero._optional import require
 from prefero._sklearn import safe_indexing
 from prefero._typing import Values
 from prefero.metrics import multilabel as sets
 from prefero.metrics import ordering
-from prefero.rankings import split_calibrated, text_from_calibrated
+from prefero.rankings import split_calibrated
 from prefero.study._data import DataSet
-from prefero.study._tasks import HEAD, Task
-from prefero.study.comparison import Comparison
+from prefero.study._tasks import Task
 from prefero.study.experiment import seeded
 from prefero.study.explanation import ZERO_POINT, explain
-from prefero.study.report import findings
 from prefero.study.report.close_look import MOST_ROWS, splits
+from prefero.study.report.close_part import ClosePart, Importance, Section
 from prefero.study.report.rendering import listed_importance
+from prefero.study.report.rows import MOST_PICKED, explanation, ranks_or_none, spread
 from prefero.study.table import Table
 
 _IMPORTANCE_ROWS = 300
-_TYPICAL, _WORST, _LISTED_OBJECTS = 1, 3, 5
+_EXPLAINED, _LISTED_OBJECTS = 12, 40
 _SHUFFLED = "How much the mean {} of unseen rows falls when the feature's values are shuffled."
-
-ABOUT = {
-    "multilabel_ranker": (
-        "Rho is Spearman’s correlation over the labels and the zero point between relevant and "
-        "irrelevant ones: 1 is all in place, 0 is chance. Precision is the mean share of relevant "
-        "labels at or above each relevant one. Losses and one-error are better the smaller they "
-        "are: the share of pairs in the wrong order, of first labels that are irrelevant, of "
-        "labels on the wrong side, of rows with any label on the wrong side."
-    ),
-    "orderer": (
-        "Means over groups that no model was trained on. Rho and tau are the correlations of true "
-        f"and predicted order: 1 is right, 0 is chance. NDCG looks at the first {HEAD}, MAP at all "
-        "relevant objects, MRR at the first relevant one: 1 is best. Relevant is what has a "
-        "positive grade or, without grades, the first of each group."
-    ),
-}
-
-
-@dataclass(frozen=True)
-class Card:
-    """One row or group looked at closely."""
-
-    title: str
-    facts: dict[str, str]
-    words: str = ""
-    table: Table | None = None
-    caption: str = ""
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of a page."""
-
-    name: str
-    title: str
-    words: list[str] = field(default_factory=list)
-    tables: list[tuple[str, Table, int | None]] = field(default_factory=list)
-    cards: list[Card] = field(default_factory=list)
-
-
-@dataclass(frozen=True, eq=False)
-class TaskPage:
-    """Everything that the template of the sections shows."""
-
-    title: str
-    verdict: str
-    in_words: str
-    sections: list[Section]
-    importance: tuple[str, list[tuple[str, float, float]]]
-    n_features: int
-    command: str | None
-    rankers: dict[str, str]
-    made: dict[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,34 +99,7 @@ def _named(data: DataSet, ranks: Values) -> Any:
     return pandas.DataFrame(ranks, columns=[*data.labels, ZERO_POINT])
 
 
-def leaderboard_section(
-    task: Task, found: Comparison, results: Table, constant: list[str], protocol: str
-) -> Section:
-    """Return the leaderboard, with words about its measures and the baseline."""
-    caption = "Means over all folds and data sets, the best first"
-    tables: list[tuple[str, Table, int | None]] = [
-        (caption, findings.leaderboard(found, results), 0)
-    ]
-    if len(found.datasets) > 1:
-        per_set = (
-            f"Mean {found.measure} on each data set",
-            findings.scores_by_dataset(found),
-            None,
-        )
-        tables.append(per_set)
-    words = [f"{protocol} {ABOUT[task.kind]}"]
-    if constant:
-        listed = ", ".join(constant)
-        words.append(
-            f"{listed}: the same answer for everyone. What the others gain over it is what the "
-            "features tell."
-        )
-    return Section("leaderboard", "Leaderboard", words, tables)
-
-
-def shuffled_importance(
-    task: Task, look: Unseen, measure: str, random_state: int
-) -> tuple[str, list[tuple[str, float, float]]]:
+def shuffled_importance(task: Task, look: Unseen, measure: str, random_state: int) -> Importance:
     """Return how much a measure of unseen rows falls when a feature is shuffled among them."""
     test = np.flatnonzero(look.fold == 0)
     if look.data.groups is None:
@@ -209,114 +130,149 @@ def _each_shuffled(X: Any, random: np.random.RandomState) -> Iterator[Any]:
         yield changed
 
 
-def _middle_and_low(values: Values) -> list[tuple[str, int]]:
-    order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))].tolist()
-    start = max(0, (len(order) - _TYPICAL) // 2)
-    middle = order[start : start + _TYPICAL]
-    low = [i for i in order[:_WORST] if middle and values[i] < values[middle[0]]]
-    return [("typical", i) for i in middle] + [("worst", i) for i in low]
-
-
 # Multilabel ranking
 
 
-def sections_of_sets(look: Unseen) -> tuple[str, list[Section]]:
-    """Return a sentence about a multilabel ranker, and sections on labels and rows."""
-    data = look.data
+def part_of_sets(
+    task: Task, data: DataSet, ranker: Any, measure: str, random_state: int
+) -> ClosePart:
+    """Look closely at a multilabel ranker: labels and rows, the zero point as a label more."""
+    look = foresee(task, data, ranker, random_state)
     calibrated = np.empty((len(look.rows), len(data.labels) + 1))
     for number, (_, ranks) in enumerate(look.predicted):
         calibrated[look.fold == number] = ranks
     truth, (relevance, _) = data.ranks[look.rows], split_calibrated(data.ranks[look.rows])
     chosen = (calibrated[:, :-1] < calibrated[:, -1:]).astype(np.float64)
-    wrong = sets.hamming_loss(relevance, chosen)
-    words = (
-        f"For rows that it has not seen, it puts about {100 * (1 - wrong):.0f} of 100 labels on "
-        "the right side of the zero point."
+    start, names = without_common_start(data.labels)
+    right = 100 * (1 - sets.hamming_loss(relevance, chosen))
+    return ClosePart(
+        in_words=f"For rows that it has not seen, it puts about {right:.0f} of 100 labels on the "
+        "right side of the zero point.",
+        about=f"{len(look.rows)} rows that it was not trained on",
+        labels=names,
+        start=start,
+        sections=[_labels(names, relevance, chosen)],
+        rows=_picked_sets(look, truth, calibrated, names),
+        importance=shuffled_importance(task, look, measure, random_state),
+        n_features=len(look.features),
     )
-    labels = Table(
+
+
+def _labels(names: list[str], relevance: Values, chosen: Values) -> Section:
+    judged = np.isfinite(relevance)
+    table = Table(
         {
-            "label": str(name),
-            "judged": int(np.isfinite(relevance[:, j]).sum()),
-            "relevant": _share(relevance[:, j] == 1, np.isfinite(relevance[:, j])),
-            "predicted": _share(chosen[:, j] == 1, np.isfinite(relevance[:, j])),
-            "precision": _share(relevance[:, j] == 1, (chosen[:, j] == 1) & (relevance[:, j] >= 0)),
+            "label": name,
+            "judged": int(judged[:, j].sum()),
+            "relevant": _share(relevance[:, j] == 1, judged[:, j]),
+            "predicted": _share(chosen[:, j] == 1, judged[:, j]),
+            "precision": _share(relevance[:, j] == 1, (chosen[:, j] == 1) & judged[:, j]),
             "recall": _share(chosen[:, j] == 1, relevance[:, j] == 1),
         }
-        for j, name in enumerate(data.labels)
+        for j, name in enumerate(names)
     )
     caption = "Shares of the rows that judge the label; precision and recall of the prediction"
-    rho = np.asarray(sets.calibrated_rho(truth, calibrated, average=False))
-    cards = [
-        _row_card(look, truth[i], calibrated[i], float(rho[i]), kind, i)
-        for kind, i in _middle_and_low(rho)
-    ]
-    note = "The relevant labels stand in the first brackets. Row numbers are those of the table."
-    return words, [
-        Section("labels", "Labels", [], [(caption, labels, None)]),
-        Section("rows", "Typical and worst rows", [note], cards=cards),
-    ]
+    return Section("labels", "Labels", [], [(caption, table)])
 
 
 def _share(part: NDArray[np.bool_], whole: NDArray[np.bool_]) -> str:
     return f"{(part & whole).sum() / whole.sum():.0%}" if whole.any() else "–"
 
 
-def _row_card(
-    look: Unseen, truth: Values, predicted: Values, rho: float, kind: str, i: int
-) -> Card:
-    names = look.data.labels.tolist()
-    sides = np.where(np.isnan(truth[:-1]), 0, np.sign(truth[-1] - truth[:-1]))
-    said = np.sign(predicted[-1] - predicted[:-1])
-    mistaken = np.flatnonzero(sides * said < 0)
-    label = names[int(mistaken[0]) if len(mistaken) else int(np.argmin(predicted[:-1]))]
-    why = explain(look.models[look.fold[i]], look.X, i, pair=(label, ZERO_POINT))
-    reverse = " It is the reverse in truth." if len(mistaken) else ""
-    return Card(
-        f"Row {look.name(i)}: {kind}, rho {rho:.3f}",
+def _picked_sets(
+    look: Unseen, truth: Values, predicted: Values, names: list[str]
+) -> dict[str, Any]:
+    rho = np.asarray(sets.calibrated_rho(truth, predicted, average=False))
+    chosen = spread(rho, MOST_PICKED).tolist()
+    explained = {
+        chosen[int(at)] for at in spread(np.arange(len(chosen), dtype=float), _EXPLAINED)
+    } | set(chosen[len(chosen) // 2 : len(chosen) // 2 + 1])
+    rows = [
         {
-            "true": text_from_calibrated(truth[None], names)[0],
-            "predicted": text_from_calibrated(predicted[None], names)[0],
-        },
-        why.verdict() + reverse,
-        why.effect_table(_LISTED_OBJECTS) if why.effects else None,
-        why.how,
-    )
+            "name": look.name(i),
+            "value": round(float(rho[i]), 3),
+            "true": ranks_or_none(truth[i]),
+            "predicted": predicted[i].tolist(),
+            "facts": _sides(truth[i], predicted[i]),
+            "why": _why_relevant(look, truth[i], predicted[i], names, i)
+            if i in explained
+            else None,
+        }
+        for i in chosen
+    ]
+    return {
+        "noun": "Row",
+        "title": "Rows",
+        "note": "Labels before the zero point are relevant.",
+        "measure": "rho",
+        "items": [*names, ZERO_POINT],
+        "rows": rows,
+        "unexplained": "This row is not explained on the page: prefero explain does so for any.",
+    }
+
+
+def _mistaken(truth: Values, predicted: Values) -> NDArray[np.intp]:
+    """The labels on the wrong side of the zero point."""
+    sides = np.where(np.isnan(truth[:-1]), 0, np.sign(truth[-1] - truth[:-1]))
+    return np.flatnonzero(sides * np.sign(predicted[-1] - predicted[:-1]) < 0)
+
+
+def _sides(truth: Values, predicted: Values) -> list[list[str]]:
+    wrong = len(_mistaken(truth, predicted))
+    return [["labels on the wrong side", f"{wrong} of {int(np.isfinite(truth[:-1]).sum())}"]]
+
+
+def _why_relevant(
+    look: Unseen, truth: Values, predicted: Values, names: list[str], i: int
+) -> dict[str, Any]:
+    """Explain a label on the wrong side or, if there is none, the first one that is judged."""
+    mistaken = _mistaken(truth, predicted)
+    known = np.where(np.isnan(truth[:-1]), np.inf, predicted[:-1])
+    j = int(mistaken[0]) if len(mistaken) else int(np.argmin(known))
+    why = explain(look.models[look.fold[i]], look.X, i, pair=(look.data.labels[j], ZERO_POINT))
+    side = "relevant" if predicted[j] < predicted[-1] else "not relevant"
+    chance = "" if why.probability is None else f" (probability {why.probability:.2f} to be)"
+    reverse = " It is the reverse in truth." if len(mistaken) else ""
+    called = dict(zip(look.data.labels.tolist(), names, strict=True))
+    return explanation(why, f"Why {names[j]} is {side}{chance}.{reverse}", called)
 
 
 # Supervised ordering
 
 
-def sections_of_objects(look: Unseen) -> tuple[str, list[Section]]:
-    """Return a sentence about an orderer, and a section on groups."""
-    data = look.data
+def part_of_objects(
+    task: Task, data: DataSet, ranker: Any, measure: str, random_state: int
+) -> ClosePart:
+    """Look closely at an orderer: how groups differ, and groups to pick."""
+    look = foresee(task, data, ranker, random_state)
     predicted = np.empty(len(look.rows))
     for number, ranks in enumerate(look.predicted):
         predicted[look.fold == number] = ranks
     members = np.zeros(len(look.rows)) if data.groups is None else data.groups[look.rows]
     names, codes = np.unique(members, return_inverse=True)
+    groups = [np.flatnonzero(codes == g) for g in range(len(names))]
     truth = data.ranks[look.rows]
-    rho = np.array([_rho(truth[codes == g], predicted[codes == g]) for g in range(len(names))])
+    rho = np.array([_rho(truth[rows], predicted[rows]) for rows in groups])
     known = rho[~np.isnan(rho)]
     right = f"{(known > 0).mean():.0%}" if len(known) else "none"
-    words = (
-        f"In groups that it has not seen, {right} of the orders are nearer to the true one than to "
-        "its reverse; guessing would make it 50%."
+    return ClosePart(
+        in_words=f"In groups that it has not seen, {right} of the orders are nearer to the true "
+        "one than to its reverse; guessing would make it 50%.",
+        about=f"{len(names)} groups that it was not trained on",
+        sections=[_quantiles(known)] if len(known) > 1 else [],
+        rows=_picked_groups(look, names, groups, predicted, rho),
+        importance=shuffled_importance(task, look, measure, random_state),
+        n_features=len(look.features),
     )
+
+
+def _quantiles(rho: Values) -> Section:
     shares = (0.1, 0.25, 0.5, 0.75, 0.9)
-    quantiles = np.quantile(known, shares) if len(known) else np.full(len(shares), np.nan)
     table = Table(
         {"share of groups below": f"{share:.0%}", "rho": float(value)}
-        for share, value in zip(shares, quantiles, strict=True)
+        for share, value in zip(shares, np.quantile(rho, shares), strict=True)
     )
-    cards = [
-        _group_card(look, str(names[g]), np.flatnonzero(codes == g), predicted, rho[g], kind)
-        for kind, g in _middle_and_low(rho)
-    ]
-    note = f"The first {_LISTED_OBJECTS} objects as predicted. Row numbers are those of the table."
-    return words, [
-        Section("groups", "Groups", [], [("How rho differs between groups", table, None)]),
-        Section("rows", "Typical and worst groups", [note], cards=cards),
-    ]
+    return Section("groups", "How groups differ", [], [("How rho differs between groups", table)])
 
 
 def _rho(truth: Values, predicted: Values) -> float:
@@ -325,26 +281,41 @@ def _rho(truth: Values, predicted: Values) -> float:
         return ordering.group_rho(truth, -predicted)
 
 
-def _group_card(
-    look: Unseen, name: str, rows: NDArray[np.intp], predicted: Values, rho: float, kind: str
-) -> Card:
-    order = rows[np.argsort(predicted[rows], kind="stable")][:_LISTED_OBJECTS]
-    grades = look.data.scores
-    truth: Callable[[int], float] = lambda i: float(look.data.ranks[look.rows[i]])  # noqa: E731
-    table = Table(
-        {
-            "row": look.name(i),
-            "predicted": int(predicted[i]),
-            "true rank": truth(i),
-            **({} if grades is None else {"grade": float(grades[look.rows[i]])}),
-        }
-        for i in order.tolist()
-    )
-    facts = {"objects": str(len(rows))}
-    return Card(f"Group {name}: {kind}, rho {rho:.3f}", facts, "", table, "Objects in order")
+def _picked_groups(
+    look: Unseen,
+    names: NDArray[Any],
+    groups: list[NDArray[np.intp]],
+    predicted: Values,
+    rho: Values,
+) -> dict[str, Any]:
+    rows = []
+    for g in spread(rho, MOST_PICKED).tolist():
+        # The objects put first, as far as they can be read.
+        shown = groups[g][np.argsort(predicted[groups[g]], kind="stable")][:_LISTED_OBJECTS]
+        rows.append(
+            {
+                "name": str(names[g]),
+                "value": round(float(rho[g]), 3),
+                "item": "row",
+                "items": [look.name(i) for i in shown.tolist()],
+                "true": ranks_or_none(look.data.ranks[look.rows[shown]]),
+                "predicted": predicted[shown].tolist(),
+                "facts": [["objects", str(len(groups[g]))]],
+                "why": None,
+            }
+        )
+    note = f"At most {_LISTED_OBJECTS} objects of a group, by their rows in the table."
+    return {
+        "noun": "Group",
+        "title": "Groups",
+        "note": note,
+        "measure": "rho",
+        "items": [],
+        "rows": rows,
+    }
 
 
-SECTIONS: Mapping[str, Callable[[Unseen], tuple[str, list[Section]]]] = {
-    "multilabel_ranker": sections_of_sets,
-    "orderer": sections_of_objects,
+PARTS: Mapping[str, Callable[[Task, DataSet, Any, str, int], ClosePart]] = {
+    "multilabel_ranker": part_of_sets,
+    "orderer": part_of_objects,
 }

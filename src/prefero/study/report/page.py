@@ -7,51 +7,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
 from prefero._files import write_beside
-from prefero._optional import require
-from prefero._sklearn import safe_indexing
 from prefero.study._data import DataSet, Source, load_all
 from prefero.study._tasks import task_of
 from prefero.study.comparison import Comparison, Posthoc, compare
-from prefero.study.costs import COST, SCORE, cost_curve, single_choices
-from prefero.study.plotting import (
-    CostCurveDisplay,
-    CriticalDifferenceDisplay,
-    MissingLabelsDisplay,
-    PairMatrixDisplay,
-    RankHeatmapDisplay,
-    ReliabilityDisplay,
-)
-from prefero.study.plotting._style import MOST_WRITTEN_ROWS
-from prefero.study.plotting.pair_matrix import pair_shares
-from prefero.study.plotting.reliability import first_telling, rejection_curve
+from prefero.study.plotting import CriticalDifferenceDisplay, MissingLabelsDisplay
 from prefero.study.report import findings
-from prefero.study.report.close_look import (
-    MOST_ROWS,
-    CloseLook,
-    explain_row,
-    feature_importance,
-    look_closely,
-    telling_pair,
-    typical_and_worst,
-)
-from prefero.study.report.other_tasks import (
-    SECTIONS,
-    Section,
-    TaskPage,
-    foresee,
-    leaderboard_section,
-    shuffled_importance,
-)
-from prefero.study.report.rendering import listed_importance, made, render
+from prefero.study.report.close_part import ClosePart
+from prefero.study.report.label_part import part_of_labels
+from prefero.study.report.other_tasks import PARTS
+from prefero.study.report.rendering import made, render
+from prefero.study.report.standings import Standings, standings
 from prefero.study.report.svg import Figures
 from prefero.study.table import Table
-
-# A picture of more labels than this is neither readable nor small.
-_MOST_DRAWN_LABELS = 60
-_LISTED_FEATURES, _LISTED_EFFECTS = 20, 5
 
 
 def write_report(
@@ -72,12 +41,13 @@ def write_report(
 ) -> None:
     """Write an experiment as one HTML page that needs nothing else.
 
-    The page gives the verdict, the data, the leaderboard and the critical-difference diagram.
-    Then it looks closely at the best ranker on one data set, by a cross-validation of five
-    folds: which label takes which rank, which label stands before which other one, what
-    abstaining buys, typical and worst rows with their explanation, and the features that
-    matter. It ends with how to do it again. There is no script in it, nothing is fetched, and
-    it follows the reader's choice of light or dark.
+    The page gives the verdict, the leaderboard with intervals, and the data. Then it looks
+    closely at the best ranker on one data set, by a cross-validation of five folds: quality
+    against cost where there are costs, which label takes which rank, which label stands before
+    which other one, whether its probabilities hold and what abstaining buys, rows to pick with
+    their explanation, and the features that matter. It ends with how to do it again. Nothing is
+    fetched; a small script sorts the leaderboard and shows the rows, whose data are in the page.
+    It follows the reader's choice of light or dark, and can be printed.
 
     Parameters
     ----------
@@ -130,59 +100,28 @@ def write_report(
     sets = load_all(data, groups, check=task.check)
     chosen = _chosen(focus, sets)
     best = _known(found.best, rankers)
-    if task.kind in SECTIONS:
-        foreseen = foresee(task, sets[chosen], rankers[best], random_state)
-        words, sections = SECTIONS[task.kind](foreseen)
-        summary: list[tuple[str, Table, int | None]] = [
-            ("What each data set holds", findings.data_summary(sets), None)
-        ]
-        constant = findings.constant_order(rankers)
-        other = TaskPage(
-            title=title,
-            verdict=found.verdict(),
-            in_words=words,
-            sections=[
-                Section("data", "The data", [], summary),
-                leaderboard_section(task, found, at_rate, constant, findings.protocol(at_rate)),
-                *sections,
-            ],
-            importance=shuffled_importance(task, foreseen, found.measure, random_state),
-            n_features=len(foreseen.features),
-            command=command,
-            rankers={name: repr(ranker) for name, ranker in rankers.items()},
-            made=made(random_state),
-        )
-        write_beside(path, render("sections.html.j2", other).encode())
-        return
-    look = look_closely(sets[chosen], rankers[best], random_state)
+    constant = findings.constant_order(rankers)
     figures = Figures()
-    curve = _cost_curve(sets[chosen], rankers[best], random_state)
-    drawn = _figures(figures, found, look, results if len(rates) > 1 else None)
-    if curve is not None:
-        points, singles = curve
-        drawn["costs"] = figures.draw(
-            lambda: CostCurveDisplay.from_curve(points, singles),
-            "Mean score of the first choices against their mean cost",
-        )
+    drawn = _figures(figures, found, results if len(rates) > 1 else None)
+    if task.kind in PARTS:
+        part = PARTS[task.kind](task, sets[chosen], rankers[best], found.measure, random_state)
+    else:
+        part = part_of_labels(sets[chosen], rankers[best], chosen, figures, random_state)
     page = _Page(
         title=title,
         verdict=found.verdict(),
-        in_words=_in_words(look, chosen),
-        protocol=findings.protocol(at_rate),
-        data=findings.data_summary(sets),
+        alike=found.alike() if _tested(found) else [],
         found=found,
-        leaderboard=findings.leaderboard(found, at_rate),
-        constant=findings.constant_order(rankers),
-        scores=findings.scores_by_dataset(found),
+        board=standings(task.kind, found, at_rate, constant),
+        constant=constant,
+        protocol=findings.protocol(at_rate),
+        measures=findings.all_measures(found, at_rate),
+        scores=findings.scores_by_dataset(found) if len(found.datasets) > 1 else None,
+        data=findings.data_summary(sets),
         best=best,
         focus=chosen,
-        look=look,
         figures=drawn,
-        costs=None if curve is None else _weights_in_words(curve[0]),
-        pairs=_pair_numbers(look),
-        abstaining=_abstaining(look),
-        rows=[_row(look, kind, i) for kind, i in typical_and_worst(look)],
-        importance=_importance(look, random_state),
+        part=part,
         command=command,
         rankers={name: repr(ranker) for name, ranker in rankers.items()},
         made=made(random_state),
@@ -196,25 +135,38 @@ class _Page:
 
     title: str
     verdict: str
-    in_words: str
-    protocol: str
-    data: Table
+    alike: list[str]
     found: Comparison
-    leaderboard: Table
+    board: Standings
     constant: list[str]
-    scores: Table
+    protocol: str
+    measures: Table
+    scores: Table | None
+    data: Table
     best: str
     focus: str
-    look: CloseLook
     figures: dict[str, str]
-    costs: Table | None
-    pairs: list[PairMatrixDisplay]
-    abstaining: list[tuple[str, str]]
-    rows: list[dict[str, Any]]
-    importance: tuple[str, list[tuple[str, float, float]]]
+    part: ClosePart
     command: str | None
     rankers: dict[str, str]
     made: dict[str, str]
+
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """The sections: what the address calls them, and what the reader does."""
+        part = self.part
+        return [
+            ("leaderboard", "Leaderboard"),
+            ("data", "Data"),
+            *([("costs", "Costs")] if part.costs else []),
+            *([("ranks", "Labels and ranks")] if part.ranks else []),
+            *([("pairs", "Pairs")] if part.pairs else []),
+            *([("sure", "How sure")] if part.trust else []),
+            *((section.name, section.title) for section in part.sections),
+            *([("rows", part.rows["title"])] if part.rows["rows"] else []),
+            ("features", "Features"),
+            ("reproduce", "Reproduce"),
+        ]
 
 
 def _chosen(focus: str | None, sets: Mapping[str, DataSet]) -> str:
@@ -231,148 +183,21 @@ def _known(best: str, rankers: Mapping[str, Any]) -> str:
     return best
 
 
-def _cost_curve(data: DataSet, ranker: Any, random_state: int) -> tuple[Table, Table] | None:
-    """Quality against cost on some rows of a data set; None if nothing costs anything."""
-    if not {SCORE, COST} <= data.values.keys() or data.scores is None:
-        return None
-    rows = np.arange(len(data.ranks))
-    if len(rows) > MOST_ROWS:
-        rows = np.sort(check_random_state(random_state).choice(rows, MOST_ROWS, replace=False))
-    scores, costs = data.values[SCORE][rows], data.values[COST][rows]
-    members = None if data.groups is None else data.groups[rows]
-    X = safe_indexing(data.X, rows)
-    curve = cost_curve(ranker, X, scores, costs, groups=members, random_state=random_state)
-    return curve, single_choices(data.labels, scores, costs)
+def _tested(found: Comparison) -> bool:
+    return len(found.over_folds) > 0 or not np.isnan(found.p_value)
 
 
-def _weights_in_words(curve: Table) -> Table:
-    """The curve with its weights, which may be tiny, in digits that matter."""
-    return Table({**row, "weight": f"{row['weight']:.3g}"} for row in curve)
-
-
-def _in_words(look: CloseLook, dataset: str) -> str:
-    """Say what tau means to a person who has never met it."""
-    tau = float(np.nanmean(look.tau)) if (~np.isnan(look.tau)).any() else float("nan")
-    if np.isnan(tau):
-        return f"No row of {dataset} orders any pair of labels."
-    return (
-        f"On rows of {dataset} that it has not seen, it puts about {50 + 50 * tau:.0f} of 100 "
-        f"pairs of labels in the right order; guessing would put 50."
-    )
-
-
-def _figures(
-    figures: Figures, found: Comparison, look: CloseLook, results: Table | None
-) -> dict[str, str]:
+def _figures(figures: Figures, found: Comparison, results: Table | None) -> dict[str, str]:
     drawn = {}
     if len(found.rankers) > 1 and len(found.datasets) > 1:
         drawn["ranks"] = figures.draw(
-            lambda: CriticalDifferenceDisplay.from_comparison(found),
+            lambda ax: CriticalDifferenceDisplay.from_comparison(found),
             "Average ranks of the rankers; bars join those that do not differ significantly",
         )
     if results is not None:
         drawn["missing"] = figures.draw(
-            lambda: MissingLabelsDisplay.from_results(results, measure=found.measure),
+            lambda ax: MissingLabelsDisplay.from_results(results, measure=found.measure, ax=ax),
             f"Mean {found.measure} of each ranker against the share of missing labels",
-        )
-    if len(look.labels) <= _MOST_DRAWN_LABELS:
-        drawn |= _matrices(figures, look)
-    if look.reliability is not None and (~np.isnan(look.tau)).any():
-        sure = look.reliability
-        drawn["reliability"] = figures.draw(
-            lambda: ReliabilityDisplay.from_predictions(sure, look.tau),
-            "Mean tau of the rows answered against their share, the most reliable first",
+            size=(4.8, 3.8),
         )
     return drawn
-
-
-def _matrices(figures: Figures, look: CloseLook) -> dict[str, str]:
-    true, predicted = _pair_displays(look)
-    return {
-        "heatmap": figures.draw(
-            lambda: _heatmaps(look),
-            "How often each label takes each rank, in the data and as predicted",
-        ),
-        "true_pairs": figures.draw(
-            true.plot,
-            "How often the label of the row stands before that of the column, in the data",
-        ),
-        "predicted_pairs": figures.draw(
-            predicted.plot,
-            "How often the label of the row stands before that of the column, as predicted",
-        ),
-    }
-
-
-def _heatmaps(look: CloseLook) -> RankHeatmapDisplay:
-    """Draw both heat maps in the width of the page, so that their letters keep their size."""
-    pyplot = require("matplotlib.pyplot", extra="plot", purpose="The page")
-    c = len(look.labels)
-    size = min(9.5, 3 + 1.1 * c), min(14, 1.4 + 0.4 * c)
-    _, axes = pyplot.subplots(1, 2, figsize=size, sharey=True, layout="constrained")
-    return RankHeatmapDisplay.from_ranks(
-        look.truth, look.predicted, labels=look.labels.tolist(), axes=axes
-    )
-
-
-def _pair_displays(look: CloseLook) -> tuple[PairMatrixDisplay, PairMatrixDisplay]:
-    """Return the true and the predicted pairs, not drawn, the labels in the same order."""
-    true, predicted = pair_shares(look.truth), pair_shares(look.predicted)
-    quantity = "share of rankings"
-    if look.pairwise is not None:
-        predicted, quantity = look.pairwise.copy(), "mean probability"
-        np.fill_diagonal(predicted, np.nan)
-    order = np.argsort(-np.nansum(true - 0.5, axis=1), kind="stable")
-    names, square = look.labels[order].tolist(), np.ix_(order, order)
-    return (
-        PairMatrixDisplay(true[square], names, title="true"),
-        PairMatrixDisplay(predicted[square], names, title="predicted", quantity=quantity),
-    )
-
-
-def _pair_numbers(look: CloseLook) -> list[PairMatrixDisplay]:
-    """Return the pairs to be written out: those whose picture has no room for numbers."""
-    written = MOST_WRITTEN_ROWS < len(look.labels) <= _MOST_DRAWN_LABELS
-    return list(_pair_displays(look)) if written else []
-
-
-def _abstaining(look: CloseLook) -> list[tuple[str, str]]:
-    """Return the mean tau of the rows answered, for some shares of them."""
-    if look.reliability is None:
-        return []
-    known = ~np.isnan(look.tau)
-    if not known.any():
-        return []
-    answered, tau = rejection_curve(look.reliability[known], look.tau[known])
-    shares = np.array((1.0, 0.9, 0.75, 0.5, 0.25, 0.1))
-    places = np.minimum(np.searchsorted(answered, shares - 1e-9), len(tau) - 1)
-    return [
-        (f"{share:.0%}", f"{tau[i]:.3f}")
-        for share, i in zip(shares, places, strict=True)
-        if i >= first_telling(len(tau))
-    ]
-
-
-def _row(look: CloseLook, kind: str, i: int) -> dict[str, Any]:
-    why = explain_row(look, i)
-    first, second = telling_pair(look, i)
-    return {
-        "kind": kind,
-        "name": str(look.rows[i]),
-        "tau": float(look.tau[i]),
-        "true": look.order(look.truth[i]),
-        "predicted": look.order(look.predicted[i]),
-        "wrong": bool(look.truth[i, first] > look.truth[i, second]),
-        "surer": None if look.reliability is None else _share_below(look.reliability, i),
-        "why": why,
-        "effects": why.effect_table(_LISTED_EFFECTS),
-    }
-
-
-def _share_below(values: Any, i: int) -> str:
-    return f"{np.mean(values < values[i]):.0%}"
-
-
-def _importance(look: CloseLook, random_state: int) -> tuple[str, list[tuple[str, float, float]]]:
-    meaning, values = feature_importance(look, random_state)
-    return listed_importance(meaning, look.features, values, _LISTED_FEATURES)

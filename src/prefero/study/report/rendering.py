@@ -1,6 +1,9 @@
 """From what stands on a page to its text: templates, style, and how numbers are written."""
 
+import base64
+import hashlib
 import platform
+import re
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
@@ -38,9 +41,22 @@ def render(template: str, page: Any) -> str:
         lstrip_blocks=True,
         loader=jinja2.FunctionLoader(lambda name: folder.joinpath(name).read_text("utf-8")),
     )
-    environment.filters["cell"] = _cell
-    style = folder.joinpath("page.css").read_text("utf-8")
-    return str(environment.get_template(template).render(page=page, style=style)).lstrip()
+    environment.filters["cell"] = cell
+    environment.filters["breakable"] = _breakable
+    style, script = (folder.joinpath(f"page.{end}").read_text("utf-8") for end in ("css", "js"))
+    # The script stands between its tags with nothing around it: the browser runs what has this sum.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    shown = environment.get_template(template).render(
+        page=page, style=style, script=script, digest=digest
+    )
+    return str(shown).lstrip()
+
+
+def _breakable(text: Any) -> Any:
+    """Return a name that may be broken between its words, not in the middle of one."""
+    markupsafe = require("markupsafe", extra="study", purpose="The page")
+    parts = re.split(r"(?<=[_./:-])(?=[^\W\d_])", str(text))
+    return markupsafe.Markup("<wbr/>").join(parts)
 
 
 def made(random_state: int) -> dict[str, str]:
@@ -67,7 +83,7 @@ def listed_importance(
     return meaning, [(names[j], float(values[j]), float(widths[j])) for j in order]
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
     """Return a value of a table as text; real numbers with three digits that matter."""
     if not isinstance(value, float | np.floating):
         return str(value)

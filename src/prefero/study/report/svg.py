@@ -30,15 +30,23 @@ class Figures:
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
 
-    def draw(self, display: Callable[[], Any], about: str) -> str:
+    def draw(
+        self,
+        display: Callable[[Any], Any],
+        about: str,
+        size: tuple[float, float] | None = None,
+    ) -> str:
         """Return a display as SVG.
 
         Parameters
         ----------
         display : callable
-            Makes and draws the display.
+            Makes and draws the display, on the axes that it is given.
         about : str
             What the figure shows, for those who do not see it.
+        size : (float, float), optional
+            Inches of the axes that the display is given; by default it is given None and takes
+            a size of its own.
 
         Returns
         -------
@@ -51,7 +59,8 @@ class Figures:
         with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
             # A browser finds the letters that matplotlib's own font lacks.
             warnings.filterwarnings("ignore", message="Glyph")
-            figure = display().figure_
+            ax = None if size is None else pyplot.subplots(figsize=size, layout="constrained")[1]
+            figure = display(ax).figure_
             try:
                 figure.savefig(file, format="svg", metadata={"Date": None})
             finally:

@@ -1,0 +1,1 @@
+"""Ratios over the history of the project: asv run, with asv.conf.json."""

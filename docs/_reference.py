@@ -1,0 +1,81 @@
+"""Writes the reference of the site: a page a room from its public names, and the commands."""
+
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import prefero
+
+REFERENCE = Path(__file__).parent / "reference"
+# The rooms in the order of a reader, with what they are for.
+ROOMS = {
+    "label_ranking": "Label rankers",
+    "automatic": "Automatic rankers and stacks",
+    "multilabel": "Multilabel rankers",
+    "ordering": "Orderers of objects",
+    "pipeline": "Pipelines",
+    "text": "Text",
+    "rankings": "Rankings",
+    "preferences": "Preference graphs",
+    "tables": "Tables",
+    "datasets": "Data sets",
+    "metrics": "Measures",
+    "metrics.multilabel": "Measures of label sets",
+    "metrics.ordering": "Measures of orders in groups",
+    "consensus": "Consensus",
+    "mallows": "Mallows distributions",
+    "plackett_luce": "Plackett-Luce distributions",
+    "calibration": "Calibration",
+    "study": "Studies",
+    "study.plotting": "Displays",
+    "persistence": "Model files",
+    "serve": "Service",
+    "distributed": "More than one machine",
+    "base": "Base classes",
+    "checks": "Checks of estimators",
+    "exceptions": "Exceptions",
+}
+
+
+def public_names(room: ModuleType) -> list[str]:
+    """Return the public names of a room that are no modules."""
+    return [name for name in room.__all__ if not isinstance(getattr(room, name), ModuleType)]
+
+
+def write_reference() -> None:
+    """Write docs/reference anew."""
+    REFERENCE.mkdir(exist_ok=True)
+    missing = set(prefero._ROOMS) - set(ROOMS)
+    if missing:
+        raise ValueError(
+            f"docs/_reference.py does not say what the rooms {sorted(missing)} are for."
+        )
+    pages = []
+    for name, title in ROOMS.items():
+        room = import_module(f"prefero.{name}")
+        heading = f"{title}\n{'=' * len(title)}\n\n"
+        about = f".. currentmodule:: prefero.{name}\n\n.. automodule:: prefero.{name}\n\n"
+        listed = "".join(f"   {public}\n" for public in public_names(room))
+        summary = f".. autosummary::\n   :toctree: names\n   :nosignatures:\n\n{listed}"
+        (REFERENCE / f"{name}.rst").write_text(heading + about + summary)
+        pages.append(name)
+    (REFERENCE / "commands.md").write_text(_commands())
+    title = "Reference"
+    tree = "".join(f"   {name}\n" for name in [*pages, "commands"])
+    (REFERENCE / "index.rst").write_text(
+        f"{title}\n{'=' * len(title)}\n\nEvery public name, room by room, and every command.\n\n"
+        f".. toctree::\n   :maxdepth: 1\n\n{tree}"
+    )
+
+
+def _commands() -> str:
+    """What --help says of every command, as one page."""
+    from typer.cli import get_docs_for_click
+    from typer.main import get_command
+
+    from prefero.cli.main import build
+
+    command: Any = get_command(build())
+    with command.make_context("prefero", [], resilient_parsing=True) as context:
+        return get_docs_for_click(obj=command, ctx=context, name="prefero", title="Commands")

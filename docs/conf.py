@@ -1,0 +1,90 @@
+"""How the site is built: make docs."""
+
+import inspect
+import os
+import sys
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+sys.path.insert(0, str(DOCS))
+
+project = "Prefero"
+author = "The Prefero developers"
+copyright = f"2026, {author}"
+version = release = installed("prefero")
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["sg_execution_times.rst", "gallery/**/*.ipynb"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+nitpicky = False
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+templates_path = ["_templates"]
+
+html_theme = "pydata_sphinx_theme"
+html_title = "Prefero"
+html_static_path = ["_static"]
+html_css_files = ["prefero.css"]
+html_show_sourcelink = False
+html_theme_options: dict[str, Any] = {
+    "show_nav_level": 1,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "header_links_before_dropdown": 6,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "icon_links": [
+        {
+            "name": "Source",
+            "url": "https://github.com/prefero/prefero",
+            "icon": "fa-brands fa-github",
+        }
+    ],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": str(ROOT / "examples" / "gallery"),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_.*\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "min_reported_time": 1e9,
+}
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def _own_names(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what scikit-learn adds to every estimator for routing metadata."""
+    return True if inspect.isfunction(obj) and name.endswith("_request") else None
+
+
+def setup(app: Any) -> None:
+    """Connect the above, and write the reference before anything is read."""
+    from _reference import write_reference
+
+    write_reference()
+    app.connect("autodoc-skip-member", _own_names)

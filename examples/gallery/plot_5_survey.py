@@ -1,0 +1,34 @@
+"""
+A survey with ties and top-3 lists
+==================================
+
+Some people rank all seven issues, some only their first three, and many find several equally
+important. Unranked is not last, and a tie is an answer.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from prefero import ForestLabelRanker
+from prefero.rankings import ranks_from_scores
+
+rng = np.random.default_rng(5)
+people = np.column_stack([rng.integers(18, 90, 400), rng.integers(0, 2, 400)]).astype(float)
+issues = ["health", "schools", "jobs", "climate", "safety", "housing", "taxes"]
+lean = np.outer((people[:, 0] - 50) / 20, rng.normal(size=7)) + people[:, [1]] * rng.normal(size=7)
+opinion = np.round(lean + rng.normal(size=lean.shape))
+Y = ranks_from_scores(opinion, higher_is_better=True)
+top3 = rng.uniform(size=400) < 0.4
+Y[top3] = np.where(Y[top3] <= 3.5, Y[top3], np.nan)
+
+# %%
+# Predictions with ties: buckets in which no order is likely enough.
+forest = ForestLabelRanker(random_state=0).fit(people, Y)
+ages = np.arange(20, 90, 5.0)
+buckets = forest.predict_buckets(np.column_stack([ages, np.zeros(len(ages))]))
+figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
+for issue, places in zip(issues, buckets.T, strict=True):
+    ax.plot(ages, places, marker="o", label=issue)
+ax.invert_yaxis()
+ax.set(xlabel="age", ylabel="place (equal: tied)")
+ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)

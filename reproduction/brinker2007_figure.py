@@ -1,0 +1,89 @@
+"""Figure 1 of Brinker & Hüllermeier (2007): the gap around the zero point, on functional yeast."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from kebi import cached
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold
+
+from prefero import NeighborsMultilabelRanker
+from prefero.datasets import benchmark_path
+from prefero.metrics import multilabel as metrics
+from prefero.study import Table
+
+Values = NDArray[np.float64]
+
+GAPS = (1, 2, 4, 8, 16, 32, 64, 128)
+FIGURE_SIZES = tuple(range(1, 50, 4))
+
+
+def read_multilabel(name: str) -> tuple[Values, Values]:
+    """Return features and relevance of a multilabel set."""
+    X, relevance = (
+        np.loadtxt(benchmark_path(f"multilabel/{name}/{name}_{part}.csv"), delimiter=",")
+        for part in "XY"
+    )
+    return X, relevance
+
+
+def folds(n: int) -> Iterable[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Split into ten folds, the same for every method."""
+    return KFold(10, shuffle=True, random_state=0).split(np.zeros(n))
+
+
+def gap_losses(
+    sizes: Sequence[int] = FIGURE_SIZES,
+    gaps: Sequence[int] = GAPS,
+    features: tuple[int, int] = (0, 103),
+) -> Values:
+    """Hamming loss of ten folds, a row a size of the neighbourhood, a column a gap."""
+    X, relevance = read_multilabel("yeast")
+    X = X[:, slice(*features)]
+    losses = np.zeros((len(sizes), len(gaps)))
+    for train, test in folds(len(X)):
+        ranker = NeighborsMultilabelRanker(algorithm="brute").fit(X[train], relevance[train])
+        for i, k in enumerate(sizes):
+            for j, gap in enumerate(gaps):
+                ranker.n_neighbors_, ranker.gap_ = k, gap
+                losses[i, j] += metrics.hamming_loss(relevance[test], ranker.predict(X[test])) / 10
+    return losses
+
+
+def gap_table(options: Any) -> Table:
+    """Return what Figure 1 shows."""
+    losses = cached(gap_losses, options.folder)()
+    return Table(
+        {"k": k} | {f"p={gap}": float(loss) for gap, loss in zip(GAPS, row, strict=True)}
+        for k, row in zip(FIGURE_SIZES, losses, strict=True)
+    )
+
+
+def level_table(options: Any) -> Table:
+    """Return some of Figure 1 on all features and on each of the two kinds alone."""
+    run = cached(gap_losses, options.folder)
+    kinds = {"all 103": (0, 103), "79 of expression": (0, 79), "24 of the profile": (79, 103)}
+    sizes, gaps = (1, 9, 25, 49), (1, 128)
+    rows = []
+    for kind, features in kinds.items():
+        losses = run(sizes, gaps, features)
+        rows += [
+            {"features": kind, "p": gap}
+            | {f"k={k}": float(losses[i, j]) for i, k in enumerate(sizes)}
+            for j, gap in enumerate(gaps)
+        ]
+    return Table(rows)
+
+
+def draw_gaps(table: Table) -> Any:
+    """Draw Figure 1."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    for gap in GAPS:
+        axes.plot(table["k"], table[f"p={gap}"], label=f"p={gap}", linewidth=1)
+    axes.set(xlabel="k", ylabel="Hamming loss", title="Gap amplification on functional yeast")
+    axes.legend(fontsize="small")
+    return figure

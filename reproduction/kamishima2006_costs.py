@@ -1,0 +1,106 @@
+"""Table 1 of Kamishima & Akaho (2006): how the cost of learning grows, as measured."""
+
+from collections.abc import Callable, Mapping
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+
+from prefero import (
+    CohenOrderer,
+    ExpectedRankOrderer,
+    OrderSVMOrderer,
+    RankBoostOrderer,
+    RankCorrelationReducer,
+    RankSVMOrderer,
+)
+from prefero.study import Table
+
+BASE = {"N": 200, "L": 16, "K": 32}
+SIZES = {
+    "N": (200, 400, 800, 1600, 3200),
+    "L": (16, 32, 64, 128, 256),
+    "K": (32, 64, 128, 256, 512),
+}
+LEARNERS: dict[str, Any] = {
+    "Cohen": CohenOrderer(),
+    "RankBoost, 30 rounds": RankBoostOrderer(30),
+    "SVOR": RankSVMOrderer(),
+    "Order SVM": OrderSVMOrderer(),
+    "ERR": ExpectedRankOrderer(LinearRegression()),
+    "KRCDR, 1 component": RankCorrelationReducer(1, correlation="kendall"),
+    "SRCDR, 1 component": RankCorrelationReducer(1, correlation="spearman"),
+}
+# The exponents of N, L and K in the printed table, and in the text of section 3 for RCDR.
+PRINTED = {
+    "Cohen": (1, 2, 1),
+    "RankBoost, 30 rounds": (1, 2, 1),
+    "SVOR": (2, 4, 1),
+    "Order SVM": (2, 4, 1),
+    "ERR": (1, 1, 2),
+    "KRCDR, 1 component": (1, 2, 1),
+    "SRCDR, 1 component": (1, 1, 1),
+}
+Seconds = dict[tuple[str, str], list[float]]
+
+
+def measure(run: Callable[..., float]) -> Seconds:
+    """CPU seconds to learn for every learner and quantity, one number a size."""
+    return {
+        (name, quantity): [run(name, **(BASE | {quantity: size})) for size in sizes]
+        for quantity, sizes in SIZES.items()
+        for name in LEARNERS
+    }
+
+
+def seconds_to_learn(name: str, N: int, L: int, K: int) -> float:
+    """The lesser CPU time of two fits to noisy linear orders."""
+    X, ranks, groups = linear_orders(N, L, K)
+    found = []
+    for _ in range(2):
+        learner = clone(LEARNERS[name])
+        start = process_time()
+        learner.fit(X, ranks, groups)
+        found.append(process_time() - start)
+    return min(found)
+
+
+def linear_orders(N: int, L: int, K: int) -> tuple[NDArray[Any], ...]:
+    """N orders of L objects with K attributes, by a noisy linear worth."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N * L, K))
+    worth = (X @ rng.normal(size=K) + np.sqrt(K) * rng.normal(size=N * L)).reshape(N, L)
+    ranks = 1 + np.argsort(np.argsort(-worth, axis=1), axis=1)
+    return X, ranks.ravel(), np.repeat(np.arange(N), L)
+
+
+def growth_table(seconds: Mapping[tuple[str, str], list[float]]) -> Table:
+    """Exponents of the growth between the third and the last size, beside the printed ones."""
+    rows = []
+    for name, printed in PRINTED.items():
+        row: dict[str, Any] = {"learner": name}
+        for quantity, theirs in zip(SIZES, printed, strict=True):
+            sizes, spent = SIZES[quantity][2:], seconds[name, quantity][2:]
+            slope = np.polyfit(np.log(sizes), np.log(spent), 1)[0]
+            row |= {quantity: f"{slope:.1f}", f"{quantity} (printed)": theirs}
+        row["seconds at the base"] = seconds[name, "N"][SIZES["N"].index(BASE["N"])]
+        rows.append(row)
+    return Table(rows)
+
+
+def draw_growth(seconds: Mapping[tuple[str, str], list[float]]) -> Any:
+    """Draw CPU seconds against N, L and K on logarithmic axes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.2), layout="constrained")
+    axes = figure.subplots(1, 3, sharey=True)
+    for ax, (quantity, sizes) in zip(axes, SIZES.items(), strict=True):
+        for name, marker in zip(LEARNERS, "osD^v<>", strict=True):
+            ax.loglog(sizes, seconds[name, quantity], marker=marker, markersize=3, label=name)
+        ax.set(xlabel=quantity)
+    axes[0].set(ylabel="CPU seconds to learn")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right", fontsize="x-small")
+    return figure

@@ -1,0 +1,146 @@
+"""Figure 4 of Kamishima & Akaho (2006): accuracy against the number of dimensions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from kamishima2006_data import Draw, Fold, Size, read_sushi, read_text
+from kebi import cached
+from scipy.sparse import issparse
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LinearRegression
+
+from prefero import ExpectedRankOrderer, RankCorrelationReducer
+from prefero.study import Table
+from prefero.study.plotting import DimensionsDisplay
+
+RCDR_SIZES: dict[str, tuple[Size, ...]] = {
+    "sushi": ((500, 10), (100, 5), (100, 2)),
+    "text": ((4000, 7), (1000, 5), (1000, 2)),
+}
+DIMENSIONS = {"sushi": tuple(range(1, 17)), "text": (1, 2, 5, 10, 20, 50)}
+REDUCTIONS = ("KRCDR", "SRCDR", "SRCDR, deflated", "PCA")
+# Orders to predict: in full length, or shortened as those to learn from.
+Scores = dict[tuple[str, int], tuple[float, float]]
+
+
+def curves(data: str, parts: range, jobs: int | None, folder: Path | None) -> Table:
+    """Mean rho of linear ERR on the first components of each reduction, one row a number."""
+    run = cached(curve_cell, folder)
+    rows = []
+    for size in RCDR_SIZES[data][::-1]:
+        found: list[Scores] = Parallel(n_jobs=jobs)(
+            delayed(run)(data, size, part) for part in parts
+        )
+        for number in DIMENSIONS[data]:
+            row: dict[str, Any] = {"orders": f"{size[0]}:{size[1]}", "dimensions": number}
+            for method in (*REDUCTIONS, "ORIG"):
+                key = method, 0 if method == "ORIG" else number
+                row[method], short = np.mean([scores[key] for scores in found], axis=0).tolist()
+                if method == "KRCDR":
+                    row["KRCDR, shortened tests"] = short
+            rows.append(row)
+    return Table(rows)
+
+
+def curve_cell(data: str, size: Size, part: int) -> Scores:
+    """Scores of one draw of SUSHI, means over ten folds, or of one of five folds of the text."""
+    if data == "text":
+        fold = list(Draw(read_text(), size, 0).folds(5))[part]
+        return dict(fold_scores(fold, DIMENSIONS[data]))
+    folds = [
+        dict(fold_scores(fold, DIMENSIONS[data]))
+        for fold in Draw(read_sushi(), size, part).folds(10)
+    ]
+    return {key: tuple(np.mean([scores[key] for scores in folds], axis=0)) for key in folds[0]}
+
+
+def fold_scores(fold: Fold, dimensions: Sequence[int]) -> Iterator[tuple[tuple[str, int], Any]]:
+    """Scores of linear ERR after every reduction, and on the original attributes."""
+    train, tests = fold.train, (fold.full, fold.short)
+    most = min(max(dimensions), train.X.shape[1])
+    dense = [part.X.toarray() if issparse(part.X) else part.X for part in (train, *tests)]
+    deflated = RankCorrelationReducer(most, deflate_orders=True)
+    reductions: Mapping[str, Any] = {
+        "KRCDR": RankCorrelationReducer(most, correlation="kendall").fit(*train),
+        "SRCDR": RankCorrelationReducer(most, correlation="spearman").fit(*train),
+        "SRCDR, deflated": deflated.fit(*train),
+        "PCA": PCA(min(most, len(train.y))).fit(dense[0]),
+    }
+
+    def linear_scores(features: list[Any]) -> tuple[float, ...]:
+        orderer = ExpectedRankOrderer(LinearRegression()).fit(features[0], train.y, train.groups)
+        return tuple(
+            float(orderer.score(X, test.y, test.groups))
+            for X, test in zip(features[1:], tests, strict=True)
+        )
+
+    yield ("ORIG", 0), linear_scores(dense)
+    for name in REDUCTIONS:
+        reduced = [reductions[name].transform(part) for part in dense]
+        for number in dimensions:
+            yield (name, number), linear_scores([part[:, :number] for part in reduced])
+
+
+def claims(*tables: Table) -> Table:
+    """What the paper concludes from its Figure 4, by data and size."""
+    rows = []
+    for data, table in zip(("SUSHI", "text"), tables, strict=True):
+        for size in dict.fromkeys(row["orders"] for row in table):
+            rows.append({"data": data, "orders": size} | conclusions(table.where(orders=size)))
+    return Table(rows)
+
+
+def conclusions(table: Table) -> dict[str, Any]:
+    """At which dimensions each conclusion holds on one size."""
+    alike = max(abs(row["KRCDR"] - row["SRCDR"]) for row in table)
+    best, original = max(row["SRCDR"] for row in table), table["ORIG"][0]
+    lead = np.array([row["SRCDR, deflated"] - row["SRCDR"] for row in table])
+    return {
+        "KRCDR and SRCDR differ by at most": float(alike),
+        "SRCDR above PCA at dimensions": dimensions_where(table, "SRCDR", "PCA"),
+        "SRCDR above ORIG at dimensions": dimensions_where(table, "SRCDR", "ORIG"),
+        "best SRCDR less ORIG": f"{best - original:+.3f}",
+        "deflated less plain, mean": f"{lead.mean():+.3f}",
+        "at most": f"{lead[np.argmax(np.abs(lead))]:+.3f}",
+    }
+
+
+def places(curve: Table, rivals: Mapping[tuple[str, Size], float]) -> Table:
+    """Where linear ERR after Kendall RCDR, its dimensions the best, stands in Table 3."""
+    printed = {"500:10": 3, "100:5": 1, "100:2": 2}
+    rows = []
+    for size in RCDR_SIZES["sushi"]:
+        head = f"{size[0]}:{size[1]}"
+        reached = max(curve.where(orders=head)["KRCDR, shortened tests"])
+        others = {name: value for (name, at), value in rivals.items() if at == size}
+        place = 1 + sum(value > reached for value in others.values())
+        best = max(others, key=lambda name: others[name])
+        row = {"orders": head, "RCDR + linear ERR": float(reached), "best of Table 3": best}
+        row |= {"its rho": others[best], "place": place, "place (paper)": printed[head]}
+        rows.append(row)
+    return Table(rows)
+
+
+def dimensions_where(table: Table, first: str, second: str) -> str:
+    """Write the numbers of dimensions at which the first column exceeds the second."""
+    found = [row["dimensions"] for row in table if row[first] > row[second]]
+    if len(found) == len(table):
+        return "all"
+    return ", ".join(map(str, found)) or "none"
+
+
+def draw_curves(table: Table) -> Any:
+    """Draw the curves of each size side by side."""
+    from matplotlib import pyplot
+
+    sizes = list(dict.fromkeys(row["orders"] for row in table))
+    figure, axes = pyplot.subplots(1, len(sizes), figsize=(9, 2.8), layout="constrained")
+    for ax, size in zip(axes, sizes, strict=True):
+        rows = [row for row in table if row["orders"] == size]
+        curves = {name: [row[name] for row in rows] for name in REDUCTIONS}
+        dimensions = [row["dimensions"] for row in rows]
+        DimensionsDisplay(dimensions, curves, whole=rows[0]["ORIG"], title=size).plot(ax)
+    return figure

@@ -1,0 +1,277 @@
+"""The multilabel ranker that does best on rows it has not seen."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from prefero._docs import documented
+from prefero._pipelines import at_final_step, final_step, fit_final
+from prefero._sklearn import StrOptions, check_sample_weight
+from prefero._state import FittedState, Model, State
+from prefero._typing import Indices, Mask, Values
+from prefero.automatic._candidates import Candidate, Shape, behind_numbers, densed
+from prefero.automatic._choice import ChoiceMixin, FoldMeasures, Task
+from prefero.automatic._columns import ColumnsMixin
+from prefero.automatic._evidence import FEWEST_CASES, folds_of, group_numbers, sample
+from prefero.automatic._members import Rows
+from prefero.base import BaseMultilabelRanker, MultilabelRankerMixin, fitting
+from prefero.label_ranking import BoostingLabelRanker, ForestLabelRanker, LogLinearLabelRanker
+from prefero.metrics.multilabel import (
+    average_precision,
+    calibrated_rho,
+    hamming_loss,
+    one_error,
+    ranking_loss,
+    subset_loss,
+)
+from prefero.multilabel import (
+    BinaryRelevanceRanker,
+    CalibratedMultilabelRanker,
+    ConsensusMultilabelRanker,
+    NeighborsMultilabelRanker,
+    PairwiseMultilabelRanker,
+)
+from prefero.rankings import zero_offsets
+
+# By name: the measure, what it takes of a prediction, and whether larger is better.
+_MEASURES: dict[str, tuple[Callable[..., Any], str, int]] = {
+    "rho": (calibrated_rho, "predict_calibrated", 1),
+    "average-precision": (average_precision, "decision_function", 1),
+    "ranking-loss": (ranking_loss, "decision_function", -1),
+    "one-error": (one_error, "decision_function", -1),
+    "hamming-loss": (hamming_loss, "predict", -1),
+    "subset-loss": (subset_loss, "predict", -1),
+}
+# Labels up to which a model of each pair is affordable.
+_MOST_PAIRED_LABELS = 60
+_MOST_CASES = 50_000
+
+
+def _ranks_sets(model: Any, state: State) -> bool:
+    ranker = final_step(model)
+    known = isinstance(ranker, MultilabelRankerMixin)
+    return known and len(ranker.labels_) == state.size("n_labels")
+
+
+@documented()
+class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
+    """Choose a multilabel ranker by rows that it has not seen.
+
+    Columns are prepared as rankers need it. Calibrated pairwise comparison, binary relevance,
+    nearest neighbours and label rankers with a zero point are tried on five inner folds, on few
+    rows first if there are many; the best is fitted to all rows, unless the same answer for
+    everyone is about as good.
+
+    Parameters
+    ----------
+    measure : str, default="rho"
+        What is chosen by: ``"rho"`` (the order of the labels and the zero point),
+        ``"average-precision"``, ``"ranking-loss"``, ``"one-error"``, ``"hamming-loss"`` or
+        ``"subset-loss"``.
+    effort : {"quick", "balanced", "best"}, default="balanced"
+        How much is tried.
+    time_limit : float, optional
+        Seconds. What there is no time for is left out, and said.
+    guard : float, default=2
+        The same answer for everyone is given unless the gain over it, in rows not seen, exceeds
+        so many standard errors.
+    verbose : bool, default=False
+        Whether to show on a terminal what is done and the time left.
+    n_jobs : int, optional
+        How many folds to run at the same time, as in joblib.
+    random_state : int, RandomState or None, default=None
+        Where trees draw from.
+
+    Attributes
+    ----------
+    chosen_ : multilabel ranker
+        The one that was chosen, fitted to all rows; it may be a pipeline.
+    chosen_name_ : str
+        Its name.
+    leaderboard_ : list of dict
+        The constant answer first, then all rankers tried in the last round, by their measure on
+        rows not seen (losses with their sign turned): ``ranker``, ``family``, ``held_out``,
+        ``standard_error`` (over folds), ``seconds``.
+    left_out_ : list of dict
+        ``ranker`` (or column) and ``why`` of what was not used, or not on all rows.
+    preparation_ : TableTransformer
+        How columns become numbers.
+    gain_, gain_error_ : float
+        The gain over the constant answer on rows not seen, and its standard error.
+
+    See Also
+    --------
+    AutoLabelRanker : The same for rankings without a zero point, which combines rankers.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(80, 2))
+    >>> relevance = np.column_stack([X[:, 0] > 0, X[:, 1] > 0, X[:, 0] < 0]).astype(int)
+    >>> ranker = AutoMultilabelRanker(effort="quick", random_state=0).fit(X, relevance)
+    >>> ranker.predict([[2.0, -2.0]])
+    array([[1, 0, 0]])
+    >>> ranker.leaderboard_[0]["ranker"]
+    'same answer for everyone'
+    """
+
+    # Groups reach it in a pipeline and in a search without being asked for.
+    __metadata_request__fit: ClassVar = {"groups": True}
+
+    _fitted_state: ClassVar[FittedState] = {
+        "chosen_": Model(
+            "decision_function",
+            n_features="n_columns",
+            rule=("a multilabel ranker of all labels", _ranks_sets),
+        )
+    }
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ChoiceMixin._parameter_constraints,
+        "measure": [StrOptions(set(_MEASURES))],
+    }
+
+    def __init__(
+        self,
+        measure: Literal[
+            "rho", "average-precision", "ranking-loss", "one-error", "hamming-loss", "subset-loss"
+        ] = "rho",
+        *,
+        effort: Literal["quick", "balanced", "best"] = "balanced",
+        time_limit: float | None = None,
+        guard: float = 2.0,
+        verbose: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.measure = measure
+        self.effort = effort
+        self.time_limit = time_limit
+        self.guard = guard
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        ranks: Any = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from instances, their relevant labels and, if known, their rankings.
+
+        Parameters
+        ----------
+        X : array-like, table or sparse matrix of shape (n_samples, n_features)
+            Instances.
+        y : array-like of shape (n_samples, n_labels)
+            Relevance: 1, 0, or NaN where unknown.
+        ranks : array-like of shape (n_samples, n_labels), optional
+            Ranks of the labels, which refine both parts where the method can use them.
+        %(weights_of_rows)s
+        groups : array-like of shape (n_samples,), optional
+            Names of what rows belong to. Rows of one group share an inner fold.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        self._validate_params()
+        with fitting(self) as ranker:
+            data = ranker._validate_fit(X, y, ranks, sample_weight)
+            ranker._fit(*data, group_numbers(groups, _used(y, sample_weight)))
+        return self
+
+    def _fit(
+        self, X: Any, calibrated: Values, weight: Values, groups: Indices | None = None
+    ) -> None:
+        clock, notes = self._start()
+        rows = Rows(X, calibrated, weight)
+        fit = partial(_fitted, rows)
+        measure = partial(_measured, rows, self.measure)
+
+        def evidence_of(size: int) -> FoldMeasures:
+            chosen = sample(len(weight), groups, size)
+            own = None if groups is None else np.unique(groups[chosen], return_inverse=True)[1]
+            return FoldMeasures(chosen, folds_of(rows.some(chosen), own, 5)[0], fit, measure)
+
+        shape, seed = self._shape(X, calibrated.shape[1]), self._seed()
+        everyone = densed(shape, ConsensusMultilabelRanker(), seed)
+        constant = Candidate("same answer for everyone", "constant", everyone)
+        tried = _candidates(self.effort, shape, seed)
+        task = Task(len(weight), evidence_of, fit, tried, constant)
+        if folds_of(rows, groups, 5)[1] < FEWEST_CASES:
+            return self._keep(task, constant, notes)
+        return self._choose(task, clock, notes)
+
+
+def _used(y: Any, sample_weight: ArrayLike | None) -> Mask:
+    """Which rows a fit uses."""
+    relevance = np.asarray(y, dtype=np.float64)
+    weight = check_sample_weight(sample_weight, relevance, dtype=np.float64)
+    return np.asarray(~np.isnan(relevance).all(axis=1) & (weight > 0))
+
+
+def _fitted(rows: Rows, ranker: Any, chosen: Indices) -> Any:
+    part = rows.some(chosen)
+    labels, zero = part.ranks[:, :-1], part.ranks[:, -1:]
+    # The places of the labels behind the zero point, without it.
+    given = {"ranks": labels - (labels > zero), "sample_weight": part.weight}
+    return fit_final(clone(ranker), part.X, _relevance(part.ranks), **given)
+
+
+def _measured(rows: Rows, name: str, model: Any, chosen: Indices) -> float:
+    measure, what, sign = _MEASURES[name]
+    part = rows.some(chosen)
+    ranker, reaching = at_final_step(model, part.X)
+    truth = part.ranks if name == "rho" else _relevance(part.ranks)
+    found = measure(truth, getattr(ranker, what)(reaching), sample_weight=part.weight)
+    return sign * float(found)
+
+
+def _relevance(calibrated: Values) -> Values:
+    offsets, _ = zero_offsets(calibrated)
+    return np.where(np.isnan(calibrated[:, :-1]), np.nan, offsets < 0)
+
+
+def _candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
+    """The multilabel rankers to try, one of each family first."""
+    nominal = shape.nominal if shape.nominal.any() else None
+    trees: dict[str, Any] = {"categorical_features": nominal, "random_state": seed}
+    forest = CalibratedMultilabelRanker(ForestLabelRanker(leaf="scores", **trees))
+    found = [
+        _numbers(shape, "binary relevance", BinaryRelevanceRanker()),
+        Candidate("calibrated forest", "forest", densed(shape, forest, seed)),
+        _numbers(
+            shape,
+            "neighbors",
+            NeighborsMultilabelRanker("auto", gap="auto", weights="distance"),
+            most_rows=_MOST_CASES,
+        ),
+    ]
+    if shape.n_labels <= _MOST_PAIRED_LABELS:
+        found.insert(0, _numbers(shape, "pairwise", PairwiseMultilabelRanker()))
+    if effort == "quick":
+        return found
+    boosting = CalibratedMultilabelRanker(BoostingLabelRanker(**trees))
+    linear = CalibratedMultilabelRanker(LogLinearLabelRanker(calibrate=False))
+    found += [
+        Candidate("calibrated boosting", "boosting", densed(shape, boosting, seed)),
+        _numbers(shape, "calibrated log-linear", linear),
+    ]
+    if effort == "best":
+        extra = ForestLabelRanker(300, splitter="random", max_features=None, leaf="scores", **trees)
+        calibrated = CalibratedMultilabelRanker(extra)
+        found.append(Candidate("calibrated extra-trees", "forest", densed(shape, calibrated, seed)))
+        found.append(_numbers(shape, "20 neighbors", NeighborsMultilabelRanker(20)))
+    return found
+
+
+def _numbers(shape: Shape, name: str, ranker: Any, most_rows: int | None = None) -> Candidate:
+    return Candidate(name, type(ranker).__name__, behind_numbers(shape, ranker), most_rows)

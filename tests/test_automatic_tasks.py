@@ -1,0 +1,223 @@
+"""Automatic multilabel rankers and orderers, and stacks that know what is at stake."""
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from prefero import (
+    AutoLabelRanker,
+    AutoMultilabelRanker,
+    AutoOrderer,
+    BoostingLabelRanker,
+    LogLinearLabelRanker,
+    StackingLabelRanker,
+    load,
+    save,
+)
+from prefero.automatic._conformal import completed
+from prefero.automatic._decoding import log_worths
+from prefero.automatic._weights import PairLoss
+from prefero.checks import MULTILABEL_RANKER_AXIOMS, run_axiom
+from prefero.metrics import regret
+from prefero.rankings import ranks_from_scores
+
+MULTILABEL = AutoMultilabelRanker(effort="quick", random_state=0)
+ORDERER = AutoOrderer(effort="quick", random_state=0)
+EXPECTED: dict[str, dict[str, str]] = {
+    "AutoMultilabelRanker": {},
+    "AutoOrderer": {
+        "check_methods_subset_invariance": "a rank is a place in the set that is ordered"
+    },
+}
+
+
+def expected_failures(estimator):
+    return EXPECTED[type(estimator).__name__]
+
+
+@parametrize_with_checks([MULTILABEL, ORDERER], expected_failed_checks=expected_failures)
+@pytest.mark.filterwarnings("ignore")  # scikit-learn's checks provoke warnings on purpose
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("axiom", MULTILABEL_RANKER_AXIOMS, ids=lambda axiom: axiom.__name__)
+def test_axiom(axiom):
+    expected = axiom.__name__ in expected_failures(MULTILABEL)
+    run_axiom(axiom, MULTILABEL, expected_to_fail=expected)
+
+
+def relevance_problem(n=90):
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    return X, np.column_stack([X[:, 0] > 0, X[:, 1] > 0.5, X[:, 0] < 0]).astype(float)
+
+
+def order_problem(n_groups=12, size=6):
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(n_groups * size, 3)), np.repeat(np.arange(n_groups), size)
+    scores = X[:, 0] - X[:, 1]
+    ranks = np.empty(len(X))
+    for g in range(n_groups):
+        ranks[groups == g] = np.argsort(np.argsort(-scores[groups == g])) + 1
+    return X, ranks, groups
+
+
+def test_the_multilabel_ranker_learns_and_is_saved(tmp_path):
+    X, relevance = relevance_problem()
+    ranker = AutoMultilabelRanker(effort="quick", random_state=0).fit(X, relevance)
+    assert np.mean(ranker.predict(X) == relevance) > 0.9
+    assert ranker.chosen_name_ in {line["ranker"] for line in ranker.leaderboard_}
+    assert ranker.gain_ > 2 * ranker.gain_error_
+    save(ranker, tmp_path / "model.prefero")
+    np.testing.assert_array_equal(load(tmp_path / "model.prefero").predict(X), ranker.predict(X))
+
+
+def test_what_is_measured_decides():
+    X, relevance = relevance_problem()
+    ranker = AutoMultilabelRanker("hamming-loss", effort="quick", random_state=0).fit(X, relevance)
+    best = ranker.leaderboard_[1]
+    assert best["ranker"] == ranker.chosen_name_
+    assert -1 <= best["held_out"] <= 0
+
+
+def test_noise_gets_the_same_answer_for_everyone():
+    rng = np.random.default_rng(0)
+    X, relevance = rng.normal(size=(80, 2)), rng.integers(0, 2, size=(80, 3))
+    ranker = AutoMultilabelRanker(effort="quick", random_state=0).fit(X, relevance)
+    assert ranker.chosen_name_ == "same answer for everyone"
+    assert len(np.unique(ranker.predict(X), axis=0)) == 1
+
+
+def test_ranks_inside_both_parts_are_learned():
+    X = np.random.default_rng(0).normal(size=(100, 1))
+    relevance = np.tile([1.0, 1.0, 0.0], (100, 1))
+    ranks = np.where(X > 0, [[1, 2, 3]], [[2, 1, 3]])
+    ranker = AutoMultilabelRanker(effort="quick", random_state=0).fit(X, relevance, ranks)
+    assert ranker.predict_ranks([[2.0], [-2.0]]).tolist() == [[1, 2, 3], [2, 1, 3]]
+
+
+def test_groups_of_rows_are_not_torn_apart():
+    """Rows of a group are alike, and nothing is known of other groups."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(15), 6)
+    X = rng.normal(size=(15, 2))[groups] + rng.normal(size=(90, 2)) / 1000
+    relevance = rng.integers(0, 2, size=(15, 3))[groups]
+    ranker = AutoMultilabelRanker(effort="quick", random_state=0)
+    assert ranker.fit(X, relevance).chosen_name_ != "same answer for everyone"
+    ranker.fit(X, relevance, groups=groups)
+    assert ranker.chosen_name_ == "same answer for everyone"
+
+
+def test_words_and_few_rows():
+    X = np.array([["a", 1.0], ["b", None], ["a", 0.5]], dtype=object)
+    ranker = AutoMultilabelRanker().fit(X, [[1, 0], [0, 1], [1, 0]])
+    assert ranker.chosen_name_ == "same answer for everyone"
+    assert np.isnan(ranker.gain_)
+
+
+def test_the_orderer_learns_and_is_saved(tmp_path):
+    X, ranks, groups = order_problem()
+    orderer = AutoOrderer(random_state=0).fit(X, ranks, groups)
+    assert orderer.score(X, ranks, groups) > 0.95
+    assert orderer.leaderboard_[0]["ranker"] == "all tied"
+    save(orderer, tmp_path / "model.prefero")
+    again = load(tmp_path / "model.prefero")
+    np.testing.assert_array_equal(again.predict(X, groups), orderer.predict(X, groups))
+
+
+@pytest.mark.parametrize(("n_groups", "size"), [(1, 30), (1, 5), (2, 6)])
+def test_single_and_short_orders(n_groups, size):
+    X, ranks, groups = order_problem(n_groups, size)
+    orderer = AutoOrderer(effort="quick", random_state=0).fit(X, ranks, groups)
+    assert orderer.predict(X, groups).shape == ranks.shape
+    assert np.isnan(orderer.gain_) == (n_groups == 1 and size < 10)
+
+
+def test_orderers_take_missing_features():
+    X, ranks, groups = order_problem()
+    X[::7, 2] = np.nan
+    assert (
+        AutoOrderer(effort="quick", random_state=0).fit(X, ranks, groups).score(X, ranks, groups)
+        > 0.9
+    )
+
+
+def test_a_time_limit_says_what_it_left_out():
+    X, ranks, groups = order_problem()
+    with pytest.warns(UserWarning, match="left these out"):
+        orderer = AutoOrderer(time_limit=1e-3, random_state=0).fit(X, ranks, groups)
+    assert any("no time" in line["why"] for line in orderer.left_out_)
+
+
+def staked_problem(n=300):
+    """The first label is mostly a little better, and sometimes, unseen by X, far worse."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    scores = np.where(rng.random((n, 1)) < 0.3, [[0.0, 10.0, 1.0]], [[1.0, 0.0, 0.5]])
+    scores[:, 2] += 0.1 * (X[:, 0] > 0)
+    return X, ranks_from_scores(scores, higher_is_better=True), scores
+
+
+def test_members_learn_what_is_at_stake():
+    X, ranks, scores = staked_problem()
+    members = [("trees", BoostingLabelRanker(random_state=0)), ("linear", LogLinearLabelRanker())]
+    plain = StackingLabelRanker(members, guard=0).fit(X, ranks)
+    staked = StackingLabelRanker(members, guard=0).fit(X, ranks, scores=scores)
+    assert regret(scores, staked.predict(X)) < regret(scores, plain.predict(X))
+
+
+def test_regret_is_chosen_by_scores():
+    X, ranks, scores = staked_problem()
+    tau, worth = (
+        AutoLabelRanker(measure, effort="quick", random_state=0).fit(X, ranks, scores=scores)
+        for measure in ("tau", "regret")
+    )
+    plain = AutoLabelRanker(effort="quick", random_state=0).fit(X, ranks)
+    np.testing.assert_array_equal(tau.predict(X), plain.predict(X))
+    assert regret(scores, worth.predict(X)) <= regret(scores, tau.predict(X))
+
+
+def test_regret_needs_scores():
+    X, ranks, _ = staked_problem(40)
+    with pytest.raises(ValueError, match="give scores"):
+        AutoLabelRanker("regret").fit(X, ranks)
+
+
+def test_pair_losses_weigh_what_is_at_stake():
+    rng = np.random.default_rng(0)
+    outcomes, weight = rng.integers(0, 2, size=(6, 3)).astype(float), rng.uniform(1, 2, size=6)
+    outcomes[0, 0] = np.nan
+    stakes, margins = rng.uniform(size=(6, 3)), rng.normal(size=(6, 3))
+    loss = PairLoss(outcomes, weight, stakes)
+    total = whole = 0.0
+    for row in range(6):
+        known = np.flatnonzero(~np.isnan(outcomes[row]))
+        for k in known:
+            part = weight[row] * stakes[row, k] / len(known)
+            m = margins[row, k]
+            total += part * (np.logaddexp(0, m) - outcomes[row, k] * m)
+            whole += part
+    assert loss.mean(loss.entries(margins)) == pytest.approx(total / whole)
+
+
+def plain_completed(margins, truth):
+    """One row at a time."""
+    n_labels = truth.shape[1]
+    drawn = log_worths(margins, n_labels) + np.random.default_rng(0).gumbel(size=truth.shape)
+    ranks = np.empty(truth.shape)
+    for row, (worth, true) in enumerate(zip(drawn, truth, strict=True)):
+        own = ~np.isnan(true)
+        levels, bucket = np.unique(true[own], return_inverse=True)
+        values = -np.sort(-worth[own])
+        starts = np.searchsorted(np.sort(bucket), np.arange(len(levels)))
+        worth[own] = values[starts][bucket]
+        ranks[row] = np.unique(-worth, return_inverse=True)[1] + 1
+    return ranks
+
+
+def test_missing_labels_are_placed_row_by_row():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(1, 6, size=(200, 5)).astype(float)
+    truth[rng.random(truth.shape) < 0.4] = np.nan
+    margins = rng.normal(size=(200, 10))
+    np.testing.assert_array_equal(completed(margins, truth), plain_completed(margins, truth))

@@ -1,0 +1,70 @@
+"""What a release says of itself in several files is the same everywhere."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from prefero._deprecation import deprecated
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def text(path):
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern"),
+    [
+        ("CITATION.cff", r"^version: (.+)$"),
+        ("packaging/conda/recipe.yaml", r'^  version: "(.+)"$'),
+        ("CHANGELOG.md", r"^## (\S+) \(\d{4}-\d{2}-\d{2}\)$"),
+    ],
+)
+def test_the_version_is_that_of_the_project(path, pattern):
+    assert re.search(pattern, text(path), re.MULTILINE)[1] == PROJECT["version"]
+
+
+def test_the_release_has_one_date():
+    dates = [
+        re.search(r"^date-released: (.+)$", text("CITATION.cff"), re.MULTILINE)[1],
+        re.search(r"^## \S+ \((.+)\)$", text("CHANGELOG.md"), re.MULTILINE)[1],
+    ]
+    assert dates[0] == dates[1]
+
+
+def test_the_conda_recipe_needs_what_the_command_line_needs():
+    extras = PROJECT["optional-dependencies"]
+    needed = [*PROJECT["dependencies"], *extras["cli"], *extras["tables"], *extras["study"]]
+    needed += extras["plot"]
+    recipe = text("packaging/conda/recipe.yaml").replace("matplotlib-base", "matplotlib")
+    for requirement in needed:
+        if not requirement.startswith("prefero["):
+            assert f"- {requirement.replace('>=', ' >=')}\n" in recipe, requirement
+
+
+def test_workflows_call_targets_that_exist():
+    targets = set(re.findall(r"^([a-z-]+):", text("Makefile"), re.MULTILINE))
+    for path in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
+        called = set(re.findall(r"run: make ([a-z-]+)", path.read_text()))
+        called |= {
+            name.strip()
+            for names in re.findall(r"target: \[(.+)\]", path.read_text())
+            for name in names.split(",")
+        }
+        assert called <= targets, path.name
+
+
+def test_what_goes_says_what_to_use_where_it_is_called():
+    @deprecated(since="0.2", instead="new")
+    def old(x):
+        """Double."""
+        return 2 * x
+
+    with pytest.warns(FutureWarning, match=r"old is deprecated since 0.2 .* use new") as told:
+        assert old(2) == 4
+    assert told[0].filename == __file__
+    assert old.__doc__ == "Double."

@@ -1,0 +1,92 @@
+"""The pages of the papers on the KEBI sets: what they are made of, and that they are made."""
+
+import sys
+
+import numpy as np
+import pytest
+from c45 import C45
+from kebi import agreement, item
+from sklearn.datasets import load_iris, load_wine
+
+from cli_program import prefero_inside as prefero
+from prefero.consensus import borda
+from prefero.datasets import make_label_ranking
+from prefero.study import Table
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_the_stand_in_for_j48_has_its_size(load):
+    # WEKA's J48 prints five leaves for both.
+    data = load()
+    assert C45().fit(data.data, data.target, 3).n_leaves() == 5
+    assert C45(prune=False).fit(data.data, data.target, 3).n_leaves() > 5
+
+
+def test_noise_is_pruned_to_a_leaf():
+    rng = np.random.default_rng(0)
+    X, classes = rng.random((200, 3)), (rng.random(200) < 0.05).astype(int)
+    assert C45().fit(X, classes, 2).n_leaves() == 1
+
+
+def test_agreement_is_judged_by_the_mean_over_sets():
+    rows = [
+        {"dataset": "a", "X": 0.5, "X (published)": 0.52},
+        {"dataset": "b", "X": 0.5, "X (published)": np.nan},
+        {"dataset": "c", "X": 0.5, "X (published)": 0.48},
+        {"dataset": "mean of 2", "X": 0.5, "X (published)": 9.0},
+    ]
+    met, words = agreement(Table(rows), "X")
+    assert met == "partly"
+    assert "0.020 apart in the mean of 2 sets" in words
+    assert agreement(Table(rows), "X", near=0.021)[0] == "yes"
+    assert agreement(Table(rows), "X", near=0.001)[0] == "no"
+    assert item("Table 1", "here", ("yes", "u"), ("no", "v")) == (
+        "Table 1",
+        "here",
+        "partly",
+        "u; v",
+    )
+
+
+def test_de_sa_2017_table_2():
+    ranks = [[1, 3, 2, 4], [2, 1, 4, 3]]
+    np.testing.assert_array_equal(np.mean(ranks, axis=0), [1.5, 2, 3, 3.5])
+    np.testing.assert_array_equal(borda(ranks), [1, 2, 3, 4])
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Small sets under the names of two of the collection."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "kebi").mkdir()
+    for seed, name in enumerate(("iris", "housing")):
+        X, Y = make_label_ranking(30, n_features=2, n_labels=3, random_state=seed)
+        rows = np.column_stack([X.round(5), Y]).tolist()
+        lines = [",".join(f"{value:g}" for value in row) for row in rows]
+        (folder / "kebi" / f"{name}.csv").write_text("\n".join(["30,2,3", *lines]))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("paper", "more", "heads"),
+    [
+        ("desa2017", (), ["Table 3", "Table 5", "Table 8: totals"]),
+        ("cheng2009", ("--methods", "IBLR", "LRT", "CC"), ["Table 1", "Figure 1", "LRT by the"]),
+    ],
+)
+def test_a_page_has_every_table_and_ends_with_what_was_met(
+    paper, more, heads, data, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setenv("PREFERO_DATA", "")
+    page = tmp_path / "page.md"
+    where = ("--data", data, "--output", page)
+    sets = ("--sets", "iris", "housing")
+    done = prefero("reproduce", paper, "--quick", *where, *sets, *more)
+    assert done.returncode == 0, done.stderr
+    text = page.read_text("utf-8")
+    for head in heads:
+        assert f"\n## {head}" in text
+    last = text.partition("## Every table and figure of the paper")[2]
+    assert "| Table" in last
+    assert "| Figure 1" in last

@@ -1,0 +1,92 @@
+"""What the scripts of the papers make of their figures, on made-up ones."""
+
+import brinker2007_claims
+import dekel2003
+import kamishima2006_costs
+import kamishima2006_curves
+import kamishima2006_vectors
+import numpy as np
+import pytest
+
+from prefero.study import Table
+
+
+def test_vectors_are_turned_to_one_side_as_printed():
+    direction = np.array([0.6, -0.8, 0.0])
+    signs = np.array([1, -1, -1, 1, -1])
+    vectors = signs[:, None] * direction + 0.01 * np.arange(15).reshape(5, 3)
+    turned = kamishima2006_vectors.against(vectors, direction)
+    np.testing.assert_array_equal(turned, signs < 0)
+    np.testing.assert_array_equal(kamishima2006_vectors.against(vectors, -direction), signs > 0)
+
+
+def test_a_claim_holds_where_all_sets_agree():
+    methods = {name for pair in brinker2007_claims.ABOVE for name in pair}
+    level = dict.fromkeys(methods, 0.2)
+    means = [
+        level | {"k-NN*": 0.3 + k / 100, "CRPC-POLY": 0.3 + k / 100 + (-1) ** k * (k + 1) / 1000}
+        for k in range(8)
+    ]
+    seconds = [level | {"k-NN": 0.1 - k / 100} for k in range(8)]
+    found = {row["claim"]: row for row in brinker2007_claims.claims_table(means, (seconds,) * 2)}
+    assert found["k-NN* above k-NN"]["met"] == "yes"
+    assert found["k-NN* above k-NN"]["first ahead on"] == "8 of 8 sets"
+    assert found["CRPC-LIN above BR-LIN"]["met"] == "no"
+    assert found["k-NN* level with CRPC-POLY"]["met"] == "yes"
+    assert found["k-NN faster than BR-LIN (seconds)"]["met"] == "yes"
+
+
+def test_growth_is_the_exponent():
+    seconds = {
+        (name, quantity): [1e-6 * size**power for size in sizes]
+        for name in kamishima2006_costs.LEARNERS
+        for power, (quantity, sizes) in enumerate(kamishima2006_costs.SIZES.items(), start=1)
+    }
+    for row in kamishima2006_costs.growth_table(seconds):
+        assert (row["N"], row["L"], row["K"]) == ("1.0", "2.0", "3.0")
+
+
+def test_places_beside_table_3():
+    rows = [
+        {"orders": f"{n}:{m}", "dimensions": k, "KRCDR, shortened tests": 0.1 * k}
+        for n, m in kamishima2006_curves.RCDR_SIZES["sushi"]
+        for k in (1, 2, 3)
+    ]
+    rivals = {(name, (500, 10)): rho for name, rho in [("a", 0.5), ("b", 0.2)]}
+    rivals |= {("a", size): 0.1 for size in [(100, 5), (100, 2)]}
+    found = kamishima2006_curves.places(Table(rows), rivals)
+    assert [row["place"] for row in found] == [2, 1, 1]
+    assert found[0]["best of Table 3"] == "a"
+
+
+def test_a_path_ends_when_the_error_stays_above_its_least(monkeypatch):
+    errors = iter([0.5, 0.6, 0.55, 0.52, 0.3, 0.31, 0.32, 0.0])
+    monkeypatch.setattr(dekel2003, "ranking_error", lambda *_: next(errors))
+
+    class Ranker:
+        def set_params(self, **parameters):
+            return self
+
+        def fit(self, X, y):
+            return self
+
+        def decision_function(self, X):
+            return X
+
+    method = dekel2003.Method(Ranker(), "alpha", tuple(range(8)), "edges")
+    X = np.zeros((4, 1))
+    assert dekel2003.choose(X, X, method, [0], [1, 2, 3]) == 4
+    assert next(errors) == 0.0
+
+
+def test_other_losses_less_domination():
+    rows = [
+        {"dataset": "d", "ranker": name, "repetition": 0, "fold": fold}
+        | dict.fromkeys(dekel2003.NAMES.values(), base + fold / 1000 * (1 if name == "Dom" else 2))
+        for name, base in [("Dom", 0.2), ("dis", 0.3)]
+        for fold in range(5)
+    ]
+    row = dekel2003.domination_table([("lbfgs", Table(rows))])[0]
+    behind, p_value = row["dis - Dom"].removesuffix(")").split(" (p ")
+    assert float(behind) == pytest.approx(0.102)
+    assert float(p_value) < 0.01
