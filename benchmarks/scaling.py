@@ -146,7 +146,7 @@ def workers(rows: int, folder: Path, trees: int, depth: int) -> None:
     models = {"forest": forest, "log-linear": LogLinearLabelRanker(alpha=1e-3, calibrate=False)}
     results: dict[str, dict[str, float]] = {name: {} for name in models}
     for n_workers in (1, 2):
-        options = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": None}
+        options = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": ":0"}
         with LocalCluster(**options) as cluster, Client(cluster) as client:
             table = dd.read_parquet(place).persist()
             table.count().compute()

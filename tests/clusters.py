@@ -16,7 +16,7 @@ def two_workers():
     """Start the cluster and yield its client."""
     from distributed import Client, LocalCluster
 
-    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": None}
+    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": ":0"}
     with (
         dask.config.set({"distributed.worker.memory.terminate": False}),
         LocalCluster(n_workers=2, threads_per_worker=1, **quiet) as cluster,

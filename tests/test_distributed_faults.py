@@ -80,7 +80,7 @@ def test_no_worker_at_all_is_an_error_and_no_waiting(parts, monkeypatch):
 
     monkeypatch.setattr("prefero.distributed._engine.PATIENCE_SECONDS", 0.2)
     monkeypatch.setattr("prefero.distributed._engine._LOOK_SECONDS", 0.1)
-    options = {"n_workers": 0, "processes": False, "dashboard_address": None}
+    options = {"n_workers": 0, "processes": False, "dashboard_address": ":0"}
     with (
         LocalCluster(**options) as cluster,
         Client(cluster, set_as_default=False) as client,

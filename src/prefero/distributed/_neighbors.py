@@ -77,8 +77,7 @@ def fit_neighbors(ranker: NeighborsLabelRanker, partitions: Partitions) -> "Part
     ranker._calibrate(blank, sample.X, sample.ranks, sample.ranks, sample.weight)
     if ranker.n_neighbors == "all":
         ranker.shrinkage_ = 1.0
-    found = partitions.read(_own_cases, shared=_lean(ranker))
-    parts = [part for part, place in zip(found, partitions.places, strict=True) if place.size]
+    parts = partitions.read(_own_cases, shared=_lean(ranker))
     distinct = engine.gather(engine.each(_distinct, parts))
     ranks, weight = _counted(*(np.concatenate(column) for column in zip(*distinct, strict=True)))
     return PartitionedCases(engine.settle(parts), ranks, weight)

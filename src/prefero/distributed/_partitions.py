@@ -192,13 +192,21 @@ class Partitions:
     """
 
     def __init__(self, engine: Engine, blocks: Blocks, ranker: Any) -> None:
-        self.engine, self._blocks, self._ranker = engine, blocks, ranker
-        self.summaries: list[Summary] = engine.gather(self._each(summarize))
-        refuse_differences("columns of X", [s.features for s in self.summaries])
-        refuse_differences("columns of y", [s.labels for s in self.summaries])
-        self.starts = np.concatenate([[0], np.cumsum([s.n_rows for s in self.summaries])])
-        if self.n_rows == 0:
+        self.engine, self._who = engine, (ranker, blocks.names)
+        numbers = range(len(blocks))
+        found: list[Summary] = engine.gather(
+            engine.each(summarize, numbers, *blocks.columns, shared=self._who)
+        )
+        refuse_differences("columns of X", [s.features for s in found])
+        refuse_differences("columns of y", [s.labels for s in found])
+        self.n_empty = sum(s.n_empty for s in found)
+        # From here on, partitions without a row to learn from are not there.
+        self._numbers = [number for number in numbers if found[number].n_rows]
+        if not self._numbers:
             raise ValueError("y ranks no label in any row of any weight: nothing to learn from.")
+        self.summaries = [found[number] for number in self._numbers]
+        self._columns = [[column[k] for k in self._numbers] for column in blocks.columns]
+        self.starts = np.concatenate([[0], np.cumsum([s.n_rows for s in self.summaries])])
 
     @property
     def n_rows(self) -> int:
@@ -244,24 +252,13 @@ class Partitions:
         ranker.unseen_labels_ = unseen_labels(
             np.where(seen, 1.0, np.nan)[None], ranker.labels_, says="ranked"
         )
-        empty = sum(s.n_empty for s in self.summaries)
-        if empty:
-            warn_user(f"{empty} rows of y rank no label and are ignored.")
+        if self.n_empty:
+            warn_user(f"{self.n_empty} rows of y rank no label and are ignored.")
 
     def read(self, function: Callable[..., Any], shared: Any = None) -> list[Any]:
         """Start ``function(rows, place, shared)`` for each partition, read anew."""
-        return self._each(partial(_with_rows, function), self.places, shared=shared)
-
-    def _each(
-        self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None
-    ) -> list[Any]:
-        who = (self._ranker, self._blocks.names)
-        numbers = range(len(self._blocks))
-        if function is summarize:
-            return self.engine.each(function, numbers, *self._blocks.columns, shared=who)
-        return self.engine.each(
-            function, *columns, numbers, *self._blocks.columns, shared=(who, shared)
-        )
+        reading, given = partial(_with_rows, function), (self._who, shared)
+        return self.engine.each(reading, self.places, self._numbers, *self._columns, shared=given)
 
     def rows_at(self, numbers: Indices) -> Rows:
         """Bring some rows, named by ascending numbers, to the driver."""
