@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from prefero._progress import reporting
 from prefero._sklearn import Interval, StrOptions
-from prefero._state import Attribute, FittedState, Model, Number, Word
+from prefero._state import Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Values
 from prefero.automatic._candidates import Candidate
 from prefero.automatic._leaderboard import board, line
@@ -106,6 +106,8 @@ class Task(NamedTuple):
 class ChoiceMixin:
     """Mixin of what chooses an estimator: parameters, screening, and what is kept.
 
+    A class declares ``chosen_``, which takes the features that it prepares.
+
     Attributes
     ----------
     chosen_ : estimator
@@ -131,7 +133,6 @@ class ChoiceMixin:
     }
 
     _fitted_state: ClassVar[FittedState] = {
-        "chosen_": Model("decision_function"),
         "chosen_name_": Word(),
         "leaderboard_": Attribute(),
         "left_out_": Attribute(),

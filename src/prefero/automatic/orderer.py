@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from prefero._pipelines import fit_final
 from prefero._sklearn import StrOptions
+from prefero._state import FittedState, Model
 from prefero._typing import Indices, Values
 from prefero.automatic._candidates import Candidate
 from prefero.automatic._choice import ChoiceMixin, FoldMeasures, Task
@@ -93,6 +94,8 @@ class AutoOrderer(ChoiceMixin, BaseOrderer):
 
     # All objects tied are no order: there is nothing to fall back on.
     guard: ClassVar[float] = 0.0  # type: ignore[misc]
+
+    _fitted_state: ClassVar[FittedState] = {"chosen_": Model("decision_function")}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{
