@@ -28,7 +28,7 @@ def main() -> None:
     first = ranker.predict_pairwise(new)[0]
     names = [str(name).removeprefix("yield ") for name in ranker.labels_]
     figure, ax = plt.subplots(figsize=(7, 2.6), layout="constrained")
-    for place, (low, high), row, name in zip(places, intervals, first, names, strict=True):
+    for place, (low, high), row in zip(places, intervals, first, strict=True):
         ax.plot([low, high], [place, place], color="#8fb9d6", linewidth=9, solid_capstyle="round")
         ax.plot(place, place, "o", color="#1b5e8a")
         wins = np.delete(row, np.argmax(places == place)).mean()
