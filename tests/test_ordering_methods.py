@@ -52,7 +52,7 @@ def test_second_order_expected_rank_regression_sees_products():
 
 
 def test_rank_svm_derivatives(orders):
-    objective = rank_svm._PrimalObjective(orders, C=0.7)
+    objective = rank_svm._PrimalObjective(rank_svm.PairLoss(orders), C=0.7)
     w = np.array([0.3, -0.2, 0.1, 0.4])
     assert check_grad(lambda v: objective(v)[0], lambda v: objective(v)[1], w) < 1e-3
     step = np.array([1.0, -1.0, 2.0, 0.5])

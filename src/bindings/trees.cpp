@@ -94,6 +94,9 @@ class TreeGrower {
     std::atomic<bool> stopped_{false};
 };
 
+// How often the rows are in the sample of each tree: trees x rows.
+using Counts = In<std::uint16_t, 2>;
+
 // Grown trees. Keeps the arrays it is made of alive, and refuses them if a walk through them
 // could leave them.
 class TreeWalker {
@@ -156,14 +159,21 @@ class TreeWalker {
     }
 
     nb::tuple out_of_bag(Bins bins, In<std::uint64_t, 1> seeds) const {
+        return held_out(bins, samples(seeds));
+    }
+
+    nb::tuple out_of_bag_counted(Bins bins, Counts counts) const {
+        return held_out(bins, samples(bins, counts));
+    }
+
+    nb::tuple held_out(const Bins& bins, Samples samples) const {
         check(bins);
-        require(seeds.shape(0) == forest_.trees, "seeds must have one entry a tree");
         auto sums = make_array<double, 2>({bins.shape(0), forest_.labels});
         auto trees = make_array<std::int64_t, 1>({bins.shape(0)});
         {
             Unlocked unlocked;
             std::fill_n(sums.data(), sums.size(), 0.0);
-            predict_out_of_bag(forest_, bin_matrix(bins), seeds.data(), sums.data(), trees.data(),
+            predict_out_of_bag(forest_, bin_matrix(bins), samples, sums.data(), trees.data(),
                                unlocked);
         }
         return nb::make_tuple(sums, trees);
@@ -186,15 +196,24 @@ class TreeWalker {
 
     nb::tuple out_of_bag_shrunk(Bins bins, In<std::uint64_t, 1> seeds, In<double, 1> weight,
                                 In<double, 1> strengths) const {
+        return held_out_shrunk(bins, samples(seeds), weight, strengths);
+    }
+
+    nb::tuple out_of_bag_shrunk_counted(Bins bins, Counts counts, In<double, 1> weight,
+                                        In<double, 1> strengths) const {
+        return held_out_shrunk(bins, samples(bins, counts), weight, strengths);
+    }
+
+    nb::tuple held_out_shrunk(const Bins& bins, Samples samples, const In<double, 1>& weight,
+                              const In<double, 1>& strengths) const {
         check(bins);
         check(weight, strengths);
-        require(seeds.shape(0) == forest_.trees, "seeds must have one entry a tree");
         const std::size_t count = strengths.shape(0);
         auto scores = make_array<double, 3>({count, bins.shape(0), forest_.labels});
         auto trees = make_array<std::int64_t, 1>({bins.shape(0)});
         {
             Unlocked unlocked;
-            predict_out_of_bag(forest_, bin_matrix(bins), seeds.data(), weight.data(),
+            predict_out_of_bag(forest_, bin_matrix(bins), samples, weight.data(),
                                {strengths.data(), count}, scores.data(), trees.data(), unlocked);
         }
         return nb::make_tuple(scores, trees);
@@ -211,7 +230,7 @@ class TreeWalker {
         auto known = make_array<float, 2>({leaves, facts.shape(1)});
         {
             Unlocked unlocked;
-            prefero::leaf_shares(forest_, bin_matrix(bins), seeds ? seeds->data() : nullptr,
+            prefero::leaf_shares(forest_, bin_matrix(bins), Samples{seeds ? seeds->data() : nullptr},
                                  weight.data(), {facts.data(), facts.shape(1)}, shares.data(),
                                  known.data(), unlocked);
         }
@@ -228,6 +247,17 @@ class TreeWalker {
     }
 
   private:
+    Samples samples(const In<std::uint64_t, 1>& seeds) const {
+        require(seeds.shape(0) == forest_.trees, "seeds must have one entry a tree");
+        return {seeds.data(), nullptr};
+    }
+
+    Samples samples(const Bins& bins, const Counts& counts) const {
+        require(counts.shape(0) == forest_.trees && counts.shape(1) == bins.shape(0),
+                "counts must have one entry a tree and row");
+        return {nullptr, counts.data()};
+    }
+
     void check(const Bins& bins) const {
         require(bins.shape(1) == features_, "bins must have as many columns as in training");
     }
@@ -273,11 +303,16 @@ void bind_trees(nb::module_& module) {
         .def("scores", &TreeWalker::scores, nb::arg("bins"), "Mean scores over the trees.")
         .def("out_of_bag", &TreeWalker::out_of_bag, nb::arg("bins"), nb::arg("seeds"),
              "Mean scores over the trees that have not seen a row, and their number.")
+        .def("out_of_bag", &TreeWalker::out_of_bag_counted, nb::arg("bins"), nb::arg("counts"),
+             "The same, for samples that hold rows as often as is said: trees x rows.")
         .def("shrunk", &TreeWalker::shrunk, nb::arg("weight"), nb::arg("strengths"),
              "Scores and evidence of all leaves, drawn towards the nodes above by each strength.")
         .def("out_of_bag_shrunk", &TreeWalker::out_of_bag_shrunk, nb::arg("bins"), nb::arg("seeds"),
              nb::arg("weight"), nb::arg("strengths"),
              "What out_of_bag returns, for the trees shrunk by each strength.")
+        .def("out_of_bag_shrunk", &TreeWalker::out_of_bag_shrunk_counted, nb::arg("bins"),
+             nb::arg("counts"), nb::arg("weight"), nb::arg("strengths"),
+             "The same, for samples that hold rows as often as is said.")
         .def("leaf_shares", &TreeWalker::leaf_shares, nb::arg("bins"), nb::arg("seeds").none(),
              nb::arg("weight"), nb::arg("facts"),
              "The share of the rows of each leaf for which facts (1 yes, 0 no, -1 unknown) hold, "

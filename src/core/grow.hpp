@@ -282,12 +282,9 @@ class Grower {
     // Values that were never missing here go with the larger child when they are.
     static Node numeric_node(const Choice& choice, std::size_t child, bool larger_left) {
         const Cut& cut = choice.cut;
-        // Half way between the bins, or behind the last bin if only missing values go right.
-        const bool alone = cut.right == kMissingBin;
-        const int right = alone ? 2 * (kMissingBin - 1) - cut.left : cut.right;
         const bool missing_left = choice.missing_seen ? cut.missing_left : larger_left;
         return {static_cast<std::int32_t>(child), choice.feature,
-                static_cast<std::uint8_t>((cut.left + right) / 2),
+                last_bin_left(cut),
                 missing_left ? kMissingLeft : std::uint8_t{0}};
     }
 

@@ -5,11 +5,14 @@
 
 namespace prefero {
 
-void bootstrap_counts(std::uint64_t seed, std::vector<std::uint16_t>& counts) {
-    std::fill(counts.begin(), counts.end(), std::uint16_t{0});
+void bootstrap_counts(std::uint64_t seed, RowRange range, std::uint16_t* counts) {
+    std::fill_n(counts, range.count, std::uint16_t{0});
     Random random(seed);
-    const auto rows = static_cast<std::uint32_t>(counts.size());
-    for (std::uint32_t i = 0; i < rows; ++i) ++counts[random.below(rows)];
+    const auto rows = static_cast<std::uint32_t>(range.all);
+    for (std::uint32_t i = 0; i < rows; ++i) {
+        const std::size_t place = random.below(rows) - range.first;  // huge before the range
+        if (place < range.count) ++counts[place];
+    }
 }
 
 double Sample::weight(RowSpan span) const {
@@ -20,7 +23,7 @@ double Sample::weight(RowSpan span) const {
 
 void Sample::draw(bool bootstrap, std::uint64_t seed, Interruption& interruption) {
     drawn_.assign(data.rows(), 1);
-    if (bootstrap) bootstrap_counts(seed, drawn_);
+    if (bootstrap) bootstrap_counts(seed, {0, drawn_.size(), drawn_.size()}, drawn_.data());
     take_drawn(interruption);
     Block* lane = lanes.data();
     for (std::size_t i = 0; i < rows; ++i) {

@@ -40,8 +40,14 @@ struct RowSpan {
     const std::uint32_t* end() const { return last; }
 };
 
-// How often each row occurs in the bootstrap sample of this seed.
-void bootstrap_counts(std::uint64_t seed, std::vector<std::uint16_t>& counts);
+// Some rows of all, one after the other.
+struct RowRange {
+    std::size_t first, count, all;
+};
+
+// How often each row of a range occurs in the bootstrap sample, of as many rows as there are in
+// all, of this seed.
+void bootstrap_counts(std::uint64_t seed, RowRange range, std::uint16_t* counts);
 
 // The rows of one tree, one after the other, with their weights multiplied in.
 class Sample {

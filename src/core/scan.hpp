@@ -17,6 +17,13 @@ struct Cut {
     bool missing_seen = false;  // whether there are rows of the missing bin
 };
 
+// The last bin that goes left at a cut: half way between the bins of the node's rows, or behind all
+// bins of known values if only missing ones go right.
+inline std::uint8_t last_bin_left(const Cut& cut) {
+    const int right = cut.right == kMissingBin ? 2 * (kMissingBin - 1) - cut.left : cut.right;
+    return static_cast<std::uint8_t>((cut.left + right) / 2);
+}
+
 // The bins of a feature in a node, in ascending order, and the rows sorted by them.
 class NodeHistogram {
   public:

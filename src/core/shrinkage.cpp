@@ -151,7 +151,7 @@ void shrink(const Forest& forest, const double* weight, Strengths strengths, flo
     }
 }
 
-void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples,
                         const double* weight, Strengths strengths, double* scores,
                         std::int64_t* trees, Interruption& interruption) {
     const std::size_t c = forest.labels, width = strengths.count * c;
@@ -182,7 +182,7 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_
             }
         }
     };
-    walk_samples(forest, bins, seeds, interruption, add);
+    walk_samples(forest, bins, samples, interruption, add);
     for (std::size_t s = 0; s < strengths.count; ++s)
         for (std::size_t row = 0; row < bins.rows; ++row)
             for (std::size_t k = 0; k < c; ++k) {

@@ -23,7 +23,7 @@ void shrink(const Forest& forest, const double* weight, Strengths strengths, flo
 
 // What predict_out_of_bag writes for the trees shrunk by each strength: strengths x rows x labels,
 // in one walk.
-void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples,
                         const double* weight, Strengths strengths, double* scores,
                         std::int64_t* trees, Interruption& interruption);
 

@@ -271,7 +271,7 @@ void add_tree_scores(const Tree& tree, std::size_t labels, BinMatrix bins, doubl
                   [&](std::size_t at, const LeafBlock& rows) { sums.add(at, rows); });
 }
 
-void walk_samples(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+void walk_samples(const Forest& forest, BinMatrix bins, Samples samples,
                   Interruption& interruption,
                   const std::function<void(std::size_t tree, const std::uint16_t* drawn,
                                            const std::int32_t* leaves)>& visit) {
@@ -280,8 +280,10 @@ void walk_samples(const Forest& forest, BinMatrix bins, const std::uint64_t* see
     const bool plain = !forest.sets && !any_missing(bins);
     for (std::size_t tree = 0; tree < forest.trees; ++tree) {
         interruption.spend(bins.rows * (kStepsARow + forest.labels));
-        if (seeds)
-            bootstrap_counts(seeds[tree], drawn);
+        if (samples.counts)
+            std::copy_n(samples.counts + tree * bins.rows, bins.rows, drawn.begin());
+        else if (samples.seeds)
+            bootstrap_counts(samples.seeds[tree], {0, bins.rows, bins.rows}, drawn.data());
         else
             std::fill(drawn.begin(), drawn.end(), std::uint16_t{1});
         leaves_of(view(forest, tree), bins, plain, leaves.data());
@@ -289,7 +291,7 @@ void walk_samples(const Forest& forest, BinMatrix bins, const std::uint64_t* see
     }
 }
 
-void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples,
                         double* scores, std::int64_t* trees, Interruption& interruption) {
     ScoreSums sums(forest, bins.rows, scores);
     std::fill_n(trees, bins.rows, std::int64_t{0});
@@ -300,12 +302,12 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_
             ++trees[row];
         }
     };
-    walk_samples(forest, bins, seeds, interruption, add);
+    walk_samples(forest, bins, samples, interruption, add);
     for (std::size_t row = 0; row < bins.rows; ++row)
         sums.finish(row, static_cast<std::size_t>(trees[row]));
 }
 
-void leaf_shares(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+void leaf_shares(const Forest& forest, BinMatrix bins, Samples samples,
                  const double* weight, Facts facts, float* shares, float* known,
                  Interruption& interruption) {
     const std::size_t m = facts.columns;
@@ -334,7 +336,7 @@ void leaf_shares(const Forest& forest, BinMatrix bins, const std::uint64_t* seed
             known[first * m + i] = static_cast<float>(mass > 0 ? seen[i] / mass : 0);
         }
     };
-    walk_samples(forest, bins, seeds, interruption, sum);
+    walk_samples(forest, bins, samples, interruption, sum);
 }
 
 void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares,

@@ -79,16 +79,23 @@ void predict_scores(const Forest& forest, BinMatrix bins, double* scores,
 void add_tree_scores(const Tree& tree, std::size_t labels, BinMatrix bins, double* scores,
                      Interruption& interruption);
 
-// Calls visit(tree, drawn, leaves) for each tree: how often its bootstrap sample has drawn each
-// row, once where seeds are null, and the leaf that the row reaches.
-void walk_samples(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+// How often the sample of a tree holds a row: as the bootstrap sample of its seed does; as often as
+// is given, trees x rows; or, if both are null, once.
+struct Samples {
+    const std::uint64_t* seeds = nullptr;
+    const std::uint16_t* counts = nullptr;
+};
+
+// Calls visit(tree, drawn, leaves) for each tree: how often its sample holds each row, and the leaf
+// that the row reaches.
+void walk_samples(const Forest& forest, BinMatrix bins, Samples samples,
                   Interruption& interruption,
                   const std::function<void(std::size_t tree, const std::uint16_t* drawn,
                                            const std::int32_t* leaves)>& visit);
 
 // The same for training rows over the trees whose bootstrap sample lacks them. `trees` counts
 // these for each row.
-void predict_out_of_bag(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples,
                         double* scores, std::int64_t* trees, Interruption& interruption);
 
 // What holds for rows: 1 yes, 0 no, -1 unknown; rows x columns.
@@ -99,7 +106,7 @@ struct Facts {
 
 // The share of the known rows of every leaf for which each fact holds, and the share of its rows
 // for which it is known: leaves x columns. `drawn` as in walk_samples, times `weight` of the rows.
-void leaf_shares(const Forest& forest, BinMatrix bins, const std::uint64_t* seeds,
+void leaf_shares(const Forest& forest, BinMatrix bins, Samples samples,
                  const double* weight, Facts facts, float* shares, float* known,
                  Interruption& interruption);
 

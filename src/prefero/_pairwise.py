@@ -250,9 +250,9 @@ def _fit_together(
 ) -> tuple[Values, Values, bool]:
     """Solve all pairs, in blocks that do not depend on n_jobs; C = 0 leaves the intercepts."""
     coef = np.zeros((signs.shape[1], X.shape[1]))
-    first, second = (weight_sums(sign, weight) for sign in (signs > 0, signs < 0))
-    learnable = (first > 0) & (second > 0)
-    intercept = np.log((first + ~learnable) / (second + ~learnable))
+    learnable, intercept = constant_models(
+        *(weight_sums(sign, weight) for sign in (signs > 0, signs < 0))
+    )
     if estimator.C == 0:
         return coef, intercept, True
     size = max(1, _BLOCK_ENTRIES // X.shape[0])
@@ -273,6 +273,16 @@ def _fit_together(
     for block, (slope, offset, _) in zip(blocks, solutions, strict=True):
         coef[block], intercept[block] = slope, offset
     return coef, intercept, all(converged for *_, converged in solutions)
+
+
+def constant_models(first: Values, second: Values) -> tuple[NDArray[np.bool_], Values]:
+    """Return which models have both signs to learn from, and intercepts that hold without features.
+
+    The two arrays are the weights of either sign. A model that knows one of them alone takes its
+    share after one more vote for either.
+    """
+    learnable = (first > 0) & (second > 0)
+    return learnable, np.log((first + ~learnable) / (second + ~learnable))
 
 
 def _by_model(weight: Values, n_models: int) -> list[Values]:

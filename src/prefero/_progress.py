@@ -1,6 +1,7 @@
 """How far a long run is: a bar with the time left, on a terminal only."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
@@ -63,3 +64,59 @@ def _bar(total: int, done: int, what: str) -> Iterator[Callable[..., None]]:
                 bar.update(task, description=escape(text))
 
         yield advance
+
+
+class RowProgress:
+    """How far passes over many rows are: rows a second, and the time left.
+
+    Parameters
+    ----------
+    report : callable or None
+        Called with the rows that were passed, the rows that are expected in all, and the rows a
+        second.
+    """
+
+    def __init__(self, report: Callable[[int, int, float], None] | None) -> None:
+        self._report, self._start = report, time.perf_counter()
+        self._done, self._expected, self._rows = 0, 0, 0
+
+    def expect(self, steps: int, rows: int) -> None:
+        """Say how many steps there will be, about, and how many rows each passes."""
+        self._expected, self._rows = steps, rows
+
+    def __call__(self) -> None:
+        """Tell that a step is done."""
+        self._done += 1
+        if self._report is None or not self._rows:
+            return
+        expected = max(self._expected, self._done + 1)
+        passed = self._done * self._rows
+        speed = passed / max(time.perf_counter() - self._start, 1e-9)
+        self._report(passed, expected * self._rows, speed)
+
+
+@contextmanager
+def row_progress(progress: Progress, what: str) -> Iterator[RowProgress]:
+    """Yield what counts passes over rows, with a bar on a terminal if progress is "auto"."""
+    if callable(progress):
+        yield RowProgress(lambda done, total, _: progress(done, total))
+    elif progress is None or not sys.stderr.isatty():
+        yield RowProgress(None)
+    else:
+        with _row_bar(what) as report:
+            yield RowProgress(report)
+
+
+@contextmanager
+def _row_bar(what: str) -> Iterator[Callable[[int, int, float], None] | None]:
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    except ImportError:
+        yield None
+        return
+    speed = TextColumn("{task.fields[speed]:,.0f} rows a second")
+    columns = ("{task.description}", BarColumn(), speed, "time left", TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None, speed=0.0)
+        yield lambda done, total, rows: bar.update(task, completed=done, total=total, speed=rows)

@@ -194,6 +194,20 @@ class CaseRankerMixin:
         return {name: getattr(self, name) for name in names}
 
 
+class _SentOnce:
+    """A function of a case base: as large as that, so that joblib sends it to a worker once."""
+
+    def __init__(self, function: Callable[[Values], tuple[NDArray[Any], ...]]) -> None:
+        self.function = function
+
+    def __sizeof__(self) -> int:
+        return 2**20
+
+
+def _called(sent: _SentOnce, rows: Values) -> tuple[NDArray[Any], ...]:
+    return sent.function(rows)
+
+
 def in_chunks(
     function: Callable[[Values], tuple[NDArray[Any], ...]], X: Values, n_jobs: int | None = None
 ) -> tuple[NDArray[Any], ...]:
@@ -220,8 +234,9 @@ def in_chunks(
     """
     if len(X) <= CHUNK_ROWS:
         return function(X)
+    sent = _SentOnce(function)
     parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(function)(X[rows]) for rows in gen_batches(len(X), CHUNK_ROWS)
+        delayed(_called)(sent, X[rows]) for rows in gen_batches(len(X), CHUNK_ROWS)
     )
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 

@@ -6,7 +6,7 @@ where the features are few and dense, L-BFGS otherwise. The problem of each pair
 that :class:`sklearn.linear_model.LogisticRegression` solves.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -77,17 +77,38 @@ def solve_logistic(
     (array([[-0.958]]), array([1.437]))
     """
     n_features, n_problems = X.shape[1], signs.shape[1]
-    ridge = np.full(n_features + fit_intercept, 1 / C)
-    ridge[n_features:] = 0
-    beta = np.zeros((n_problems, len(ridge)))
-    if start is not None:
-        beta = np.column_stack(start)[:, : len(ridge)]
+    ridge, beta = ridge_and_start(n_features, n_problems, C, fit_intercept, start)
     converged = True
     if n_problems > 0:
-        solve = _newton if not issparse(X) and len(ridge) <= _NEWTON_COLUMNS else _lbfgs
+        solve = _newton if not issparse(X) and by_newton(len(ridge)) else _lbfgs
         beta, converged = solve(X, signs, weight, ridge, beta, tol, max_iter)
-    intercept = beta[:, n_features] if fit_intercept else np.zeros(n_problems)
-    return np.ascontiguousarray(beta[:, :n_features]), intercept.copy(), converged
+    return *split_intercept(beta, n_features), converged
+
+
+def by_newton(n_columns: int) -> bool:
+    """Tell whether so few dense columns are better solved by Newton's method."""
+    return n_columns <= _NEWTON_COLUMNS
+
+
+def ridge_and_start(
+    n_features: int,
+    n_problems: int,
+    C: float,
+    fit_intercept: bool,
+    start: tuple[Values, Values] | None = None,
+) -> tuple[Values, Values]:
+    """Return the penalty of each column, and where to start, for `solve_logistic`."""
+    ridge = np.full(n_features + fit_intercept, 1 / C)
+    ridge[n_features:] = 0
+    if start is None:
+        return ridge, np.zeros((n_problems, len(ridge)))
+    return ridge, np.column_stack(start)[:, : len(ridge)]
+
+
+def split_intercept(beta: Values, n_features: int) -> tuple[Values, Values]:
+    """Return coefficients and intercepts, which are zero if there is no column of them."""
+    intercept = beta[:, n_features] if beta.shape[1] > n_features else np.zeros(len(beta))
+    return np.ascontiguousarray(beta[:, :n_features]), intercept.copy()
 
 
 def weight_sums(chosen: NDArray[Any], weight: Values) -> Values:
@@ -129,14 +150,32 @@ def _newton(
     """
     if len(ridge) > X.shape[1]:
         X = np.hstack([X, np.ones((len(X), 1))])
-    problems = _Problems(X, signs, weight, ridge)
+    problems = LogisticProblems(X, signs, weight, ridge)
     fewer = problems.sample(_PILOT_ROWS_A_COLUMN * len(ridge))
     if fewer is not None:  # most of the way costs a fraction on some of the rows
-        beta, _ = _descend(fewer, beta, tol, max_iter)
-    return _descend(problems, beta, tol, max_iter)
+        beta, _ = descend(fewer, beta, tol, max_iter)
+    return descend(problems, beta, tol, max_iter)
 
 
-def _descend(problems: "_Problems", beta: Values, tol: float, max_iter: int) -> tuple[Values, bool]:
+def descend(problems: Any, beta: Values, tol: float, max_iter: int) -> tuple[Values, bool]:
+    """Go down from where problems stand.
+
+    Parameters
+    ----------
+    problems : LogisticProblems
+        Or what answers as they do.
+    beta : ndarray of shape (n_problems, n_columns)
+        The start.
+    tol, max_iter
+        As in `solve_logistic`.
+
+    Returns
+    -------
+    beta : ndarray of shape (n_problems, n_columns)
+        The solution.
+    converged : bool
+        False if a problem was stopped by max_iter.
+    """
     beta = beta.copy()
     direction, base = np.zeros_like(beta), np.zeros_like(beta)
     base_loss, decrement = np.full(len(beta), np.inf), np.zeros(len(beta))
@@ -165,7 +204,7 @@ def _descend(problems: "_Problems", beta: Values, tol: float, max_iter: int) -> 
     return beta, False
 
 
-class _Problems:
+class LogisticProblems:
     """Penalised logistic losses of many problems on the same dense rows.
 
     The penalty of a problem grows with its share of the weight: that of a sample of the rows
@@ -183,7 +222,7 @@ class _Problems:
         self._X, self._signs, self._weight, self._ridge = X, signs, weight, ridge
         self.total = weight_sums(np.abs(signs), weight) if total is None else total
 
-    def __getitem__(self, chosen: Mask) -> "_Problems":
+    def __getitem__(self, chosen: Mask) -> "LogisticProblems":
         if chosen.all():
             return self
         signs = np.ascontiguousarray(self._signs[:, chosen])
@@ -192,9 +231,9 @@ class _Problems:
             weight = np.ascontiguousarray(weight[:, chosen])
         if ridge.ndim == 2:
             ridge = ridge[chosen]
-        return _Problems(self._X, signs, weight, ridge, self.total[chosen])
+        return LogisticProblems(self._X, signs, weight, ridge, self.total[chosen])
 
-    def sample(self, size: int) -> "_Problems | None":
+    def sample(self, size: int) -> "LogisticProblems | None":
         """Return the same problems on evenly spaced rows; None if they are too few."""
         step = len(self._X) // max(size, _LEAST_SAMPLE)
         if step < 2:
@@ -205,7 +244,7 @@ class _Problems:
         weight = np.ascontiguousarray(self._weight[::step])
         total = weight_sums(np.abs(signs), weight)
         ridge = (total / self.total)[:, None] * self._ridge
-        return _Problems(np.ascontiguousarray(self._X[::step]), signs, weight, ridge, total)
+        return LogisticProblems(np.ascontiguousarray(self._X[::step]), signs, weight, ridge, total)
 
     def slopes(self, beta: Values) -> tuple[Values, Values]:
         """Return the losses and the gradients."""
@@ -264,13 +303,11 @@ def _lbfgs(
     tol: float,
     max_iter: int,
 ) -> tuple[Values, bool]:
-    """L-BFGS on all problems as one, each scaled by its number of instances."""
-    n_features, n_problems = X.shape[1], signs.shape[1]
-    scale = 1 / weight_sums(np.abs(signs), weight)
+    """L-BFGS on features that are sparse or many."""
+    n_features = X.shape[1]
     share = (weight if weight.ndim == 2 else weight[:, None]) * signs
 
-    def objective(flat: Values) -> tuple[float, Values]:
-        beta = flat.reshape(n_problems, len(ridge))
+    def slopes(beta: Values) -> tuple[Values, Values]:
         scores = safe_sparse_dot(X, beta[:, :n_features].T) + _intercept(beta, n_features)
         value, probability = _logistic(signs * scores)
         loss = (np.abs(share) * value).sum(axis=0) + (beta**2 @ ridge) / 2
@@ -278,11 +315,43 @@ def _lbfgs(
         gradient = beta * ridge
         gradient[:, :n_features] -= safe_sparse_dot(X.T, residual).T
         gradient[:, n_features:] -= residual.sum(axis=0)[:, None]
+        return loss, gradient
+
+    return descend_together(slopes, weight_sums(np.abs(signs), weight), start, tol, max_iter)
+
+
+def descend_together(
+    slopes: Callable[[Values], tuple[Values, Values]],
+    total: Values,
+    start: Values,
+    tol: float,
+    max_iter: int,
+) -> tuple[Values, bool]:
+    """L-BFGS on all problems as one, each scaled by its number of instances.
+
+    Parameters
+    ----------
+    slopes : callable
+        Returns the losses and the gradients of all problems.
+    total : ndarray of shape (n_problems,)
+        The weight of the rows of each.
+    start, tol, max_iter
+        As in `descend`.
+
+    Returns
+    -------
+    beta, converged
+        As of `descend`.
+    """
+    scale = 1 / total
+
+    def objective(flat: Values) -> tuple[float, Values]:
+        loss, gradient = slopes(flat.reshape(start.shape))
         return float(loss @ scale), (gradient * scale[:, None]).ravel()
 
     search = Lbfgs(start.ravel(), scale=1.0)
     converged = search.run(objective, tol=tol, max_iter=max_iter)
-    return search.x.reshape(n_problems, len(ridge)), converged
+    return search.x.reshape(start.shape), converged
 
 
 def _intercept(beta: Values, n_features: int) -> Values | float:

@@ -1,7 +1,14 @@
 """Grown trees, for every estimator that has some: bins, categories, arrays, models, reading."""
 
-from prefero._trees._arrays import LEAF, NODE, Arrays, ScoreEffects, Trees
-from prefero._trees._bins import MAX_BINS, FeatureBins, find_bins, n_features_to_try, numeric_edges
+from prefero._trees._arrays import LEAF, MISSING_LEFT, NODE, Arrays, ScoreEffects, Trees
+from prefero._trees._bins import (
+    MAX_BINS,
+    MAX_ROWS_FOR_QUANTILES,
+    FeatureBins,
+    find_bins,
+    n_features_to_try,
+    numeric_edges,
+)
 from prefero._trees._categories import CATEGORIES_STATE, CategoryEncoder
 from prefero._trees._held_out import HeldOut
 from prefero._trees._keeping import TreesMixin, trees_state
@@ -28,6 +35,8 @@ __all__ = [
     "CATEGORIES_STATE",
     "LEAF",
     "MAX_BINS",
+    "MAX_ROWS_FOR_QUANTILES",
+    "MISSING_LEFT",
     "NODE",
     "STRENGTH",
     "STRENGTHS",

@@ -90,6 +90,9 @@ class Trees:
             walker = _core.TreeWalker(features=self.n_features, labels=self.n_labels, **used)
             object.__setattr__(self, "walker", walker)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.arrays, *self.shape)
+
     @classmethod
     def joined(cls, parts: Sequence[Arrays], n_features: int, n_labels: int) -> Self:
         """Put the trees of several arrays one after the other."""

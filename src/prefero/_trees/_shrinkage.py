@@ -163,7 +163,7 @@ def _ratio(votes: Values, evidence: Values) -> Values:
 def out_of_bag_path(
     trees: Trees,
     bins: NDArray[np.uint8],
-    seeds: NDArray[np.uint64],
+    samples: NDArray[np.uint64] | NDArray[np.uint16],
     target: Values | ScoredRanks,
     weight: Values,
     leaf: str = "ranks",
@@ -174,8 +174,10 @@ def out_of_bag_path(
     ----------
     trees : Trees
         As grown, on bootstrap samples.
-    bins, seeds, target, weight : ndarray
-        The training rows, and what the samples were drawn from.
+    bins, target, weight : ndarray
+        Training rows.
+    samples : ndarray of shape (n_trees,) or (n_trees, n_samples)
+        What the samples were drawn from, or how often they hold each row.
     leaf : {"ranks", "scores", "blend"}
         What the leaves hold.
 
@@ -193,7 +195,7 @@ def out_of_bag_path(
     own = weight[:, None] * votes, weight[:, None] * evidence
     others = _ratio(*(part.sum(axis=0) - part for part in own))
     finite = trees.arrays["weight"], STRENGTHS[:-1]
-    scores, count = trees.walker.out_of_bag_shrunk(bins, seeds, *finite)
+    scores, count = trees.walker.out_of_bag_shrunk(bins, samples, *finite)
     scores = np.concatenate([scores, others[None]])
     squared = np.einsum("rl,srl->rs", evidence, (scores - share) ** 2)
     predicted = strict_ranks(scores.reshape(-1, scores.shape[2]))

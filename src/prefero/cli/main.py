@@ -110,7 +110,10 @@ def _verdict(error: Exception) -> tuple[int, str]:
     if isinstance(error, ValueError):
         return BAD_DATA, str(error)
     if isinstance(error, MemoryError):
-        return UNEXPECTED, f"there is not enough memory for this ({str(error) or 'no more is known'})."
+        return (
+            UNEXPECTED,
+            f"there is not enough memory for this ({str(error) or 'no more is known'}).",
+        )
     if isinstance(error, OSError | ImportError):
         return UNEXPECTED, str(error)
     return UNEXPECTED, (

@@ -38,6 +38,7 @@ from prefero.cli.options import (
     measure_for,
     read_key,
 )
+from prefero.cli.out_of_core import LargeTable, OutOfCoreOption, tell, train_in_parts
 from prefero.cli.rankers import AUTO, RankerChoice, ranker_choice
 from prefero.cli.tables import rankings_of, read
 from prefero.cli.trials import Plan, Sample, wonder_about_leaks
@@ -91,14 +92,20 @@ def train(
     seed: SeedOption = 0,
     jobs: JobsOption = None,
     key_file: KeyFileOption = None,
+    out_of_core: OutOfCoreOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Train a ranker on a table and write it to a file."""
     from prefero.persistence import save
 
     parameters = parse_settings(settings)
-    if parameters and model == AUTO:
+    if parameters and model == AUTO and not out_of_core:
         raise typer.BadParameter("--set needs the name of one ranker: add --model.")
+    if out_of_core:
+        large = LargeTable(data, reading, columns, weights)
+        trained = train_in_parts(large, model, parameters, seed, jobs)
+        save(trained.ranker, out, key=read_key(key_file))
+        return tell(trained, out)
     training = read_training(data, reading, columns.ignore, weights, groups)
     rankings = training.rankings
     features = training_features(rankings, columns)

@@ -46,7 +46,12 @@ class LinearFunctions:
         # A constant 1 beside features as small as those of text bends the loss far more than
         # they do; in units of their size it costs L-BFGS fewer iterations.
         self.unit = np.ones((self.shape[0], 1))
-        self.unit[X.shape[1] :] = _typical_size(X) / constant
+        self.set_size(*sum_of_squares(X))
+
+    def set_size(self, squares: float, entries: int) -> None:
+        """Take the size of features that have this sum of squares."""
+        size = np.sqrt(squares / max(1, entries))
+        self.unit[self.n_features :] = (size if size > 0 else 1.0) / (self.constant or 1.0)
 
     def decompose(self, decomposition: Decomposition) -> Any:
         """Cut the graphs; layers need no edge to be written out."""
@@ -147,8 +152,7 @@ class GivenFunctions:
         return np.repeat(np.arange(len(counts)), counts)
 
 
-def _typical_size(X: Any) -> float:
-    """Root mean square of the features, or 1 if all are zero."""
+def sum_of_squares(X: Any) -> tuple[float, int]:
+    """The sum of the squared features, and how many there are."""
     values = X.data if issparse(X) else X
-    size = np.sqrt(np.vdot(values, values) / max(1, X.shape[0] * X.shape[1]))
-    return float(size) if size > 0 else 1.0
+    return float(np.vdot(values, values)), X.shape[0] * X.shape[1]

@@ -57,7 +57,11 @@ class Solution(NamedTuple):
 
 
 class Objective:
-    """Weighted mean loss of the instances plus a penalty."""
+    """Weighted mean loss of the instances plus a penalty.
+
+    With ``total``, the weight of all instances, these may be some of them: then the loss is their
+    share in the mean.
+    """
 
     def __init__(
         self,
@@ -65,10 +69,11 @@ class Objective:
         loss: Decomposition | Choices,
         weight: Values,
         penalty: Penalty,
+        total: float | None = None,
     ) -> None:
         self.functions, self.penalty = functions, penalty
         self.cut: Any = loss if isinstance(loss, Choices) else functions.decompose(loss)
-        self.weight = weight / weight.sum()
+        self.weight = weight / (weight.sum() if total is None else total)
 
     def value(self, parameters: Values) -> float:
         """The objective."""
@@ -79,11 +84,15 @@ class Objective:
         self, parameters: Values, *, rough: bool = False
     ) -> tuple[float, Values]:
         """The objective and its gradient; rough ones have relative errors of about 1e-7."""
-        scores = self.functions.scores(parameters, rough=rough)
-        loss, by_scores = self.cut.gradient(scores, self.weight)
-        gradient = self.functions.gradient(by_scores, rough=rough)
+        loss, gradient = self.loss_and_gradient(parameters, rough=rough)
         self.penalty.add_slope(parameters, gradient)
         return loss + self.penalty.value(parameters), gradient
+
+    def loss_and_gradient(self, parameters: Values, *, rough: bool = False) -> tuple[float, Values]:
+        """The same without the penalty: what adds up over instances."""
+        scores = self.functions.scores(parameters, rough=rough)
+        loss, by_scores = self.cut.gradient(scores, self.weight)
+        return float(loss), self.functions.gradient(by_scores, rough=rough)
 
 
 def solve_lbfgs(objective: Objective, start: Values, tol: float, max_iter: int) -> Solution:

@@ -258,7 +258,7 @@ default="auto"
             grown = self._grown
         self.trees_ = grown.arrays
         self.mean_votes_ = mean_votes(votes, evidence, weight)
-        self._choose_shrinkage(grown, bins, target, weight, leaf)
+        self._choose_shrinkage(grown, bins, self.seeds_, target, weight, leaf)
         self._learn_ties(bins, self.seeds_ if self.bootstrap else None, ranks, weight)
         if self.oob_score:
             self._predict_out_of_bag(bins, ranks)
@@ -273,14 +273,16 @@ default="auto"
         self,
         grown: Trees,
         bins: NDArray[np.uint8],
+        samples: NDArray[np.uint64] | NDArray[np.uint16],
         target: Values | ScoredRanks,
         weight: Values,
         leaf: str,
     ) -> None:
+        """Choose by the rows that samples, told as in `out_of_bag_path`, lack."""
         self.shrinkage_ = 0.0 if isinstance(self.shrinkage, str) else float(self.shrinkage)
         self.__dict__.pop("shrinkage_path_", None)
         if isinstance(self.shrinkage, str) and self.bootstrap:
-            scores, losses = out_of_bag_path(grown, bins, self.seeds_, target, weight, leaf)
+            scores, losses = out_of_bag_path(grown, bins, samples, target, weight, leaf)
             chosen = strongest_alike(list(losses.values()), weight)
             self.shrinkage_, self._held_out = float(STRENGTHS[chosen]), scores[chosen]
             path = {name: mean_loss(loss, weight) for name, loss in losses.items()}

@@ -16,6 +16,7 @@ from prefero.base import BaseLabelRanker, GraphRankerMixin, PairWeightMixin, twi
 from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
 from prefero.label_ranking._loglinear_solvers import (
     Objective,
+    Penalty,
     Solution,
     l2,
     smooth_l1,
@@ -274,27 +275,33 @@ default="domination"
         graphs: PreferenceGraphs,
         weight: Values,
     ) -> Solution:
+        return self._minimize(Objective(functions, self._loss(graphs), weight, self._penalty()))
+
+    def _loss(self, graphs: PreferenceGraphs) -> Decomposition | Choices:
+        """What is judged of graphs: their subgraphs, or choices one after the other."""
+        if self.loss != "plackett_luce":
+            return self.decomposition
+        assert graphs.layers is not None
+        return Choices(graphs.layers)
+
+    def _penalty(self) -> Penalty:
         boosting = self.solver == "boosting"
         if boosting and self.penalty == "l2":
             raise ValueError(
                 "solver='boosting' cannot hold penalty='l2': use penalty='smooth_l1', or "
                 "solver='lbfgs'."
             )
-        choices = self.loss == "plackett_luce"
-        if boosting and choices and self.base_functions is not None:
+        if boosting and self.loss == "plackett_luce" and self.base_functions is not None:
             raise ValueError(
                 "solver='boosting' with base_functions needs subgraphs: use solver='lbfgs', or "
                 "loss='subgraphs'."
             )
         smooth = self.penalty == "smooth_l1" or boosting
-        penalty = smooth_l1(self._strength) if smooth else l2(self._strength)
-        loss: Decomposition | Choices = self.decomposition
-        if choices:
-            assert graphs.layers is not None
-            loss = Choices(graphs.layers)
-        objective = Objective(functions, loss, weight, penalty)
-        start = self._start(functions)
-        if boosting and np.isfinite(self.alpha_):
+        return smooth_l1(self._strength) if smooth else l2(self._strength)
+
+    def _minimize(self, objective: Objective) -> Solution:
+        start = self._start(objective.functions)
+        if self.solver == "boosting" and np.isfinite(self.alpha_):
             return solve_boosting(objective, self.alpha_, start, self.tol, self.max_iter)
         return solve_lbfgs(objective, start, self.tol, self.max_iter)
 

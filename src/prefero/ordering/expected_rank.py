@@ -18,6 +18,12 @@ from prefero.base import BaseOrderer, SampleOrders
 _PENALTIES = tuple(10.0**power for power in range(-2, 5))
 
 
+def expected_ranks(orders: SampleOrders) -> NDArray[np.float64]:
+    """Return where each object is expected in the order of all objects, as a share of it."""
+    sizes = np.repeat(orders.groups.sizes, orders.groups.sizes)
+    return orders.positions / (sizes + 1)
+
+
 class ExpectedRankOrderer(BaseOrderer):
     """Regress the expected rank of an object on its features (ERR).
 
@@ -79,8 +85,7 @@ class ExpectedRankOrderer(BaseOrderer):
             regressor = make_pipeline(
                 PolynomialFeatures(self.degree, include_bias=False), regressor
             )
-        sizes = np.repeat(orders.groups.sizes, orders.groups.sizes)
-        self.regressor_ = regressor.fit(orders.X, orders.positions / (sizes + 1))
+        self.regressor_ = regressor.fit(orders.X, expected_ranks(orders))
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         return -np.asarray(self.regressor_.predict(X), dtype=np.float64)

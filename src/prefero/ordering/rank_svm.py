@@ -13,6 +13,7 @@ from prefero._products import row_products
 from prefero._sklearn import Interval, StrOptions
 from prefero._solvers import warn_unconverged
 from prefero._state import Array, Count, FittedState, Model, State
+from prefero._typing import Values
 from prefero.base import BaseOrderer, SampleOrders
 
 
@@ -118,8 +119,10 @@ class RankSVMOrderer(BaseOrderer):
         self.feature_map_ = self._fit_feature_map(orders.X)
         if self.feature_map_ is not None:
             orders = orders._replace(X=self.feature_map_.transform(orders.X))
-        objective = _PrimalObjective(orders, self.C)
-        start = np.zeros(orders.X.shape[1])
+        self._minimize(PairLoss(orders), orders.X.shape[1])
+
+    def _minimize(self, loss: Any, n_weights: int) -> None:
+        objective, start = _PrimalObjective(loss, self.C), np.zeros(n_weights)
         gradient = float(np.linalg.norm(objective(start)[1]))
         result = minimize(
             objective,
@@ -152,31 +155,52 @@ class RankSVMOrderer(BaseOrderer):
 
 
 class _PrimalObjective:
-    """Value, gradient and Hessian products; keeps the order of the scores between calls."""
+    """Half the squared norm plus C times a loss that tells its derivatives."""
 
-    def __init__(self, orders: SampleOrders, C: float) -> None:
+    def __init__(self, loss: Any, C: float) -> None:
+        self._loss, self._C = loss, C
+
+    def __call__(self, w: Values) -> tuple[float, Values]:
+        loss, gradient = self._loss.gradient(w)
+        return w @ w / 2 + self._C * loss, w + self._C * gradient
+
+    def hessian_product(self, w: Values, vector: Values) -> Values:
+        return vector + self._C * self._loss.hessian_product(w, vector)
+
+
+class PairLoss:
+    """The squared hinge loss of all ordered pairs, which adds up over orders.
+
+    Keeps the order of the scores between calls.
+
+    Parameters
+    ----------
+    orders : SampleOrders
+        The orders, with features as the model is linear in.
+    """
+
+    def __init__(self, orders: SampleOrders) -> None:
         self._X = orders.X
-        self._C = C
         self._levels = orders.groups.levels(orders.positions)
         self._starts = orders.groups.starts
-        self._at: NDArray[np.float64] | None = None
+        self._at: Values | None = None
 
-    def __call__(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def gradient(self, w: Values) -> tuple[float, Values]:
+        """Return the loss at some weights, and its gradient."""
         self._move(w)
-        return w @ w / 2 + self._C * self._loss, w + self._C * (self._X.T @ self._gradient)
+        return self._loss, self._X.T @ self._by_score
 
-    def hessian_product(
-        self, w: NDArray[np.float64], vector: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def hessian_product(self, w: Values, vector: Values) -> Values:
+        """Return the Hessian at some weights times a vector."""
         self._move(w)
         by_score = _core.pair_hinge_hessian(*self._state, self._active, self._X @ vector)
-        return vector + self._C * (self._X.T @ by_score)
+        return np.asarray(self._X.T @ by_score)
 
-    def _move(self, w: NDArray[np.float64]) -> None:
+    def _move(self, w: Values) -> None:
         if self._at is not None and np.array_equal(w, self._at):
             return
         scores = self._X @ w
         by_score = _core.sort_by_score(scores, self._starts)
         self._state = (scores, self._levels, by_score, self._starts)
-        self._loss, self._gradient, self._active = _core.pair_hinge(*self._state)
+        self._loss, self._by_score, self._active = _core.pair_hinge(*self._state)
         self._at = w.copy()

@@ -1,6 +1,6 @@
 """Rank correlation dimension reduction: directions of features that sample orders follow."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -26,7 +26,7 @@ _BLOCK = 1 << 18
 _SHUFFLES = 19
 
 # What the core calls the correlations, by name and by what they make of ties.
-_MEASURES = {
+MEASURES = {
     ("spearman", "b"): "spearman",
     ("kendall", "b"): "tau-b",
     ("spearman", "a"): "rho-a",
@@ -170,25 +170,32 @@ class RankCorrelationReducer(
         return self
 
     def _fit(self, orders: SampleOrders) -> None:
-        limit = self._limit(orders.X.shape[1])
-        residuals = _Residuals(orders, _MEASURES[self.correlation, self.ties], self.n_jobs)
+        residuals = Residuals(orders, MEASURES[self.correlation, self.ties], self.n_jobs)
         shuffles = self._shuffles(orders) if self.n_components == "auto" else []
-        positions = orders.positions
+        self._find_components(residuals, orders.X.shape[1], len(orders.groups.sizes), shuffles)
+
+    def _find_components(
+        self, residuals: Any, n_features: int, n_orders: int, shuffles: Sequence[Any] = ()
+    ) -> None:
+        """Add components to residuals, or to what answers as they do."""
+        limit, components = self._limit(n_features), np.empty((0, n_features))
         concordance: list[float] = []
         while len(concordance) < limit:
-            sums = residuals.correlation_sums(positions)
+            sums = residuals.correlation_sums(components)
             norm = float(np.linalg.norm(sums))
             if concordance and any(
-                norm <= np.linalg.norm(residuals.correlation_sums(positions[shuffle]))
+                norm <= np.linalg.norm(residuals.correlation_sums(components, shuffle))
                 for shuffle in shuffles
             ):
                 break
-            if not residuals.add_component(sums):
+            following = next_component(components, sums)
+            if following is None:
                 break
-            concordance.append(norm / len(orders.groups.sizes))
+            components = np.vstack([components, following])
+            concordance.append(norm / n_orders)
             if self.deflate_orders:
-                positions = residuals.unexplained_positions(orders)
-        self.components_ = residuals.components
+                residuals.deflate_orders(components)
+        self.components_ = components
         self.concordance_ = np.array(concordance)
         self.n_components_ = len(concordance)
         self._n_features_out = self.n_components_
@@ -265,50 +272,86 @@ class RankCorrelationReducer(
         ]
 
 
-class _Residuals:
-    """The features less their projection on the components found so far, a block at a time."""
+def next_component(
+    components: NDArray[np.float64], sums: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """Project correlation sums on the complement of components; None if only rounding is left."""
+    direction = sums
+    for _ in range(2):  # twice is enough for orthogonality to machine precision
+        direction = direction - components.T @ (components @ direction)
+    norm = np.linalg.norm(direction)
+    if not norm > 1e-9 * max(float(np.linalg.norm(sums)), 1e-300):
+        return None
+    return np.asarray(direction / norm)
 
-    def __init__(self, orders: SampleOrders, measure: str, n_jobs: int | None) -> None:
-        n_objects, n_features = orders.X.shape
-        self._X = orders.X
+
+class Residuals:
+    """The features less their projection on components, a block at a time.
+
+    Parameters
+    ----------
+    orders : SampleOrders
+        The orders.
+    measure : str
+        What the core calls the correlation.
+    n_jobs : int or None
+        Threads.
+    largest : float, optional
+        The length of the longest row, if these are some of the objects only.
+    """
+
+    def __init__(
+        self, orders: SampleOrders, measure: str, n_jobs: int | None, largest: float | None = None
+    ) -> None:
+        self._orders, self._X, self._positions = orders, orders.X, orders.positions
         self._starts = orders.groups.starts
-        self._measure = measure
-        self._n_jobs = n_jobs
-        self._coordinates = np.empty((n_objects, 0))
+        self._measure, self._n_jobs = measure, n_jobs
+        self._coordinates = np.empty((orders.X.shape[0], 0))
         # What remains of equal values after projection may differ by rounding.
-        self._rounding = 64 * np.finfo(float).eps * float(row_norms(orders.X).max())
-        self.components = np.empty((0, n_features))
+        largest = float(row_norms(orders.X).max()) if largest is None else largest
+        self._rounding = 64 * np.finfo(float).eps * largest
 
-    def correlation_sums(self, positions: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The vector R: rank correlations of each residual attribute, summed over the orders."""
+    def correlation_sums(
+        self,
+        components: NDArray[np.float64],
+        shuffle: NDArray[np.int64] | None = None,
+    ) -> NDArray[np.float64]:
+        """The vector R: rank correlations of each residual attribute, summed over the orders.
+
+        Parameters
+        ----------
+        components : ndarray of shape (n_components, n_features)
+            Those found so far: the ones of an earlier call, and perhaps more.
+        shuffle : ndarray of shape (n_objects,), optional
+            Objects that change places, in the same orders.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            Sums.
+        """
+        self._project(components)
+        given = self._positions if shuffle is None else self._positions[shuffle]
         sums = Parallel(n_jobs=self._n_jobs, prefer="threads")(
-            delayed(self._block_sums)(positions, starts) for starts in self._blocks()
+            delayed(self._block_sums)(components, given, starts) for starts in self._blocks()
         )
         return np.sum(sums, axis=0)
 
-    def add_component(self, sums: NDArray[np.float64]) -> bool:
-        """Project, normalize and append; False if nothing but rounding is left."""
-        direction = sums
-        for _ in range(2):  # twice is enough for orthogonality to machine precision
-            direction = direction - self.components.T @ (self.components @ direction)
-        norm = np.linalg.norm(direction)
-        if not norm > 1e-9 * max(float(np.linalg.norm(sums)), 1e-300):
-            return False
-        direction = direction / norm
-        self.components = np.vstack([self.components, direction])
-        self._coordinates = np.column_stack([self._coordinates, self._X @ direction])
-        return True
-
-    def unexplained_positions(self, orders: SampleOrders) -> NDArray[np.float64]:
-        """Places of the objects by what the components found so far leave of their order."""
-        groups = orders.groups
+    def deflate_orders(self, components: NDArray[np.float64]) -> None:
+        """Go on with the places of the objects by what components leave of their order."""
+        self._project(components)
+        orders, groups = self._orders, self._orders.groups
         share = orders.positions / (groups.sizes + 1)[groups.codes]
         columns = np.column_stack([share, self._coordinates])
         means = np.add.reduceat(columns, groups.starts[:-1]) / groups.sizes[:, None]
         columns -= means[groups.codes]
         places, explaining = columns[:, 0], columns[:, 1:]
         left = places - explaining @ np.linalg.lstsq(explaining, places, rcond=None)[0]
-        return groups.positions(np.round(left / _SAME_PLACE))
+        self._positions = groups.positions(np.round(left / _SAME_PLACE))
+
+    def _project(self, components: NDArray[np.float64]) -> None:
+        for direction in components[self._coordinates.shape[1] :]:
+            self._coordinates = np.column_stack([self._coordinates, self._X @ direction])
 
     def _blocks(self) -> Iterator[NDArray[np.int64]]:
         """Cut the group starts into runs of whole groups of about one block of numbers."""
@@ -319,13 +362,16 @@ class _Residuals:
                 yield self._starts[first : last + 1]
 
     def _block_sums(
-        self, positions: NDArray[np.float64], starts: NDArray[np.int64]
+        self,
+        components: NDArray[np.float64],
+        positions: NDArray[np.float64],
+        starts: NDArray[np.int64],
     ) -> NDArray[np.float64]:
         rows = slice(starts[0], starts[-1])
         block = self._X[rows].toarray() if issparse(self._X) else self._X[rows]
         tolerance = np.zeros(block.shape[1])
-        if len(self.components):
-            block = block - self._coordinates[rows] @ self.components
+        if len(components):
+            block = block - self._coordinates[rows] @ components
             tolerance += self._rounding
         return _core.concordance(
             np.ascontiguousarray(block),

@@ -35,6 +35,10 @@ class DataSet:
     tied: bool = False
     values: Mapping[str, Values] = field(default_factory=dict)
 
+    def __sizeof__(self) -> int:
+        # Large arguments are sent to a worker once, not with every task.
+        return int(getattr(self.X, "nbytes", 2**20)) + self.ranks.nbytes
+
 
 Check: TypeAlias = Callable[[Any, str], tuple[Values, NDArray[Any] | None]]
 

@@ -9,6 +9,7 @@ from prefero.tables._costs import with_costs
 from prefero.tables._formats import FORMATS
 from prefero.tables._forms import FORMS, in_form
 from prefero.tables._meanings import MEANINGS
+from prefero.tables._parquet import RowGroup, row_groups
 from prefero.tables._rankings import Rankings, label_columns, read_rankings
 from prefero.tables._reading import read_parts, read_table
 from prefero.tables._svmlight import read_letor
@@ -23,6 +24,7 @@ __all__ = [
     "BadCell",
     "Declared",
     "Rankings",
+    "RowGroup",
     "Table",
     "check_ending",
     "in_form",
@@ -31,6 +33,7 @@ __all__ = [
     "read_parts",
     "read_rankings",
     "read_table",
+    "row_groups",
     "with_costs",
     "write_rankings",
     "write_table",

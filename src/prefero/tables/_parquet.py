@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from prefero.exceptions import DataError
 from prefero.tables._cells import need
@@ -22,9 +23,8 @@ def read(given: Given, n_rows: int | None) -> Iterator[Table]:
         file = parquet.ParquetFile(given.file)
         total = file.metadata.num_rows
         for batch in file.iter_batches(batch_size=n_rows or max(total, 1)):
-            frame = arrow.Table.from_batches([batch]).to_pandas(ignore_metadata=True)
-            index = [name for name in frame.columns if str(name).startswith("__index_level_")]
-            yield Table(frame.drop(columns=index), given.source, first_row=first_row)
+            frame = _plain(arrow.Table.from_batches([batch]))
+            yield Table(frame, given.source, first_row=first_row)
             first_row += len(frame)
     except DataError:
         raise
@@ -32,6 +32,70 @@ def read(given: Given, n_rows: int | None) -> Iterator[Table]:
         raise given.error(f"this is no parquet file ({error}).") from error
     if not first_row:
         raise given.error("the table is empty.")
+
+
+class RowGroup(NamedTuple):
+    """A part of a Parquet file that can be read by itself.
+
+    Attributes
+    ----------
+    path : path
+        The file.
+    number : int
+        The number of the part in it.
+    first_row : int
+        The number of its first row among those of all parts.
+    """
+
+    path: Path
+    number: int
+    first_row: int
+
+    def read(self) -> Table:
+        """Return its rows."""
+        arrow, parquet = need("pyarrow"), need("pyarrow.parquet")
+        try:
+            frame = parquet.ParquetFile(self.path).read_row_group(self.number)
+        except (arrow.ArrowException, OSError) as error:
+            raise DataError(f"this is no parquet file ({error}).", str(self.path)) from error
+        return Table(_plain(frame), str(self.path), first_row=self.first_row)
+
+
+def row_groups(path: Path) -> list[RowGroup]:
+    """Return the parts of a Parquet file, or of all such files of a folder.
+
+    Parameters
+    ----------
+    path : path
+        The file or folder.
+
+    Returns
+    -------
+    list of RowGroup
+        At least one.
+    """
+    arrow, parquet = need("pyarrow"), need("pyarrow.parquet")
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    found: list[RowGroup] = []
+    first = 0
+    for file in files:
+        try:
+            about = parquet.ParquetFile(file).metadata
+        except (arrow.ArrowException, OSError) as error:
+            raise DataError(f"this is no parquet file ({error}).", str(file)) from error
+        for number in range(about.num_row_groups):
+            found.append(RowGroup(file, number, first))
+            first += about.row_group(number).num_rows
+    if not first:
+        raise DataError("there are no rows in parquet files.", str(path))
+    return found
+
+
+def _plain(table: Any) -> "pd.DataFrame":
+    """A table of Arrow without the index that pandas may have left in it."""
+    frame = table.to_pandas(ignore_metadata=True)
+    index = [name for name in frame.columns if str(name).startswith("__index_level_")]
+    return frame.drop(columns=index)
 
 
 @contextmanager

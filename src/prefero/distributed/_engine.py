@@ -1,0 +1,260 @@
+"""Where the work on partitions is done: by the threads of this machine, or by Dask's workers."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, cast
+
+import numpy as np
+
+from prefero._optional import require
+
+# How long to wait for a worker when none is left.
+PATIENCE_SECONDS = 60.0
+_LOOK_SECONDS = 2.0
+# Arrays that are not worth a file.
+_SMALL_BYTES = 2**12
+
+
+def need(module: str) -> Any:
+    """Import a module of Dask, or say how to install it."""
+    return require(module, extra="distributed", purpose="prefero.distributed")
+
+
+def add(one: Any, other: Any, *, reuse: bool = False) -> Any:
+    """Add numbers, arrays, or tuples and lists of them; arrays of the first may be reused."""
+    if isinstance(one, tuple | list):
+        return type(one)(add(a, b, reuse=reuse) for a, b in zip(one, other, strict=True))
+    if reuse and isinstance(one, np.ndarray) and one.flags.writeable:
+        one += other
+        return one
+    return one + other
+
+
+class Later(NamedTuple):
+    """A block that is read when it is needed."""
+
+    read: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+class Engine(Protocol):
+    """Runs functions once a partition. What a partition holds stays where it is.
+
+    A column has one entry a partition: a handle that ``each`` returned, a delayed block of a Dask
+    collection, a block to be read later, or a plain value. What all calls share travels once.
+    """
+
+    passed: Callable[[], None]
+
+    def each(
+        self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None
+    ) -> list[Any]:
+        """Call ``function(*entries, shared)`` for each partition; return handles."""
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        """Return the results behind handles."""
+
+    def settle(self, handles: Sequence[Any]) -> list[Any]:
+        """Wait for results that stay where they are, and return handles for Dask's graphs."""
+
+    def sum(self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None) -> Any:
+        """Return the sum over partitions of what the function returns, in a fixed order."""
+
+
+class LocalEngine:
+    """The threads of this machine; blocks are read when they are needed, and forgotten.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        Threads; as many as there are cores by default.
+    folder : path, optional
+        Where kept arrays are written, to be mapped into memory; by default they stay there.
+    """
+
+    def __init__(self, n_jobs: int | None = None, folder: Any = None) -> None:
+        self.jobs = (os.cpu_count() or 1) if n_jobs is None or n_jobs < 1 else n_jobs
+        self._folder = None if folder is None else Path(folder)
+        self._numbers = count()
+        self._pool = ThreadPoolExecutor(self.jobs)
+        self.passed: Callable[[], None] = lambda: None
+
+    def each(
+        self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None
+    ) -> list[Any]:
+        """Start all calls; arrays they return are kept, in files if there is a folder."""
+        return [
+            self._pool.submit(self._kept, function, entries, shared)
+            for entries in zip(*columns, strict=True)
+        ]
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        """Wait for the results."""
+        return [handle.result() for handle in handles]
+
+    def sum(self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None) -> Any:
+        """Add up in the order of the partitions, never more results at a time than threads."""
+        waiting: deque[Future[Any]] = deque()
+        total: Any = None
+        for entries in zip(*columns, strict=True):
+            waiting.append(self._pool.submit(self._call, function, entries, shared))
+            if len(waiting) > self.jobs:
+                total = self._added(total, waiting.popleft())
+        while waiting:
+            total = self._added(total, waiting.popleft())
+        return total
+
+    def _added(self, total: Any, following: "Future[Any]") -> Any:
+        value = following.result()
+        self.passed()
+        return value if total is None else add(total, value, reuse=True)
+
+    def _kept(self, function: Callable[..., Any], entries: tuple[Any, ...], shared: Any) -> Any:
+        result = self._call(function, entries, shared)
+        self.passed()
+        return result if self._folder is None else self._in_files(result)
+
+    @staticmethod
+    def _call(function: Callable[..., Any], entries: tuple[Any, ...], shared: Any) -> Any:
+        return function(*(_here(entry) for entry in entries), shared)
+
+    def _in_files(self, result: Any) -> Any:
+        """Put the arrays of a named tuple into files that are mapped into memory."""
+        if isinstance(result, np.ndarray) and result.nbytes > _SMALL_BYTES:
+            assert self._folder is not None
+            path = self._folder / f"{next(self._numbers)}.npy"
+            np.save(path, result)
+            return np.load(path, mmap_mode="r")
+        if hasattr(result, "_fields"):
+            return type(result)(*(self._in_files(part) for part in result))
+        return result
+
+    def settle(self, handles: Sequence[Any]) -> list[Any]:
+        """Return what outlives the engine."""
+        return self.gather(handles)
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _here(entry: Any) -> Any:
+    """What an entry stands for."""
+    if isinstance(entry, Future):
+        return entry.result()
+    if isinstance(entry, Later):
+        return entry.read(*entry.arguments)
+    if hasattr(entry, "__dask_graph__"):
+        return entry.compute(scheduler="synchronous")
+    return entry
+
+
+def _identity(value: Any) -> Any:
+    return value
+
+
+def _called(function: Callable[..., Any], shared: Any, *entries: Any) -> Any:
+    return function(*(_here(entry) for entry in entries), shared)
+
+
+class DaskEngine:
+    """The workers of a Dask cluster.
+
+    What is lost with a worker is made again from the collections. If that fails, or no worker is
+    left for a minute, one error says so.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client of the cluster.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self.passed: Callable[[], None] = lambda: None
+
+    def each(
+        self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None
+    ) -> list[Any]:
+        """Start all calls; what they return stays on the workers."""
+        delayed = need("dask").delayed
+        # A task and not scattered data: it can be made again if its worker is lost.
+        carried = self._client.submit(_identity, shared, pure=False)
+        return [
+            self._client.compute(
+                delayed(_called, pure=False)(function, carried, *entries), optimize_graph=True
+            )
+            if any(hasattr(entry, "__dask_graph__") for entry in entries)
+            else self._client.submit(_called, function, carried, *entries, pure=False)
+            for entries in zip(*columns, strict=True)
+        ]
+
+    def sum(self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None) -> Any:
+        """Add up in pairs on the workers, always the same ones."""
+        level = self.each(function, *columns, shared=shared)
+        n_partitions = len(level)
+        while len(level) > 1:
+            pairs = zip(level[::2], level[1::2], strict=False)
+            added = [self._client.submit(add, *pair, pure=False) for pair in pairs]
+            level = added + level[2 * len(added) :]
+        (total,) = self.gather(level)
+        for _ in range(n_partitions):
+            self.passed()
+        return _writable(total)
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        """Wait for the results; say so if the cluster cannot give them."""
+        distributed = need("distributed")
+        self._wait(distributed, handles)
+        try:
+            return cast(list[Any], self._client.gather(list(handles)))
+        except (distributed.KilledWorker, distributed.client.FutureCancelledError) as error:
+            raise RuntimeError(
+                "The cluster lost its workers in the middle of a fit, again and again on the same "
+                "task: give them more memory, or make the partitions smaller, and fit again."
+            ) from error
+
+    def _wait(self, distributed: Any, handles: Sequence[Any]) -> None:
+        alone = 0.0
+        while True:
+            try:
+                distributed.wait(list(handles), timeout=_LOOK_SECONDS)
+                return
+            except TimeoutError:
+                alone = 0.0 if self._client.scheduler_info()["workers"] else alone + _LOOK_SECONDS
+            if alone >= PATIENCE_SECONDS:
+                raise RuntimeError(
+                    f"No worker of the cluster has been there for {PATIENCE_SECONDS:g} seconds: "
+                    "start some and fit again."
+                )
+
+    def settle(self, handles: Sequence[Any]) -> list[Any]:
+        """Return what outlives the engine: the workers keep it as long as someone asks for it."""
+        self._wait(need("distributed"), handles)
+        return list(handles)
+
+    def close(self) -> None:
+        """Leave the cluster to its owner."""
+
+
+def _writable(value: Any) -> Any:
+    """The same with arrays that may be changed: what comes over a wire may not."""
+    if isinstance(value, tuple | list):
+        return type(value)(_writable(part) for part in value)
+    return np.array(value) if isinstance(value, np.ndarray) else value
+
+
+def find_engine(client: Any, n_jobs: int | None, folder: Any) -> LocalEngine | DaskEngine:
+    """Return the engine of a client; of the one that is there if None; else of this machine."""
+    if client is False:
+        return LocalEngine(n_jobs, folder)
+    if client is None:
+        try:
+            client = need("distributed").get_client()
+        except ValueError:
+            return LocalEngine(n_jobs, folder)
+    return DaskEngine(client)

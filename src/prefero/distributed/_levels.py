@@ -1,0 +1,340 @@
+"""Trees grown level by level: partitions add up histograms, the cuts are chosen from the totals.
+
+A node draws its features from a number that its seed and its way down the tree make. So neither
+the partitions nor the order in which nodes are looked at change a tree.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefero import _core
+from prefero._trees import LEAF, MISSING_LEFT, NODE, Trees
+from prefero._typing import Mask, Values
+from prefero.distributed._binned import (
+    EXAMPLES,
+    LENGTH,
+    VECTOR,
+    WEIGHT,
+    LaneSpec,
+    Request,
+    draw_rows,
+    drawn_at,
+    leaf_sums,
+    level_histograms,
+)
+from prefero.distributed._engine import Engine
+
+# Histograms that are added up at a time, and trees whose samples are held at a time.
+MOST_BYTES = 2**27
+TREES_TOGETHER = 16
+_BINS = 256
+_NO_FEATURE = 65535
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+class GrowOptions(NamedTuple):
+    """When and how nodes are split, as the core names it."""
+
+    max_features: int
+    max_depth: int
+    min_split: int
+    min_leaf: int
+    min_decrease: float
+    gamma: float
+
+
+def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Numbers that look drawn at random (SplitMix64)."""
+    z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+class _Level(NamedTuple):
+    """The open nodes of a tree, and the best cut of each so far."""
+
+    ids: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+    totals: Values
+    features: NDArray[np.uint16]  # in the order in which they are tried
+    asked: NDArray[np.int64]  # how many of them
+    tried: NDArray[np.int64]  # how many of these varied
+    quality: Values
+    feature: NDArray[np.uint16]
+    cut: NDArray[np.uint8]
+    marks: NDArray[np.uint8]
+    left: Values
+
+
+class GrowingTree:
+    """A tree and its open nodes.
+
+    Parameters
+    ----------
+    seed : int
+        What features are drawn from.
+    totals : ndarray of shape (1, width)
+        The lanes of all rows of its sample, added up.
+    spec : LaneSpec
+        What they hold.
+    options : GrowOptions
+        When to stop.
+    """
+
+    def __init__(self, seed: int, totals: Values, spec: LaneSpec, options: GrowOptions) -> None:
+        self.spec, self.options = spec, options
+        self.n_features = len(spec.bins.starts) - 1
+        self.nodes = np.zeros(1, dtype=NODE)
+        self.nodes["flags"] = LEAF
+        self.weight, self.decrease = totals[:, WEIGHT], np.zeros(1, dtype=np.float32)
+        self.depth = 0
+        key = _mixed(np.array([~np.uint64(seed)]))
+        self._open(np.zeros(1, dtype=np.int64), key, totals)
+
+    def _open(self, ids: NDArray[np.int64], keys: NDArray[np.uint64], totals: Values) -> None:
+        splittable = self._splittable(totals)
+        ids, keys, totals = ids[splittable], keys[splittable], totals[splittable]
+        n = len(ids)
+        every = np.arange(self.n_features, dtype=np.uint16)
+        features = np.tile(every, (n, 1))
+        if self.options.max_features < self.n_features:
+            drawn = _mixed(keys[:, None] + _STEP * (every.astype(np.uint64) + np.uint64(1)))
+            features = np.argsort(drawn, axis=1, kind="stable").astype(np.uint16)
+        none = np.zeros(n, dtype=np.int64)
+        self.level = _Level(
+            *(ids, keys, totals, features, none, none.copy(), np.full(n, -np.inf)),
+            *(np.zeros(n, dtype=np.uint16), np.zeros(n, dtype=np.uint8)),
+            *(np.zeros((n, 3), dtype=np.uint8), np.zeros_like(totals)),
+        )
+
+    def _splittable(self, totals: Values) -> Mask:
+        """Which nodes have enough examples and different rankings."""
+        if self.depth >= self.options.max_depth:
+            return np.zeros(len(totals), dtype=bool)
+        examples, length = totals[:, EXAMPLES], totals[:, LENGTH]
+        vector = totals[:, VECTOR:]
+        if self.spec.criterion == "kendall":
+            pure = np.abs(vector).sum(axis=1) >= length * (1 - 1e-9)
+        else:
+            pure = (vector**2).sum(axis=1) >= length * totals[:, WEIGHT] * (1 - 1e-9)
+        enough = (examples >= self.options.min_split) & (examples >= 2 * self.options.min_leaf)
+        return enough & ~pure
+
+    @property
+    def done(self) -> bool:
+        """Whether no node is open."""
+        return len(self.level.ids) == 0
+
+    # Asking
+
+    def requests(self, number: int) -> Iterator[tuple[Request, NDArray[np.int64]]]:
+        """Yield what the open nodes ask for next, and which of them do, some bytes at a time."""
+        level, asking = self.level, np.flatnonzero(self._asking())
+        if not len(asking):
+            return
+        wanted = np.maximum(self.options.max_features - level.tried[asking], 1)
+        most = int(min(wanted.max(), self.n_features))
+        size = max(1, MOST_BYTES // (most * _BINS * self.spec.width * 8))
+        tree = self.so_far()
+        number_of_leaf = np.cumsum(tree.is_leaf) - 1
+        for start in range(0, len(asking), size):
+            part = asking[start : start + size]
+            features = np.full((len(part), most), _NO_FEATURE, dtype=np.uint16)
+            for k in range(most):
+                at = level.asked[part] + k
+                some = (k < wanted[start : start + size]) & (at < self.n_features)
+                features[some, k] = level.features[part[some], at[some]]
+            places = np.full(len(tree.leaves), -1, dtype=np.int32)
+            places[number_of_leaf[level.ids[part]]] = np.arange(len(part))
+            yield Request(number, tree, places, features), part
+
+    def _asking(self) -> Mask:
+        """Features are tried until enough of them vary; at the root until one can be split."""
+        level = self.level
+        lacking = level.tried < self.options.max_features
+        if self.depth == 0:
+            lacking |= ~self._accepted()
+        return lacking & (level.asked < self.n_features)
+
+    def learn(self, part: NDArray[np.int64], features: NDArray[np.uint16], sums: Values) -> None:
+        """Keep the best cut of the nodes that asked, the first of equals."""
+        level = self.level
+        quality, cuts, marks, left = _core.level_cuts(sums, float(self.options.min_leaf))
+        given = features != _NO_FEATURE
+        varies = given & (marks[:, :, 0] > 0)
+        level.asked[part] += given.sum(axis=1)
+        level.tried[part] += varies.sum(axis=1)
+        quality = np.where(varies, quality, -np.inf)
+        row, best = np.arange(len(part)), np.argmax(quality, axis=1)
+        better = quality[row, best] > level.quality[part]
+        row, best, at = row[better], best[better], part[better]
+        level.quality[at], level.feature[at] = quality[row, best], features[row, best]
+        level.cut[at], level.marks[at] = cuts[row, best], marks[row, best]
+        level.left[at] = left[row, best]
+
+    # Splitting
+
+    def _accepted(self) -> Mask:
+        """Whether the best cuts so far may be made."""
+        level, unit, gamma = self.level, self.spec.unit, self.options.gamma
+        w, gain = level.totals[:, WEIGHT], level.quality
+        accepted = gain > 1e-9 * unit * w
+        accepted &= gain / unit >= self.options.min_decrease * self.weight[0]
+        if gamma > 0:
+            norm = (level.totals[:, VECTOR:] ** 2).sum(axis=1) / unit
+            others = np.where(w > 1, w * (w - 1), 1)
+            apart = np.where(w > 1, (norm - level.totals[:, LENGTH] / unit) / others, 1)
+            accepted &= gamma * (1 + norm / w**2 + gain / (w * unit)) > 1 + apart
+        return np.asarray(accepted)
+
+    def split(self) -> None:
+        """Split the open nodes that may be split, and open their children."""
+        level = self.level
+        chosen = np.flatnonzero(self._accepted())
+        ids, left = level.ids[chosen], level.left[chosen]
+        right = level.totals[chosen] - left
+        children = len(self.nodes) + 2 * np.arange(len(chosen))
+        # Values that were never missing here go with the larger child when they are.
+        larger_left = left[:, EXAMPLES] >= right[:, EXAMPLES]
+        marks = level.marks[chosen]
+        missing_left = np.where(marks[:, 2] > 0, marks[:, 1] > 0, larger_left)
+        self.nodes["child"][ids], self.nodes["feature"][ids] = children, level.feature[chosen]
+        self.nodes["cut"][ids] = level.cut[chosen]
+        self.nodes["flags"][ids] = np.where(missing_left, MISSING_LEFT, 0)
+        self.decrease[ids] = level.quality[chosen] / self.spec.unit
+        new = np.zeros(2 * len(chosen), dtype=NODE)
+        new["flags"] = LEAF
+        totals = np.stack([left, right], axis=1).reshape(-1, left.shape[1])
+        self.nodes = np.concatenate([self.nodes, new])
+        self.weight = np.concatenate([self.weight, totals[:, WEIGHT]])
+        self.decrease = np.concatenate([self.decrease, np.zeros(len(new), dtype=np.float32)])
+        ways = np.array([1, 2], dtype=np.uint64) * _STEP
+        keys = _mixed(level.keys[chosen][:, None] + ways).ravel()
+        self.depth += 1
+        self._open(np.stack([children, children + 1], axis=1).ravel(), keys, totals)
+
+    # What it is
+
+    def so_far(self) -> Trees:
+        """Return the tree, its open nodes as leaves without a score."""
+        n_leaves = int(np.count_nonzero(self.nodes["flags"] & LEAF))
+        return self._trees(np.zeros((n_leaves, 1), np.float32), np.empty(0, np.float32))
+
+    def grown(self, sums: Values) -> Trees:
+        """Return the tree with the mean votes of its leaves, whose lanes are added up."""
+        spec, weight = self.spec, sums[:, [WEIGHT]]
+        others = max(spec.n_labels - 1, 1)
+        scores = sums[:, spec.votes] / weight / others
+        evidence = sums[:, spec.evidence] / weight / others
+        if not spec.complete:
+            scores = np.divide(scores, evidence, out=np.zeros_like(scores), where=evidence > 0)
+        return self._trees(scores.astype(np.float32), evidence.astype(np.float32).ravel())
+
+    def _trees(self, scores: NDArray[np.float32], evidence: NDArray[np.float32]) -> Trees:
+        nodes, leaf = self.nodes.copy(), (self.nodes["flags"] & LEAF) > 0
+        nodes["child"][leaf] = np.arange(len(scores))
+        arrays: dict[str, Any] = {
+            "node_starts": np.array([0, len(nodes)]),
+            "value_starts": np.array([0, len(scores)]),
+            "set_starts": np.zeros(2, dtype=np.int64),
+            "nodes": nodes.view(np.int64),
+            "weight": self.weight,
+            "decrease": self.decrease,
+            "sets": np.empty(0, dtype=np.int32),
+            "categories": np.empty(0, dtype=np.uint64),
+            "scores": scores.ravel(),
+            "evidence": evidence,
+        }
+        return Trees(arrays, self.n_features, scores.shape[1])
+
+
+def grow_forest(
+    engine: Engine,
+    parts: Sequence[Any],
+    seeds: NDArray[np.uint64],
+    spec: LaneSpec,
+    options: GrowOptions,
+    watched: NDArray[np.int64],
+) -> tuple[Trees, NDArray[np.uint16]]:
+    """Grow a tree a seed from the rows of all partitions.
+
+    Parameters
+    ----------
+    engine : Engine
+        Who adds up.
+    parts : sequence of handles
+        The partitions as ``BinnedRows``.
+    seeds : ndarray of shape (n_trees,)
+        What samples and features are drawn from.
+    spec : LaneSpec
+        What is added up.
+    options : GrowOptions
+        When to stop.
+    watched : ndarray of int
+        Numbers of some rows.
+
+    Returns
+    -------
+    trees : Trees
+        The trees, as grown.
+    drawn : ndarray of shape (n_trees, n_watched)
+        How often the sample of each tree holds each of the rows.
+    """
+    grown, drawn_watched = [], []
+    for start in range(0, len(seeds), TREES_TOGETHER):
+        some = seeds[start : start + TREES_TOGETHER]
+        drawn = engine.each(draw_rows, parts, shared=some)
+        grown += _grow_together(engine, parts, drawn, some, spec, options)
+        found = engine.gather(engine.each(drawn_at, parts, drawn, shared=watched))
+        drawn_watched.append(np.concatenate(found, axis=1))
+    shape = grown[0].shape
+    joined = Trees.joined([tree.arrays for tree in grown], *shape)
+    return joined, np.concatenate(drawn_watched)
+
+
+def _grow_together(
+    engine: Engine,
+    parts: Sequence[Any],
+    drawn: Sequence[Any],
+    seeds: NDArray[np.uint64],
+    spec: LaneSpec,
+    options: GrowOptions,
+) -> list[Trees]:
+    root = GrowingTree(0, np.zeros((1, spec.width)), spec, options).so_far()
+    totals = engine.sum(leaf_sums, parts, drawn, shared=[root] * len(seeds))
+    trees = [
+        GrowingTree(int(seed), own[:, : spec.width], spec, options)
+        for seed, own in zip(seeds, totals, strict=True)
+    ]
+    while any(not tree.done for tree in trees):
+        asked = [request for number, tree in enumerate(trees) for request in tree.requests(number)]
+        for some in _some_bytes(asked, spec.width):
+            requests = [request for request, _ in some]
+            sums = engine.sum(level_histograms, parts, drawn, shared=(requests, spec.width))
+            for (request, part), own in zip(some, sums, strict=True):
+                trees[request.tree].learn(part, request.features, own)
+        for tree in trees:
+            if not tree.done and not tree._asking().any():
+                tree.split()
+    sums = engine.sum(leaf_sums, parts, drawn, shared=[tree.so_far() for tree in trees])
+    return [tree.grown(own) for tree, own in zip(trees, sums, strict=True)]
+
+
+def _some_bytes(
+    asked: list[tuple[Request, NDArray[np.int64]]], width: int
+) -> Iterator[list[tuple[Request, NDArray[np.int64]]]]:
+    """Cut requests into lists whose histograms fit into memory together."""
+    some: list[tuple[Request, NDArray[np.int64]]] = []
+    size = 0
+    for request, part in asked:
+        more = request.features.size * _BINS * width * 8
+        if some and size + more > MOST_BYTES:
+            yield some
+            some, size = [], 0
+        some.append((request, part))
+        size += more
+    if some:
+        yield some

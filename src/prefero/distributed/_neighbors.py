@@ -1,0 +1,175 @@
+"""Neighbours among cases that lie in partitions: the nearest of each, merged, are the nearest."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefero._cases import CaseBase, Neighbors
+from prefero._typing import Indices, Values
+from prefero.base import put_last, twin_of
+from prefero.distributed._engine import need
+from prefero.distributed._partitions import Partitions, Place, Rows
+from prefero.label_ranking import NeighborsLabelRanker
+from prefero.label_ranking._ranked_cases import RankedCases
+
+
+class OwnCases(NamedTuple):
+    """The cases of a partition, as the metric sees them, and the number of the first."""
+
+    points: Values
+    ranks: Values
+    weight: Values
+    first: int
+
+
+class Found(NamedTuple):
+    """Near cases of some queries: each array has a row a query and a column a case."""
+
+    distances: Values
+    numbers: Indices
+    places: Values
+    ranks: Values
+
+
+def _own_cases(rows: Rows, place: Place, ranker: Any) -> OwnCases:
+    return OwnCases(ranker._place(rows.X), rows.ranks, rows.weight, place.first)
+
+
+def _distinct(cases: OwnCases, _: Any) -> tuple[Values, Values]:
+    """The different rankings of a partition, and what each weighs."""
+    return _counted(cases.ranks, cases.weight)
+
+
+def _counted(ranks: Values, weight: Values) -> tuple[Values, Values]:
+    distinct, number = np.unique(ranks, axis=0, return_inverse=True)
+    return distinct, np.bincount(number.ravel(), weight, len(distinct)).astype(np.float64)
+
+
+def nearest(cases: OwnCases, queries: Values, how: tuple[int, dict[str, Any]]) -> Found:
+    """Return the nearest cases of one partition."""
+    k, options = how
+    near = CaseBase(cases.points, cases.weight, **options).nearest(queries, k)
+    numbers = near.indices + cases.first
+    return Found(near.distances, numbers, near.places, cases.ranks[near.indices])
+
+
+def merged(found: Sequence[Found], k: int) -> Found:
+    """Return the nearest of several partitions' nearest; of equally near ones the first rows."""
+    distances, numbers, places, ranks = (
+        np.concatenate(column, axis=1) for column in zip(*found, strict=True)
+    )
+    order = np.lexsort((numbers, distances))[:, :k]
+    row = np.arange(len(order))[:, None]
+    return Found(distances[row, order], numbers[row, order], places[row, order], ranks[row, order])
+
+
+def fit_neighbors(ranker: NeighborsLabelRanker, partitions: Partitions) -> "PartitionedCases":
+    """Choose space, size and shrinkage by a sample; leave all cases where they lie."""
+    for name in ("instance_selection", "local_metric"):
+        if getattr(ranker, name) is not None:
+            raise ValueError(f"{name} looks at all cases at once: leave it at None.")
+    engine = partitions.engine
+    _, sample = partitions.sample()
+    blank = twin_of(ranker, anew=False)
+    ranker._fit(sample.X, sample.ranks, sample.weight)
+    ranker._calibrate(blank, sample.X, sample.ranks, sample.ranks, sample.weight)
+    if ranker.n_neighbors == "all":
+        ranker.shrinkage_ = 1.0
+    found = partitions.read(_own_cases, shared=_lean(ranker))
+    parts = [part for part, place in zip(found, partitions.places, strict=True) if place.size]
+    distinct = engine.gather(engine.each(_distinct, parts))
+    ranks, weight = _counted(*(np.concatenate(column) for column in zip(*distinct, strict=True)))
+    return PartitionedCases(engine.settle(parts), ranks, weight)
+
+
+def _lean(ranker: Any) -> Any:
+    """A ranker without cases, to be sent round."""
+    lean = twin_of(ranker, anew=False)
+    for name in ("points_", "rankings_", "case_weight_", "leave_one_out_", "_held_out"):
+        vars(lean).pop(name, None)
+    return lean
+
+
+class PartitionedCases:
+    """All cases of a ranker, where they lie.
+
+    Parameters
+    ----------
+    parts : list
+        ``OwnCases``, or futures of them.
+    ranks : ndarray of shape (n_distinct, n_labels)
+        The different rankings of all cases.
+    weight : ndarray of shape (n_distinct,)
+        What each weighs.
+    """
+
+    def __init__(self, parts: list[Any], ranks: Values, weight: Values) -> None:
+        self.parts, self._ranks, self._weight = parts, ranks, weight
+
+    def gathered(self, ranker: NeighborsLabelRanker) -> NeighborsLabelRanker:
+        """Return a plain ranker that holds all cases."""
+        parts = [part.result() if hasattr(part, "result") else part for part in self.parts]
+        local = twin_of(ranker, anew=False)
+        points, ranks, weight = (np.concatenate(c) for c in list(zip(*parts, strict=True))[:3])
+        local._store(points, ranks, weight)
+        return local
+
+    def decision_function(self, ranker: NeighborsLabelRanker, X: Any) -> Any:
+        """Return the votes of the nearest cases, of a collection as lazy as it is."""
+        array, delayed = need("dask.array"), need("dask").delayed
+        lazy = hasattr(X, "__dask_graph__")
+        blocks, sizes = _blocks(X) if lazy else ([X], [len(X)])
+        lean = delayed(_Voting(_lean(ranker), self._votes_of_all(ranker)))
+        parts = [delayed(part) for part in self.parts]
+        votes = [
+            delayed(_vote)(lean, block, [delayed(_ask)(lean, part, block) for part in parts])
+            for block in blocks
+        ]
+        if not lazy:
+            return votes[0].compute()
+        shape = (len(ranker.labels_),)
+        found = [
+            array.from_delayed(vote, (size, *shape), dtype=np.float64)
+            for vote, size in zip(votes, sizes, strict=True)
+        ]
+        return array.concatenate(found)
+
+    def _votes_of_all(self, ranker: NeighborsLabelRanker) -> Values:
+        everyone = _cases_of(self._ranks, self._weight, ranker)
+        return everyone.votes_of_all(ranker.aggregation_)
+
+
+def _blocks(X: Any) -> tuple[list[Any], list[float]]:
+    if hasattr(X, "chunks"):
+        X = X.rechunk({1: -1})
+        return list(X.to_delayed().ravel()), list(X.chunks[0])
+    blocks = list(X.to_delayed())
+    return blocks, [float("nan")] * len(blocks)
+
+
+class _Voting(NamedTuple):
+    ranker: Any
+    everyone: Values
+
+
+def _cases_of(ranks: Values, weight: Values, ranker: Any) -> RankedCases:
+    return RankedCases(np.zeros((len(ranks), 1)), weight, ranks, ranker.weights, None)
+
+
+def _ask(voting: _Voting, cases: OwnCases, X: Any) -> Found:
+    ranker = voting.ranker
+    queries = ranker._place(ranker._validate_X(X, reset=False))
+    return nearest(cases, queries, (ranker.n_neighbors_, ranker._index_options()))
+
+
+def _vote(voting: _Voting, X: Any, found: list[Found]) -> NDArray[np.float64]:
+    ranker, k = voting.ranker, voting.ranker.n_neighbors_
+    near = merged(found, k)
+    n, width = near.distances.shape
+    cases = _cases_of(near.ranks.reshape(n * width, -1), np.ones(n * width), ranker)
+    own = Neighbors(near.distances, np.arange(n * width).reshape(n, width), near.places)
+    votes = cases.votes(own.first(k), ranker.aggregation_)
+    share = ranker.shrinkage_
+    return put_last((1 - share) * votes + share * voting.everyone, ranker.unseen_labels_)

@@ -1,0 +1,230 @@
+"""Label rankers that learn from rows in partitions, and are plain local rankers afterwards."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from prefero._progress import Progress, row_progress
+from prefero._sklearn import StrOptions
+from prefero.base import fitting, twin_of
+from prefero.distributed._blockwise import by_blocks
+from prefero.distributed._engine import find_engine
+from prefero.distributed._forest import fit_histogram_forest, fit_partition_forest
+from prefero.distributed._levels import TREES_TOGETHER
+from prefero.distributed._linear import fit_loglinear, fit_pairwise
+from prefero.distributed._neighbors import fit_neighbors
+from prefero.distributed._partitions import Blocks, Partitions
+from prefero.label_ranking import (
+    ForestLabelRanker,
+    LogLinearLabelRanker,
+    NeighborsLabelRanker,
+    PairwiseLabelRanker,
+)
+from prefero.rankings import strict_ranks
+
+# Where no bound is set: levels of a tree, and steps of a solver.
+_USUAL_DEPTH, _USUAL_STEPS = 20, 40
+
+_LEARNERS: dict[type, Callable[..., Any]] = {
+    ForestLabelRanker: fit_histogram_forest,
+    LogLinearLabelRanker: fit_loglinear,
+    NeighborsLabelRanker: fit_neighbors,
+    PairwiseLabelRanker: fit_pairwise,
+}
+
+
+def _expected_passes(ranker: Any) -> int:
+    """How often all rows are passed, about: some times to prepare, then by levels or steps."""
+    if isinstance(ranker, ForestLabelRanker):
+        depth = _USUAL_DEPTH if ranker.max_depth is None else ranker.max_depth
+        return 5 + -(-ranker.n_estimators // TREES_TOGETHER) * (depth + 2)
+    return 5 + (0 if isinstance(ranker, NeighborsLabelRanker) else _USUAL_STEPS)
+
+
+class DistributedLabelRanker(BaseEstimator):
+    """Fit a label ranker to rows that lie in the partitions of Dask collections.
+
+    Partitions add up what the ranker needs of their rows; rows stay where they are. The result is
+    the plain ranker, as if one machine had fitted it.
+
+    Parameters
+    ----------
+    ranker : label ranker
+        What to fit; its parameters mean what they mean there.
+    forest : {"histograms", "partitions"}, default="histograms"
+        Of a forest: trees of all rows, whose histograms are added up level by level; or the
+        cheaper one, whose trees have each seen the rows of one partition alone.
+    client : distributed.Client or False, optional
+        The client of a Dask cluster; by default the one that is there. If there is none, or with
+        False, the threads of this machine read one partition after the other.
+    n_jobs : int, optional
+        Threads, without a cluster.
+    folder : path, optional
+        Without a cluster: where what is kept of partitions is written, to be mapped into memory.
+    progress : {"auto"} or callable, optional
+        How far the fit is: a bar on a terminal, with rows a second and about the time left; or a
+        function of the rows passed and those expected in all.
+
+    Attributes
+    ----------
+    ranker_ : label ranker
+        The fitted ranker; of neighbours, one that holds the sampled cases.
+    cases_ : object or None
+        Of neighbours: all cases, where they lie.
+
+    Notes
+    -----
+    Parameters that are ``"auto"``, shrinkage and pair probabilities are learned from at most 20,000
+    rows, evenly spaced, which come to the driver. Errors in the data say which partition is wrong.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from prefero import ForestLabelRanker
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> Y = np.where(X < 0.5, [[1, 2, 3]], [[3, 1, 2]])
+    >>> forest = DistributedLabelRanker(ForestLabelRanker(20, random_state=0))
+    >>> forest = forest.fit(da.from_array(X, chunks=(20, 1)), da.from_array(Y, chunks=(20, 3)))
+    >>> forest.to_local().predict([[0.1], [0.9]])
+    array([[1, 2, 3],
+           [3, 1, 2]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "forest": [StrOptions({"histograms", "partitions"})],
+    }
+
+    ranker_: Any
+
+    def __init__(
+        self,
+        ranker: Any,
+        *,
+        forest: Literal["histograms", "partitions"] = "histograms",
+        client: Any = None,
+        n_jobs: int | None = None,
+        folder: Any = None,
+        progress: Progress = None,
+    ) -> None:
+        self.ranker = ranker
+        self.forest = forest
+        self.client = client
+        self.n_jobs = n_jobs
+        self.folder = folder
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from collections of instances and their rankings.
+
+        Parameters
+        ----------
+        X : Dask array or DataFrame of shape (n_samples, n_features)
+            Instances.
+        y : Dask array or DataFrame of shape (n_samples, n_labels)
+            Ranks, in as many partitions; the columns of a DataFrame name the labels.
+        sample_weight : Dask array or Series of shape (n_samples,), optional
+            Weights of the rows, in as many partitions.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        return self.fit_blocks(Blocks(X=X, y=y, sample_weight=sample_weight))
+
+    def fit_blocks(self, blocks: Blocks) -> Self:
+        """Learn from blocks that are read when they are needed.
+
+        Parameters
+        ----------
+        blocks : Blocks
+            The partitions.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        self._validate_params()
+        learner = self._learner()
+        engine = find_engine(self.client, self.n_jobs, self.folder)
+        ranker = clone(self.ranker)
+        ranker._validate_params()
+        try:
+            with fitting(ranker) as twin, row_progress(self.progress, "training") as passed:
+                engine.passed = passed
+                partitions = Partitions(engine, blocks, twin_of(twin))
+                partitions.name_features_and_labels(twin)
+                steps = _expected_passes(twin) * len(blocks)
+                passed.expect(steps, -(-partitions.n_rows // len(blocks)))
+                cases = learner(twin, partitions)
+        finally:
+            engine.close()
+        self.ranker_, self.cases_ = ranker, cases
+        return self
+
+    def _learner(self) -> Any:
+        kind = type(self.ranker)
+        if kind is ForestLabelRanker and self.forest == "partitions":
+            return fit_partition_forest
+        if kind not in _LEARNERS:
+            known = ", ".join(sorted(one.__name__ for one in _LEARNERS))
+            raise TypeError(
+                f"{kind.__name__} cannot be fitted to partitions: use one of {known}; or fit it "
+                "to a sample."
+            )
+        return _LEARNERS[kind]
+
+    def to_local(self) -> Any:
+        """Return the fitted ranker: a plain one, without a client inside.
+
+        Returns
+        -------
+        label ranker
+            It predicts, is saved and explained as if one machine had fitted it.
+        """
+        check_is_fitted(self)
+        return self.ranker_ if self.cases_ is None else self.cases_.gathered(self.ranker_)
+
+    def decision_function(self, X: Any) -> Any:
+        """Return scores whose descending order is the predicted order.
+
+        Parameters
+        ----------
+        X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples, n_labels)
+            Scores, larger is better; of a collection as lazy as it is.
+        """
+        check_is_fitted(self)
+        if self.cases_ is not None:
+            return self.cases_.decision_function(self.ranker_, X)
+        return by_blocks(self.ranker_, "decision_function", X, np.float64)
+
+    def predict(self, X: Any) -> Any:
+        """Predict the rank of every label, block by block.
+
+        Parameters
+        ----------
+        X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples, n_labels), dtype int64
+            Ranks, 1 is best; of a collection as lazy as it is.
+        """
+        check_is_fitted(self)
+        if self.cases_ is None:
+            return by_blocks(self.ranker_, "predict", X, np.int64)
+        scores = self.decision_function(X)
+        if hasattr(scores, "__dask_graph__"):
+            return scores.map_blocks(strict_ranks, dtype=np.int64)
+        return strict_ranks(scores)

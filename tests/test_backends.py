@@ -1,0 +1,143 @@
+"""Whatever joblib runs them on, estimators learn and say the same: threads, processes, Dask."""
+
+from importlib import import_module
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+import prefero
+from clusters import two_workers
+from prefero.automatic import AutoLabelRanker, StackingLabelRanker
+from prefero.datasets import make_label_ranking
+from prefero.study import run_experiment
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+X, Y = make_label_ranking(60, 3, 3, theta=1.0, random_state=0)
+# Enough rows that predictions are divided too.
+NEW = np.tile(X, (84, 1))
+GROUPS, RANKS = np.repeat(np.arange(20), 3), np.tile([1.0, 2, 3], 20)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with two_workers() as client:
+        yield client
+
+
+@pytest.fixture(params=["threading", "loky", "dask"])
+def backend(request):
+    if request.param == "dask":
+        request.getfixturevalue("cluster")
+    with joblib.parallel_config(backend=request.param, n_jobs=2):
+        yield request.param
+
+
+def with_jobs(room):
+    """The estimators of a room that have a number of jobs."""
+    names = import_module(f"prefero.{room}").__all__
+    found = [getattr(import_module(f"prefero.{room}"), name) for name in names]
+    estimators = [
+        one() for one in found if isinstance(one, type) and issubclass(one, BaseEstimator)
+    ]
+    return [one for one in estimators if "n_jobs" in one.get_params(deep=False)]
+
+
+LABEL_RANKERS = [
+    *with_jobs("label_ranking"),
+    prefero.PairwiseLabelRanker(LogisticRegression(tol=1e-3), calibrate=False),
+    StackingLabelRanker(
+        [("neighbors", prefero.NeighborsLabelRanker(5)), ("linear", prefero.PairwiseLabelRanker())]
+    ),
+    AutoLabelRanker(effort="quick"),
+]
+
+
+def quick(estimator):
+    """The estimator with two jobs, few trees and a seed."""
+    small = {"n_jobs": 2, "n_estimators": 6, "max_iter": 20, "random_state": 0}
+    known = estimator.get_params(deep=False)
+    return clone(estimator).set_params(**{name: small[name] for name in small if name in known})
+
+
+@pytest.mark.parametrize("ranker", LABEL_RANKERS, ids=lambda one: type(one).__name__)
+def test_label_rankers(ranker, backend):
+    here = quick(ranker).set_params(n_jobs=1)
+    there = quick(ranker).fit(X, Y)
+    with joblib.parallel_config(backend="sequential"):
+        expected = here.fit(X, Y).decision_function(NEW)
+    assert np.allclose(there.decision_function(NEW), expected)
+
+
+@pytest.mark.parametrize("ranker", with_jobs("multilabel"), ids=lambda one: type(one).__name__)
+def test_multilabel_rankers(ranker, backend):
+    relevance = (Y < 2.5).astype(int)
+    there = quick(ranker).fit(X, relevance)
+    with joblib.parallel_config(backend="sequential"):
+        expected = quick(ranker).set_params(n_jobs=1).fit(X, relevance).predict_ranks(NEW)
+    assert np.array_equal(there.predict_ranks(NEW), expected)
+
+
+@pytest.mark.parametrize("reducer", with_jobs("ordering"), ids=lambda one: type(one).__name__)
+def test_reducers(reducer, backend):
+    there = quick(reducer).fit(X, RANKS, GROUPS)
+    with joblib.parallel_config(backend="sequential"):
+        expected = quick(reducer).set_params(n_jobs=1).fit(X, RANKS, GROUPS).components_
+    assert np.allclose(there.components_, expected)
+
+
+def test_experiments(backend):
+    rankers = {"constant": prefero.ConsensusLabelRanker(), "tree": prefero.TreeLabelRanker()}
+    run = {"n_splits": 2, "random_state": 0}
+    there = run_experiment(rankers, {"made": (X, Y)}, n_jobs=2, **run)
+    with joblib.parallel_config(backend="sequential"):
+        here = run_experiment(rankers, {"made": (X, Y)}, n_jobs=1, **run)
+    assert np.array_equal(there["tau"], here["tau"])
+
+
+def test_searches(backend):
+    grid = {"max_depth": [1, 3]}
+    search = GridSearchCV(prefero.TreeLabelRanker(), grid, cv=2, n_jobs=2).fit(X, Y)
+    with joblib.parallel_config(backend="sequential"):
+        here = GridSearchCV(prefero.TreeLabelRanker(), grid, cv=2, n_jobs=1).fit(X, Y)
+    assert search.best_params_ == here.best_params_
+    assert np.array_equal(
+        search.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"]
+    )
+
+
+@pytest.fixture
+def scattered(cluster, monkeypatch):
+    """The sizes of what is sent to the workers beside the tasks."""
+    from distributed import Client
+
+    sizes, scatter = [], Client._scatter
+
+    async def count(client, data, *arguments, **options):
+        sizes.extend(map(joblib.externals.cloudpickle.dumps, [data]))
+        return await scatter(client, data, *arguments, **options)
+
+    monkeypatch.setattr(Client, "_scatter", count)
+    return sizes
+
+
+def test_a_data_set_is_sent_once_and_not_with_every_cell(scattered):
+    large = make_label_ranking(2000, 5, 3, random_state=0)
+    rankers = {"constant": prefero.ConsensusLabelRanker()}
+    with joblib.parallel_config(backend="dask"):
+        run_experiment(rankers, {"made": large}, n_splits=6, n_jobs=2)
+    size = sum(part.nbytes for part in large)
+    assert sum(len(sent) >= size for sent in scattered) == 1
+
+
+def test_a_case_base_is_sent_once_and_not_with_every_chunk(scattered):
+    ranker = prefero.NeighborsLabelRanker(3, aggregation="pairs", shrinkage=0, n_jobs=2)
+    ranker.set_params(feature_weights="equal").fit(np.tile(X, (50, 1)), np.tile(Y, (50, 1)))
+    size = ranker.points_.nbytes + ranker.rankings_.nbytes
+    with joblib.parallel_config(backend="dask"):
+        ranker.predict(np.tile(NEW, (4, 1)))
+    assert sum(len(sent) >= size for sent in scattered) == 1

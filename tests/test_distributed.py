@@ -1,0 +1,387 @@
+"""Rows in partitions against one machine, by threads and by the workers of a Dask cluster."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusters import two_workers
+from prefero import (
+    ExpectedRankOrderer,
+    ForestLabelRanker,
+    LogLinearLabelRanker,
+    NeighborsLabelRanker,
+    PairwiseLabelRanker,
+    RankCorrelationReducer,
+    RankSVMOrderer,
+    TreeLabelRanker,
+)
+from prefero.datasets import make_label_ranking
+from prefero.distributed import DistributedLabelRanker, DistributedOrderer
+from prefero.persistence import load, save
+
+da = pytest.importorskip("dask.array", reason="Dask is not installed")
+dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
+pd = pytest.importorskip("pandas", reason="pandas is not installed")
+
+# Client and LocalCluster leave warnings of their own when they close.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+
+@pytest.fixture(scope="module")
+def client():
+    with two_workers() as client:
+        yield client
+
+
+def cut(array, *sizes):
+    """A Dask array whose first dimension is cut into parts of these sizes."""
+    rest = len(array) - sum(sizes)
+    chunks = (*sizes, rest) if rest else sizes
+    return da.from_array(array, chunks=(chunks, *array.shape[1:]))
+
+
+def problem(n=150, n_features=4, n_labels=4, missing=0.0, ties=False, seed=0, theta=2.0):
+    chance = {"theta": theta, "missing": missing, "random_state": seed}
+    X, Y = make_label_ranking(n, n_features, n_labels, **chance)
+    return X, np.ceil(Y / 2) if ties else Y
+
+
+def same_trees(one, other):
+    assert one.trees_.keys() == other.trees_.keys()
+    for name, array in one.trees_.items():
+        assert np.array_equal(array, other.trees_[name]), name
+
+
+def as_nested(forest, tree):
+    """The tests and weights of a tree inside each other, however its nodes are numbered."""
+    trees = forest._grown
+
+    def below(node):
+        weight = trees.arrays["weight"][node]
+        if trees.is_leaf[node]:
+            return weight
+        child, own = trees.children[node], trees.nodes[node]
+        return weight, int(own["feature"]), int(own["cut"]), below(child), below(child + 1)
+
+    return below(trees.roots[tree])
+
+
+# Forests
+
+
+@pytest.mark.parametrize("criterion", ["spearman", "kendall"])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"min_samples_leaf": 4, "max_depth": 4}, {"gamma": 0.98}, {"min_impurity_decrease": 0.01}],
+    ids=str,
+)
+def test_without_drawn_features_the_forest_is_that_of_one_machine(criterion, options):
+    # Votes over four others are exact in the floats of the core: no cut is better by rounding.
+    X, Y = problem(n_labels=5)
+    forest = ForestLabelRanker(3, criterion=criterion, max_features=None, random_state=0, **options)
+    found = (
+        DistributedLabelRanker(forest, client=False).fit(cut(X, 40, 70), cut(Y, 40, 70)).to_local()
+    )
+    local = forest.fit(X, Y)
+    for tree in range(3):
+        assert as_nested(found, tree) == as_nested(local, tree)
+    assert found.shrinkage_ == local.shrinkage_
+    assert np.allclose(found.decision_function(X), local.decision_function(X), atol=1e-6)
+    assert np.allclose(found.predict_pairwise(X), local.predict_pairwise(X), atol=0.01)
+    assert np.allclose(found.feature_importances_, local.feature_importances_, atol=1e-6)
+
+
+@settings(max_examples=15)
+@given(
+    criterion=st.sampled_from(["spearman", "kendall"]),
+    missing=st.sampled_from([0.0, 0.4]),
+    ties=st.booleans(),
+    weighted=st.booleans(),
+    gaps=st.booleans(),
+    seed=st.integers(0, 99),
+    first=st.integers(1, 58),
+)
+@pytest.mark.filterwarnings("ignore:.*rank no label:UserWarning")
+def test_trees_do_not_depend_on_the_partitions(
+    criterion, missing, ties, weighted, gaps, seed, first
+):
+    X, Y = problem(60, missing=missing, ties=ties, seed=seed)
+    random = np.random.default_rng(seed)
+    if gaps:
+        X[random.random(X.shape) < 0.2] = np.nan
+    weight = random.random(60) * 3 if weighted else None
+    forest = ForestLabelRanker(2, criterion=criterion, random_state=seed)
+    found = [
+        DistributedLabelRanker(forest, client=False)
+        .fit(*(None if a is None else cut(a, *sizes) for a in (X, Y, weight)))
+        .to_local()
+        for sizes in [(), (first,), (first, 1)]
+    ]
+    same_trees(found[0], found[1])
+    same_trees(found[0], found[2])
+    assert np.array_equal(found[0].calibration_, found[2].calibration_)
+
+
+def test_whole_weights_are_examples():
+    X, Y = problem(40, n_labels=5)
+    forest = ForestLabelRanker(2, max_features=None, min_samples_leaf=3, random_state=0)
+    forest.set_params(criterion="spearman")
+    weight = np.random.default_rng(0).integers(1, 4, 40).astype(float)
+    found = DistributedLabelRanker(forest, client=False).fit(cut(X, 9), cut(Y, 9), cut(weight, 9))
+    local = forest.fit(X, Y, weight)
+    assert [as_nested(found.to_local(), t) for t in (0, 1)] == [as_nested(local, t) for t in (0, 1)]
+
+
+def test_a_cluster_grows_the_trees_of_threads(client):
+    X, Y = problem()
+    forest = ForestLabelRanker(3, random_state=0)
+    parts = cut(X, 60, 50), cut(Y, 60, 50)
+    by_workers = DistributedLabelRanker(forest, client=client).fit(*parts)
+    by_threads = DistributedLabelRanker(forest, client=False, n_jobs=2).fit(*parts)
+    same_trees(by_workers.to_local(), by_threads.to_local())
+    predicted = by_workers.predict(parts[0])
+    assert predicted.chunks == parts[1].chunks
+    assert np.array_equal(predicted.compute(), by_threads.to_local().predict(X))
+
+
+def test_levels_asked_for_in_parts_are_the_same(monkeypatch):
+    X, Y = problem()
+    forest = ForestLabelRanker(2, random_state=0)
+    ranker = DistributedLabelRanker(forest, client=False)
+    whole = ranker.fit(cut(X, 80), cut(Y, 80)).to_local()
+    monkeypatch.setattr("prefero.distributed._levels.MOST_BYTES", 2**16)
+    monkeypatch.setattr("prefero.distributed._levels.TREES_TOGETHER", 1)
+    same_trees(ranker.fit(cut(X, 80), cut(Y, 80)).to_local(), whole)
+
+
+def test_kept_in_files(tmp_path):
+    X, Y = problem(n=3000)
+    forest = ForestLabelRanker(2, max_depth=4, random_state=0)
+    ranker = DistributedLabelRanker(forest, client=False)
+    inside = ranker.fit(cut(X, 2000), cut(Y, 2000)).to_local()
+    ranker.set_params(folder=tmp_path)
+    same_trees(ranker.fit(cut(X, 2000), cut(Y, 2000)).to_local(), inside)
+    assert list(tmp_path.glob("*.npy"))
+
+
+def test_the_forest_is_as_good_as_one_machines():
+    X, Y = problem(n=900, theta=1.0)
+    forest = ForestLabelRanker(15, min_samples_leaf=3, random_state=0)
+    ranker = DistributedLabelRanker(forest, client=False).fit(cut(X[:600], 200), cut(Y[:600], 200))
+    local = forest.fit(X[:600], Y[:600]).score(X[600:], Y[600:])
+    assert ranker.to_local().score(X[600:], Y[600:]) == pytest.approx(local, abs=0.04)
+
+
+def test_a_forest_of_partitions_names_who_has_seen_what():
+    X, Y = problem(n=600)
+    forest = ForestLabelRanker(12, random_state=0)
+    ranker = DistributedLabelRanker(forest, forest="partitions", client=False)
+    found = ranker.fit(cut(X, 200, 200), cut(Y, 200, 200)).to_local()
+    roots = found.trees_["weight"][found.trees_["node_starts"][:-1]]
+    assert (roots == 200).all()
+    new_X, new_Y = problem(n=300, seed=0)
+    assert abs(found.score(new_X, new_Y) - forest.fit(X, Y).score(new_X, new_Y)) < 0.1
+    with pytest.raises(ValueError, match="less than the 3 partitions"):
+        ranker.set_params(ranker__n_estimators=2).fit(cut(X, 200, 200), cut(Y, 200, 200))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"criterion": "mallows"}, {"splitter": "random"}, {"bootstrap": False}, {"leaf": "scores"}],
+    ids=str,
+)
+def test_what_cannot_be_added_up_is_refused(parameters):
+    X, Y = problem(20)
+    ranker = DistributedLabelRanker(ForestLabelRanker(2, **parameters), client=False)
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        ranker.fit(cut(X, 10), cut(Y, 10))
+
+
+def test_other_rankers_are_refused():
+    X, Y = problem(20)
+    with pytest.raises(TypeError, match="TreeLabelRanker cannot be fitted to partitions"):
+        DistributedLabelRanker(TreeLabelRanker()).fit(cut(X, 10), cut(Y, 10))
+
+
+# Sums
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        LogLinearLabelRanker(),
+        LogLinearLabelRanker("edges", alpha=0.01, penalty="smooth_l1", fit_intercept=False),
+        PairwiseLabelRanker(),
+        PairwiseLabelRanker(C=0.0),
+    ],
+    ids=str,
+)
+def test_linear_rankers(ranker, client):
+    # So noisy that the penalty is strong: without one, rounding errors grow from step to step.
+    X, Y = problem(missing=0.2, seed=3, theta=0.3)
+    weight = np.random.default_rng(0).random(len(X))
+    parts = [cut(a, 60, 50) for a in (X, Y, weight)]
+    found = DistributedLabelRanker(ranker, client=client).fit(*parts).to_local()
+    local = ranker.fit(X, Y, weight)
+    assert np.allclose(found.coef_, local.coef_, rtol=1e-9, atol=1e-9)
+    assert np.allclose(found.intercept_, local.intercept_, rtol=1e-9, atol=1e-9)
+    assert np.allclose(found.predict_pairwise(X), local.predict_pairwise(X), atol=1e-6)
+
+
+def test_many_features_are_learned_by_gradients():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(150, 120))
+    Y = problem()[1][:, :3]
+    ranker = PairwiseLabelRanker(C=0.1, calibrate=False)
+    found = DistributedLabelRanker(ranker, client=False).fit(
+        cut(X, 70), cut(Y.argsort().argsort() + 1, 70)
+    )
+    local = ranker.fit(X, Y.argsort().argsort() + 1)
+    assert np.allclose(found.to_local().coef_, local.coef_, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [NeighborsLabelRanker(), NeighborsLabelRanker(5, shrinkage=0.5, feature_weights="equal")],
+    ids=str,
+)
+def test_neighbors_of_all_partitions(ranker, client):
+    X, Y = problem(missing=0.2)
+    parts = cut(X, 60, 50), cut(Y, 60, 50)
+    found = DistributedLabelRanker(ranker, client=client).fit(*parts)
+    local = ranker.fit(X, Y)
+    new = np.random.default_rng(1).normal(size=(30, X.shape[1]))
+    expected = local.decision_function(new)
+    assert np.allclose(found.decision_function(new), expected)
+    assert np.allclose(found.decision_function(cut(new, 10)).compute(), expected)
+    assert np.array_equal(found.predict(cut(new, 10)).compute(), local.predict(new))
+    assert np.array_equal(found.to_local().predict(new), local.predict(new))
+
+
+def orders(n=240, size=6):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n, 4)).round(1)
+    worth = X @ [2, 1, 0, 0] + random.normal(size=n)
+    groups = np.repeat(np.arange(n // size), size)
+    y = np.concatenate([(-w).argsort().argsort() + 1.0 for w in np.split(worth, n // size)])
+    y[::17] = np.nan
+    return X, y, groups
+
+
+@pytest.mark.parametrize(
+    "orderer", [ExpectedRankOrderer(), ExpectedRankOrderer(degree=2), RankSVMOrderer()], ids=str
+)
+def test_orderers(orderer, client):
+    X, y, groups = orders()
+    parts = [cut(a, 60, 120) for a in (X, y, groups)]
+    found = DistributedOrderer(orderer, client=client).fit(*parts)
+    expected = orderer.fit(X, y, groups).decision_function(X)
+    assert np.allclose(found.to_local().decision_function(X), expected)
+    assert np.allclose(found.decision_function(parts[0]).compute(), expected)
+
+
+@pytest.mark.parametrize("correlation", ["spearman", "kendall"])
+def test_reducer(correlation):
+    X, y, groups = orders()
+    reducer = RankCorrelationReducer(correlation=correlation)
+    parts = [cut(a, 60, 120) for a in (X, y, groups)]
+    found = DistributedOrderer(reducer, client=False).fit(*parts)
+    reducer.fit(X, y, groups)
+    assert np.allclose(found.to_local().components_, reducer.components_)
+    assert np.allclose(found.to_local().concordance_, reducer.concordance_)
+    assert np.allclose(found.transform(parts[0]).compute(), reducer.transform(X))
+
+
+# Tables and files
+
+
+def test_tables_name_features_and_labels_and_models_are_saved(client, path):
+    X, Y = problem()
+    features = pd.DataFrame(X, columns=["w", "x", "y", "z"])
+    ranks = pd.DataFrame(Y, columns=list("abcd"))
+    tables = (dd.from_pandas(table, npartitions=3) for table in (features, ranks))
+    ranker = DistributedLabelRanker(ForestLabelRanker(2, random_state=0), client=client)
+    ranker.fit(*tables)
+    save(ranker.to_local(), path)
+    model = load(path)
+    assert np.array_equal(model.feature_ranges_, ranker.ranker.fit(X, Y).feature_ranges_)
+    assert list(model.feature_names_in_) == ["w", "x", "y", "z"]
+    assert list(model.labels_) == list("abcd")
+    lazy = ranker.predict(dd.from_pandas(features, npartitions=2))
+    assert np.array_equal(lazy.compute(), model.predict(features))
+
+
+# What is wrong, and where
+
+
+def test_the_partition_that_is_wrong_is_named():
+    X, Y = problem(30)
+    X[25, 1] = np.inf
+    ranker = DistributedLabelRanker(ForestLabelRanker(2), client=False)
+    with pytest.raises(ValueError, match=r"Partition 2: .*infinity"):
+        ranker.fit(cut(X, 10, 10), cut(Y, 10, 10))
+    X[25, 1], Y[12, 0] = 0, 9
+    with pytest.raises(ValueError, match="Partition 1: "):
+        ranker.fit(cut(X, 10, 10), cut(Y, 10, 10))
+
+
+def test_partitions_have_the_same_columns():
+    X, Y = problem(30)
+    features = dd.from_delayed([frame(X[:15], "abcd"), frame(X[15:], "abdc")], verify_meta=False)
+    ranks = dd.from_pandas(pd.DataFrame(Y), npartitions=2)
+    with pytest.raises(ValueError, match="Partition 1: the columns of X are"):
+        DistributedLabelRanker(ForestLabelRanker(2), client=False).fit(features, ranks)
+
+
+def frame(values, names):
+    import dask
+
+    return dask.delayed(pd.DataFrame)(values, columns=list(names))
+
+
+def test_as_many_partitions_of_ranks_as_of_features():
+    X, Y = problem(30)
+    table = dd.from_pandas(pd.DataFrame(X), npartitions=3)
+    with pytest.raises(ValueError, match="same number of partitions, got X 3, y 2"):
+        DistributedLabelRanker(ForestLabelRanker(2), client=False).fit(table, cut(Y, 15))
+
+
+def test_an_order_in_two_partitions_is_refused():
+    X, y, groups = orders()
+    with pytest.raises(ValueError, match="Partition 1: group 10 also lies in partition 0"):
+        DistributedOrderer(RankSVMOrderer(), client=False).fit(
+            cut(X, 63), cut(y, 63), cut(groups, 63)
+        )
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        ForestLabelRanker(2, random_state=0),
+        LogLinearLabelRanker(alpha=0.1),
+        PairwiseLabelRanker(C=1.0),
+        NeighborsLabelRanker(5),
+    ],
+    ids=lambda ranker: type(ranker).__name__,
+)
+@pytest.mark.filterwarnings("ignore:.*rank no label:UserWarning")
+def test_a_partition_may_say_nothing_at_all(ranker):
+    X, Y = problem(60)
+    Y[20:40] = np.nan
+    known = np.r_[:20, 40:60]
+    found = DistributedLabelRanker(ranker, client=False).fit(cut(X, 20, 20), cut(Y, 20, 20))
+    other = DistributedLabelRanker(ranker, client=False).fit(X[known], Y[known])
+    assert np.allclose(found.decision_function(X), other.decision_function(X))
+
+
+def test_rows_that_say_nothing_are_left_out_with_one_warning():
+    X, Y = problem(60, n_labels=5)
+    empty = Y.copy()
+    empty[::4] = np.nan
+    forest = ForestLabelRanker(2, criterion="spearman", max_features=None, random_state=0)
+    ranker = DistributedLabelRanker(forest, client=False)
+    with pytest.warns(UserWarning, match="15 rows of y rank no label"):
+        found = ranker.fit(cut(X, 20, 20), cut(empty, 20, 20)).to_local()
+    known = np.arange(60) % 4 > 0
+    assert as_nested(found, 1) == as_nested(forest.fit(X[known], Y[known]), 1)
