@@ -29,8 +29,7 @@ LevelRows<Number> level_rows(const Bins& bins, const In<Number, 2>& lanes, std::
             "bins, lanes, drawn and leaves must have the same rows");
     require(width >= 1 && width <= lanes.shape(1), "width must be a number of lanes");
     require_below(leaves, n_leaves, "leaves must name leaves of the tree");
-    return {bin_matrix(bins), lanes.data(),  lanes.shape(1),
-            width,            drawn.data(), leaves.data()};
+    return {bin_matrix(bins), lanes.data(), lanes.shape(1), width, drawn.data(), leaves.data()};
 }
 
 template <class Number>

@@ -230,9 +230,9 @@ class TreeWalker {
         auto known = make_array<float, 2>({leaves, facts.shape(1)});
         {
             Unlocked unlocked;
-            prefero::leaf_shares(forest_, bin_matrix(bins), Samples{seeds ? seeds->data() : nullptr},
-                                 weight.data(), {facts.data(), facts.shape(1)}, shares.data(),
-                                 known.data(), unlocked);
+            prefero::leaf_shares(
+                forest_, bin_matrix(bins), Samples{seeds ? seeds->data() : nullptr}, weight.data(),
+                {facts.data(), facts.shape(1)}, shares.data(), known.data(), unlocked);
         }
         return nb::make_tuple(shares, known);
     }

@@ -283,8 +283,7 @@ class Grower {
     static Node numeric_node(const Choice& choice, std::size_t child, bool larger_left) {
         const Cut& cut = choice.cut;
         const bool missing_left = choice.missing_seen ? cut.missing_left : larger_left;
-        return {static_cast<std::int32_t>(child), choice.feature,
-                last_bin_left(cut),
+        return {static_cast<std::int32_t>(child), choice.feature, last_bin_left(cut),
                 missing_left ? kMissingLeft : std::uint8_t{0}};
     }
 

@@ -151,9 +151,9 @@ void shrink(const Forest& forest, const double* weight, Strengths strengths, flo
     }
 }
 
-void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples,
-                        const double* weight, Strengths strengths, double* scores,
-                        std::int64_t* trees, Interruption& interruption) {
+void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, const double* weight,
+                        Strengths strengths, double* scores, std::int64_t* trees,
+                        Interruption& interruption) {
     const std::size_t c = forest.labels, width = strengths.count * c;
     TreeShrinker shrinker(forest, weight);
     std::vector<float> values, known;  // leaves x strengths x labels

@@ -23,8 +23,8 @@ void shrink(const Forest& forest, const double* weight, Strengths strengths, flo
 
 // What predict_out_of_bag writes for the trees shrunk by each strength: strengths x rows x labels,
 // in one walk.
-void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples,
-                        const double* weight, Strengths strengths, double* scores,
-                        std::int64_t* trees, Interruption& interruption);
+void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, const double* weight,
+                        Strengths strengths, double* scores, std::int64_t* trees,
+                        Interruption& interruption);
 
 }  // namespace prefero

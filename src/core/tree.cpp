@@ -271,8 +271,7 @@ void add_tree_scores(const Tree& tree, std::size_t labels, BinMatrix bins, doubl
                   [&](std::size_t at, const LeafBlock& rows) { sums.add(at, rows); });
 }
 
-void walk_samples(const Forest& forest, BinMatrix bins, Samples samples,
-                  Interruption& interruption,
+void walk_samples(const Forest& forest, BinMatrix bins, Samples samples, Interruption& interruption,
                   const std::function<void(std::size_t tree, const std::uint16_t* drawn,
                                            const std::int32_t* leaves)>& visit) {
     std::vector<std::int32_t> leaves(bins.rows);
@@ -291,8 +290,8 @@ void walk_samples(const Forest& forest, BinMatrix bins, Samples samples,
     }
 }
 
-void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples,
-                        double* scores, std::int64_t* trees, Interruption& interruption) {
+void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, double* scores,
+                        std::int64_t* trees, Interruption& interruption) {
     ScoreSums sums(forest, bins.rows, scores);
     std::fill_n(trees, bins.rows, std::int64_t{0});
     const auto add = [&](std::size_t tree, const std::uint16_t* drawn, const std::int32_t* leaves) {
@@ -307,9 +306,8 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples,
         sums.finish(row, static_cast<std::size_t>(trees[row]));
 }
 
-void leaf_shares(const Forest& forest, BinMatrix bins, Samples samples,
-                 const double* weight, Facts facts, float* shares, float* known,
-                 Interruption& interruption) {
+void leaf_shares(const Forest& forest, BinMatrix bins, Samples samples, const double* weight,
+                 Facts facts, float* shares, float* known, Interruption& interruption) {
     const std::size_t m = facts.columns;
     std::vector<double> all, seen, holds;  // of the leaves of a tree
     const auto sum = [&](std::size_t tree, const std::uint16_t* drawn, const std::int32_t* leaves) {

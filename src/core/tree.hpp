@@ -88,15 +88,14 @@ struct Samples {
 
 // Calls visit(tree, drawn, leaves) for each tree: how often its sample holds each row, and the leaf
 // that the row reaches.
-void walk_samples(const Forest& forest, BinMatrix bins, Samples samples,
-                  Interruption& interruption,
+void walk_samples(const Forest& forest, BinMatrix bins, Samples samples, Interruption& interruption,
                   const std::function<void(std::size_t tree, const std::uint16_t* drawn,
                                            const std::int32_t* leaves)>& visit);
 
 // The same for training rows over the trees whose bootstrap sample lacks them. `trees` counts
 // these for each row.
-void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples,
-                        double* scores, std::int64_t* trees, Interruption& interruption);
+void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, double* scores,
+                        std::int64_t* trees, Interruption& interruption);
 
 // What holds for rows: 1 yes, 0 no, -1 unknown; rows x columns.
 struct Facts {
@@ -106,9 +105,8 @@ struct Facts {
 
 // The share of the known rows of every leaf for which each fact holds, and the share of its rows
 // for which it is known: leaves x columns. `drawn` as in walk_samples, times `weight` of the rows.
-void leaf_shares(const Forest& forest, BinMatrix bins, Samples samples,
-                 const double* weight, Facts facts, float* shares, float* known,
-                 Interruption& interruption);
+void leaf_shares(const Forest& forest, BinMatrix bins, Samples samples, const double* weight,
+                 Facts facts, float* shares, float* known, Interruption& interruption);
 
 // The share of trees that put label i before label j, ties half: rows x labels x labels, zero
 // before the call. A tree that knows nothing of i or j has no vote; without votes it is 1/2.
