@@ -31,7 +31,6 @@ ROOMS = {
     "study.plotting": "Displays",
     "persistence": "Model files",
     "serve": "Service",
-    "distributed": "More than one machine",
     "base": "Base classes",
     "checks": "Checks of estimators",
     "exceptions": "Exceptions",

@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from kebi import (
-    LARGE_SETS,
     agreement,
     beside,
     cached,
@@ -195,10 +194,9 @@ def by_em(options: argparse.Namespace, sets: Sequence[str]) -> Table:
     results = Table([])
     for name in sets:
         X, Y = read_set(name)
-        if len(X) <= MOST_ROWS_OF_EM:
-            splits = list(KFold(10, shuffle=True, random_state=0).split(X))[:FOLDS]
-            more: Any = {"n_jobs": options.jobs, "folder": options.folder}
-            results += run_experiment(trees, {name: (X, Y)}, cv=splits, missing=RATES[1:], **more)
+        splits = list(KFold(10, shuffle=True, random_state=0).split(X))[:FOLDS]
+        more: Any = {"n_jobs": options.jobs, "folder": options.folder}
+        results += run_experiment(trees, {name: (X, Y)}, cv=splits, missing=RATES[1:], **more)
     tau = {
         (row["dataset"], row["ranker"], row["missing"]): row["tau"] for row in summarize(results)
     }
@@ -285,8 +283,8 @@ def more_tables(
     run = cached(reliabilities, options.folder)
     rows = Parallel(options.jobs)(delayed(run)(name, RATES) for name in sets)
     tables[RELIABILITY] = Table(rows)
-    if any(name not in LARGE_SETS for name in sets):
-        tables["LRT by the paper's EM in every cut"] = by_em(options, sets)
+    if small := [name for name in sets if len(read_set(name)[0]) <= MOST_ROWS_OF_EM]:
+        tables["LRT by the paper's EM in every cut"] = by_em(options, small)
     return tables
 
 

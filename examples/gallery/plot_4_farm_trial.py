@@ -24,4 +24,5 @@ for farm, yields in enumerate(worth + rng.normal(size=worth.shape)):
 # The varieties of dry and of wet fields, from three of ten in each.
 ranker = LogLinearLabelRanker("edges").fit(fields, Y)
 grid = np.column_stack([np.linspace(-2, 2, 60), np.zeros(60)])
-RankHeatmapDisplay.from_ranks(ranker.predict(grid), labels=names)
+display = RankHeatmapDisplay.from_ranks(ranker.predict(grid), labels=names)
+display.axes_[0].set_title("predicted, from the driest field to the wettest")

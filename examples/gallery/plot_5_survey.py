@@ -24,11 +24,12 @@ Y[top3] = np.where(Y[top3] <= 3.5, Y[top3], np.nan)
 # %%
 # Predictions with ties: buckets in which no order is likely enough.
 forest = ForestLabelRanker(random_state=0).fit(people, Y)
-ages = np.arange(20, 90, 5.0)
+ages = np.arange(20, 90, 10.0)
 buckets = forest.predict_buckets(np.column_stack([ages, np.zeros(len(ages))]))
 figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
-for issue, places in zip(issues, buckets.T, strict=True):
-    ax.plot(ages, places, marker="o", label=issue)
-ax.invert_yaxis()
-ax.set(xlabel="age", ylabel="place (equal: tied)")
-ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+ax.imshow(buckets.T, cmap="Blues_r", vmin=1, vmax=9, aspect="auto")
+for (age, issue), place in np.ndenumerate(buckets):
+    ax.text(age, issue, place, ha="center", va="center", color="white" if place < 4 else "black")
+ax.set_xticks(range(len(ages)), ages.astype(int))
+ax.set_yticks(range(len(issues)), issues)
+ax.set(xlabel="age", title="Predicted places; equal numbers are ties")

@@ -19,12 +19,23 @@ relevance = (words @ weight + rng.normal(size=(500, 5)) > np.median(words @ weig
 ranker = CalibratedMultilabelRanker().fit(words[:400], relevance[:400])
 
 # %%
-# Five texts: topics above the line are relevant.
-scores = ranker.decision_function(words[400:405])
+# Five texts: the order of the topics, and the line between relevant and irrelevant ones.
+new = words[400:405]
+scores, relevant = ranker.decision_function(new), ranker.predict(new)
 figure, ax = plt.subplots(figsize=(7, 3), layout="constrained")
-for text, own in enumerate(scores):
-    for topic, score in zip(topics, own, strict=True):
-        ax.text(text, score, topic, ha="center", va="center", fontsize=9)
-ax.axhline(0, color="#1b5e8a")
-ax.set(xlim=(-0.6, 4.6), ylim=(scores.min() - 0.2, scores.max() + 0.2), ylabel="score")
+for text, (own, chosen) in enumerate(zip(scores, relevant, strict=True)):
+    for place, topic in enumerate(np.argsort(-own)):
+        name = topics[topic]
+        ax.text(
+            text,
+            place,
+            name,
+            ha="center",
+            va="center",
+            weight="bold" if chosen[topic] else "normal",
+        )
+    line = chosen.sum() - 0.5
+    ax.plot([text - 0.4, text + 0.4], [line, line], color="#1b5e8a")
+ax.set(xlim=(-0.6, 4.6), ylim=(4.7, -0.7), ylabel="place")
+ax.set_yticks(range(5), range(1, 6))
 ax.set_xticks(range(5), [f"text {k + 1}" for k in range(5)])

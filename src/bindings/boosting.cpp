@@ -35,16 +35,18 @@ class Booster {
   public:
     Booster(Bins bins, In<bool, 1> categorical, In<double, 2> ranks, In<double, 1> weights,
             Bins watched_bins, In<double, 2> watched_ranks, In<double, 1> watched_weights,
-            In<double, 1> start, Stakes stakes, Stakes watched_stakes, double learning_rate, double penalty, double row_share,
-            std::size_t tree_features, bool category_sets, std::size_t max_depth,
-            std::size_t min_leaf, std::size_t max_leaves)
-        : booster_(checked(bins, categorical, ranks, weights, start, stakes), categorical.data(),
-                   watched(watched_bins, watched_ranks, watched_weights, watched_stakes, bins, ranks), start.data(),
-                   {learning_rate,
-                    penalty,
-                    row_share,
-                    {bins.shape(1), tree_features, false, category_sets},
-                    {max_depth, 2, min_leaf, max_leaves, 0, 0, false}}) {}
+            In<double, 1> start, Stakes stakes, Stakes watched_stakes, double learning_rate,
+            double penalty, double row_share, std::size_t tree_features, bool category_sets,
+            std::size_t max_depth, std::size_t min_leaf, std::size_t max_leaves)
+        : booster_(
+              checked(bins, categorical, ranks, weights, start, stakes), categorical.data(),
+              watched(watched_bins, watched_ranks, watched_weights, watched_stakes, bins, ranks),
+              start.data(),
+              {learning_rate,
+               penalty,
+               row_share,
+               {bins.shape(1), tree_features, false, category_sets},
+               {max_depth, 2, min_leaf, max_leaves, 0, 0, false}}) {}
 
     Out<double, 1> add(In<std::uint64_t, 1> seeds) {
         auto losses = make_array<double, 1>({seeds.shape(0)});
@@ -71,8 +73,7 @@ class Booster {
 
     static RankedRows watched(const Bins& bins, const In<double, 2>& ranks,
                               const In<double, 1>& weights, const Stakes& stakes,
-                              const Bins& own_bins,
-                              const In<double, 2>& own_ranks) {
+                              const Bins& own_bins, const In<double, 2>& own_ranks) {
         require(bins.shape(1) == own_bins.shape(1) && ranks.shape(1) == own_ranks.shape(1),
                 "watched rows must have the same features and labels");
         return ranked_rows(bins, ranks, weights, stakes);
@@ -99,8 +100,7 @@ Out<double, 1> pair_logistic_losses(In<double, 2> ranks, In<double, 2> scores, S
     return losses;
 }
 
-Out<float, 2> pair_logistic_derivatives(In<double, 2> ranks, In<double, 2> scores,
-                                        Stakes stakes) {
+Out<float, 2> pair_logistic_derivatives(In<double, 2> ranks, In<double, 2> scores, Stakes stakes) {
     ScoredRanks scored = scored_ranks(ranks, scores, stakes);
     const std::size_t rows = ranks.shape(0), labels = ranks.shape(1);
     auto both = make_array<float, 2>({rows, 2 * labels});
@@ -118,14 +118,15 @@ Out<float, 2> pair_logistic_derivatives(In<double, 2> ranks, In<double, 2> score
 void bind_boosting(nb::module_& module) {
     nb::class_<Booster>(module, "LabelBooster", "Gradient boosting on the pairs of labels.")
         .def(nb::init<Bins, In<bool, 1>, In<double, 2>, In<double, 1>, Bins, In<double, 2>,
-                      In<double, 1>, In<double, 1>, Stakes, Stakes, double, double, double, std::size_t,
-                      bool, std::size_t, std::size_t, std::size_t>(),
+                      In<double, 1>, In<double, 1>, Stakes, Stakes, double, double, double,
+                      std::size_t, bool, std::size_t, std::size_t, std::size_t>(),
              nb::arg("bins"), nb::arg("categorical"), nb::arg("ranks"), nb::arg("weights"),
              nb::arg("watched_bins"), nb::arg("watched_ranks"), nb::arg("watched_weights"),
              nb::arg("start"), nb::arg("stakes") = nb::none(),
-             nb::arg("watched_stakes") = nb::none(), nb::kw_only(), nb::arg("learning_rate"), nb::arg("penalty"),
-             nb::arg("row_share"), nb::arg("tree_features"), nb::arg("category_sets"),
-             nb::arg("max_depth"), nb::arg("min_leaf"), nb::arg("max_leaves"))
+             nb::arg("watched_stakes") = nb::none(), nb::kw_only(), nb::arg("learning_rate"),
+             nb::arg("penalty"), nb::arg("row_share"), nb::arg("tree_features"),
+             nb::arg("category_sets"), nb::arg("max_depth"), nb::arg("min_leaf"),
+             nb::arg("max_leaves"))
         .def("add", &Booster::add, nb::arg("seeds"),
              "Add a tree a seed; the loss of the watched rows after each.")
         .def("trees", &Booster::trees, "All trees as arrays that stand one after the other.")

@@ -131,9 +131,9 @@ void fit_mallows_batch(RankMatrix ranks, Neighborhoods sets, std::size_t max_rou
     for (std::size_t q = 0; q < sets.count; ++q) {
         const std::size_t size = sets.size(q);
         const auto first = sets.starts[q];
-        const MallowsFitter::Distance found = fit({sets.rows + first, sets.weights + first, size},
-                                                  max_rounds, votes + q * ranks.labels,
-                                                  interruption);
+        const MallowsFitter::Distance found =
+            fit({sets.rows + first, sets.weights + first, size}, max_rounds,
+                votes + q * ranks.labels, interruption);
         theta[q] = found.weight > 0 ? mallows_theta(found.sum / found.weight, ranks.labels) : 0;
     }
 }

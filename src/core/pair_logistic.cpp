@@ -117,8 +117,8 @@ PREFERO_INLINE void sum_losses(const Eights& rows, double* losses) {
         for (std::size_t j = i + 1; j < rows.labels; ++j) {
             const Eight away = load(rows.exps[j]), lead = score - load(rows.scores[j]);
             const Eight counts = counting<Staked>(rows, i, j);
-            logarithms.add(counts, where_larger(exp, away, away, exp) /
-                                       where_larger(exp, away, exp, away));
+            logarithms.add(counts,
+                           where_larger(exp, away, away, exp) / where_larger(exp, away, exp, away));
             const Eight sign = preferences(rank, load(rows.ranks[j]));
             sums += counts * half * (magnitude(lead) - sign * lead);
         }

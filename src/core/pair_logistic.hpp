@@ -42,7 +42,7 @@ class ScoredRanks {
     float pair_weight_;
     std::vector<float> ranks_, stakes_;
     std::vector<double> scores_;
-    std::vector<double> worths_;                                     // of some rows, label by label
+    std::vector<double> worths_;  // of some rows, label by label
     // Of eight rows, a label each.
     std::vector<Block> own_ranks_, own_stakes_, exps_, values_, first_, second_;
 };

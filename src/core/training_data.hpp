@@ -58,7 +58,7 @@ class TrainingData {
     std::size_t labels() const { return labels_; }
     std::size_t width() const { return width_; }  // blocks a row
     double unit() const { return unit_; }         // squared length of a complete strict ranking
-    const ThetaTable& thetas() const { return *thetas_; }  // of the Mallows criteria
+    const ThetaTable& thetas() const { return *thetas_; }                 // of the Mallows criteria
     RankMatrix ranks() const { return {ranks_.data(), rows_, labels_}; }  // of its EM alone
 
     // The lanes of a row's vector.

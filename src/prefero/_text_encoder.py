@@ -49,11 +49,11 @@ class TextEncoder(FittedMixin, TransformerMixin, BaseEstimator):
         The words, in the order of the columns.
     rarity_ : ndarray of shape (n_words,)
         The inverse document frequencies, as scikit-learn smooths them.
-    components_ : ndarray of shape (n_components_, n_words)
+    components_ : ndarray of shape (n_components, n_words)
         What each word adds to each dimension.
     n_features_in_ : int
         The number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if they had some.
 
     References
@@ -133,7 +133,7 @@ class TextEncoder(FittedMixin, TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_components_ + 1)
+        ndarray of shape (n_samples, n_components + 1)
             Coordinates, and the logarithm of 1 + the number of characters.
         """
         self._validate_params()
@@ -180,7 +180,7 @@ class TextEncoder(FittedMixin, TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_components_ + 1)
+        ndarray of shape (n_samples, n_components + 1)
             Coordinates, and the logarithm of 1 + the number of characters.
         """
         check_is_fitted(self)

@@ -106,6 +106,8 @@ class Task(NamedTuple):
 class ChoiceMixin:
     """Mixin of what chooses an estimator: parameters, screening, and what is kept.
 
+    A class declares ``chosen_``, which takes the features that it prepares.
+
     Attributes
     ----------
     chosen_ : estimator

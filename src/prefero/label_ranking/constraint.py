@@ -57,7 +57,7 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         Intercepts.
     n_iter_ : int
         The number of epochs run.
-    violations_ : ndarray of shape (n_iter_,)
+    violations_ : ndarray of shape (n_iter,)
         Preferences that failed in each epoch.
 
     Notes

@@ -60,7 +60,7 @@ default="domination"
         Both minimise the same function. ``"boosting"`` is the paper's parallel update, which
         needs no line search but many more iterations.
     penalty : {"auto", "l2", "smooth_l1"}, default="auto"
-        Half the squared weights, or log(1 + exp(w)) + log(1 + exp(-w)), a smooth |w|.
+        Half the squared weights, or log(1 + exp(w)) + log(1 + exp(-w)), a smooth absolute value.
         Boosting can only hold the latter; ``"auto"`` is what suits the solver.
     alpha : float or "auto", default="auto"
         Strength of the penalty beside the mean loss of an instance. Zero is legal, but then
@@ -95,7 +95,7 @@ default="domination"
         Intercepts; zero with given base functions.
     alpha_ : float
         The strength of the penalty, chosen if it was ``"auto"``.
-    loss_curve_ : ndarray of shape (n_iter_ + 1,)
+    loss_curve_ : ndarray of shape (n_iter + 1,)
         The penalised mean loss at the start and after each iteration; it never rises.
     n_iter_ : int
         The number of iterations.

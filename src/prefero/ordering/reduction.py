@@ -81,9 +81,9 @@ class RankCorrelationReducer(
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components_, n_features)
+    components_ : ndarray of shape (n_components, n_features)
         Orthonormal directions, the first found first. Larger projections are better places.
-    concordance_ : ndarray of shape (n_components_,)
+    concordance_ : ndarray of shape (n_components,)
         The norm of the correlation sums divided by the number of orders: the components with
         a very small one tell little about the orders.
     n_components_ : int
@@ -225,7 +225,7 @@ class RankCorrelationReducer(
 
         Returns
         -------
-        ndarray of shape (n_objects, n_components_)
+        ndarray of shape (n_objects, n_components)
             Coordinates.
         """
         check_is_fitted(self)
@@ -236,7 +236,7 @@ class RankCorrelationReducer(
 
         Parameters
         ----------
-        X : array-like of shape (n_objects, n_components_)
+        X : array-like of shape (n_objects, n_components)
             Coordinates.
 
         Returns

@@ -95,7 +95,8 @@ function number(feature, index) {
   if (feature.low === null || feature.low === feature.high) return field;
   const slider = make("input", {
     type: "range", min: feature.low, max: feature.high,
-    step: (feature.high - feature.low) / 200, "aria-label": `${feature.name}, slider`,
+    // A step of a width that rounding spoils would keep the slider from its end.
+    step: "any", "aria-label": `${feature.name}, slider`,
   });
   slider.addEventListener("input", () => { box.value = short(slider.valueAsNumber); later(); });
   box.addEventListener("input", () => { if (box.value) slider.value = box.value; });

@@ -1,0 +1,49 @@
+"""Draws docs/images/ranking.svg: a predicted order of reaction conditions, and how sure it is.
+
+::
+
+    python examples/make_picture.py
+"""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from prefero import AutoLabelRanker
+from prefero.tables import read_rankings
+
+ROOT = Path(__file__).parent.parent
+
+
+def main() -> None:
+    """Learn from the invented yields but the last substrate, and show that one."""
+    told = read_rankings(
+        ROOT / "examples" / "yields.csv", "yield *", format="scores", higher_is_better=True
+    )
+    X = told.X.drop(columns="substrate")
+    ranker = AutoLabelRanker(effort="quick", random_state=0).fit(X[:-1], told.y[:-1])
+    new = X[-1:]
+    places, intervals = ranker.predict(new)[0], ranker.predict_rank_intervals(new, error=0.2)[0]
+    first = ranker.predict_pairwise(new)[0]
+    names = [str(name).removeprefix("yield ") for name in ranker.labels_]
+    figure, ax = plt.subplots(figsize=(7, 2.6), layout="constrained")
+    for place, (low, high), row in zip(places, intervals, first, strict=True):
+        ax.plot([low, high], [place, place], color="#8fb9d6", linewidth=9, solid_capstyle="round")
+        ax.plot(place, place, "o", color="#1b5e8a")
+        wins = np.delete(row, np.argmax(places == place)).mean()
+        ax.text(5.7, place, f"before another: {wins:.0%}", va="center", fontsize=9)
+    ax.set_yticks(places, names)
+    ax.set(
+        xlim=(0.5, 7.2),
+        ylim=(5.6, 0.4),
+        xlabel="place, and the places it has in four of five cases",
+    )
+    ax.set_xticks(range(1, 6))
+    ax.spines[["top", "right"]].set_visible(False)
+    plt.rcParams["svg.hashsalt"] = "prefero"
+    figure.savefig(ROOT / "docs" / "images" / "ranking.svg", metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()
