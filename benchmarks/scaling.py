@@ -138,13 +138,17 @@ def _predict_all(model: Any, place: Path) -> int:
 
 
 def workers(rows: int, folder: Path, trees: int, depth: int) -> None:
-    """Fit a forest and a log-linear model with one and with two worker processes."""
+    """Fit a forest and a log-linear model with one and with two worker processes.
+
+    Beside the clock, which others may share: the CPU time of workers and driver, and how much
+    faster two workers can be by it.
+    """
     from distributed import Client, LocalCluster
 
     place = write(folder, rows)
     forest = ForestLabelRanker(trees, max_depth=depth, min_samples_leaf=100, random_state=0)
     models = {"forest": forest, "log-linear": LogLinearLabelRanker(alpha=1e-3, calibrate=False)}
-    results: dict[str, dict[str, float]] = {name: {} for name in models}
+    found: dict[str, dict[str, Any]] = {name: {"model": name} for name in models}
     for n_workers in (1, 2):
         options = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": ":0"}
         with LocalCluster(**options) as cluster, Client(cluster) as client:
@@ -152,12 +156,18 @@ def workers(rows: int, folder: Path, trees: int, depth: int) -> None:
             table.count().compute()
             for name, model in models.items():
                 ranker = DistributedLabelRanker(model, client=client)
-                _, seconds = timed(lambda r=ranker, t=table: r.fit(t[FEATURES], t[LABELS]))
-                results[name][f"{n_workers} workers, s"] = seconds
-    table = [{"model": name, **row} for name, row in results.items()]
-    for row in table:
-        row["times faster"] = row["1 workers, s"] / row["2 workers, s"]
-    print(Table(table).to_text(digits=2))
+                there = sum(client.run(time.process_time).values())
+                here, start = time.process_time(), time.perf_counter()
+                ranker.fit(table[FEATURES], table[LABELS])
+                found[name][f"s, {n_workers}"] = time.perf_counter() - start
+                found[name][f"driver CPU s, {n_workers}"] = time.process_time() - here
+                spent = sum(client.run(time.process_time).values()) - there
+                found[name][f"worker CPU s, {n_workers}"] = spent
+    for row in found.values():
+        row["times faster"] = row["s, 1"] / row["s, 2"]
+        ours, theirs = row["driver CPU s, 2"], row["worker CPU s, 2"]
+        row["by CPU"] = (ours + theirs) / (ours + theirs / 2)
+    print(Table(found.values()).to_text(digits=2))
 
 
 # Forests of partitions
