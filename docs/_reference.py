@@ -31,6 +31,7 @@ ROOMS = {
     "study.plotting": "Displays",
     "persistence": "Model files",
     "serve": "Service",
+    "distributed": "More than one machine",
     "base": "Base classes",
     "checks": "Checks of estimators",
     "exceptions": "Exceptions",

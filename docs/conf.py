@@ -42,9 +42,11 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Prefero"
 html_static_path = ["_static"]
 html_css_files = ["prefero.css"]
+html_js_files = ["prefero.js"]
 html_show_sourcelink = False
 html_theme_options: dict[str, Any] = {
     "show_nav_level": 1,
+    "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "header_links_before_dropdown": 6,

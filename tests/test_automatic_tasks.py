@@ -175,6 +175,10 @@ def test_regret_is_chosen_by_scores():
     plain = AutoLabelRanker(effort="quick", random_state=0).fit(X, ranks)
     np.testing.assert_array_equal(tau.predict(X), plain.predict(X))
     assert regret(scores, worth.predict(X)) <= regret(scores, tau.predict(X))
+    # Each that learns from scores is also tried by ranks alone.
+    tried = {one["ranker"] for one in worth.leaderboard_}
+    assert {"forest", "forest by ranks", "log-linear", "log-linear by ranks"} <= tried
+    assert not any("by ranks" in one["ranker"] for one in tau.leaderboard_)
 
 
 def test_regret_needs_scores():

@@ -4,6 +4,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.impute import SimpleImputer
@@ -11,6 +12,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
+from prefero._pipelines import final_step
 from prefero._typing import Mask
 from prefero.label_ranking import (
     BoostingLabelRanker,
@@ -83,6 +85,28 @@ def candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
         [] if effort == "quick" else _pairwise(shape, effort),
     ]
     return [one for turn in zip_longest(*found) for one in turn if one is not None]
+
+
+# How a ranker is told to leave scores alone.
+_WITHOUT_SCORES: dict[str, Any] = {"leaf": "ranks", "pair_weight": None}
+
+
+def with_and_without_scores(tried: list[Candidate]) -> list[Candidate]:
+    """Return each ranker that learns from scores, then the same by ranks alone.
+
+    Stakes that differ much from row to row let few rows decide what is learned: rows left out tell
+    whether the orders teach more.
+    """
+    found = []
+    for one in tried:
+        found.append(one)
+        ranker = clone(one.ranker)
+        last = final_step(ranker)
+        parameters = last.get_params(deep=False).keys() & _WITHOUT_SCORES.keys()
+        if parameters:
+            last.set_params(**{name: _WITHOUT_SCORES[name] for name in parameters})
+            found.append(one._replace(name=f"{one.name} by ranks", ranker=ranker))
+    return found
 
 
 def _linear(shape: Shape, alpha: Any) -> Candidate:

@@ -11,7 +11,7 @@ from prefero._progress import reporting
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Attribute, FittedState
 from prefero._typing import Indices
-from prefero.automatic._candidates import candidates
+from prefero.automatic._candidates import candidates, with_and_without_scores
 from prefero.automatic._columns import ColumnsMixin
 from prefero.automatic._evidence import MEASURES, Evidence, thinned
 from prefero.automatic._members import Judged, Rows, fitted_member
@@ -129,6 +129,8 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
         n = len(rows.ranks)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         tried = candidates(self.effort, self._shape(rows.X, rows.ranks.shape[1]), seed)
+        if rows.scores is not None:
+            tried = with_and_without_scores(tried)
         plan = plan_for(n, self.effort, self.time_limit)
         steps = len(tried) * len(plan.sizes) + 1
         with reporting("auto" if self.verbose else None, steps, what="Starting") as advance:

@@ -1,0 +1,261 @@
+"""How near growing and walking are to what the machine allows, and what many labels cost.
+
+::
+
+    OMP_NUM_THREADS=1 python benchmarks/limits.py --output docs/results/limits.md
+
+A floor is what the memory traffic alone would take: the bytes that a row must cost in a node and
+feature, over the rate at which this machine adds floats that its second cache holds, measured in
+the same run by NumPy. Seconds are CPU seconds of one thread. Data are read from the folder that
+PREFERO_DATA names.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from trees import SETS, best_times, read
+
+from prefero import (
+    ConsensusLabelRanker,
+    ForestLabelRanker,
+    LogLinearLabelRanker,
+    PairwiseLabelRanker,
+    save,
+)
+from prefero.datasets import make_label_ranking
+from prefero.study import Table
+
+TREES = 30
+LABELS = (5, 20, 50, 100)
+# Floats in a block, those before a row's vector, and the bytes of a bin and of a row's number.
+BLOCK, HEAD, BIN, NUMBER = 8, 2, 1, 4
+
+
+def cache_rate() -> float:
+    """Return the bytes a second of adding floats that the second cache holds."""
+    sums, lanes = np.zeros(2**15, np.float32), np.ones(2**15, np.float32)
+
+    def add() -> None:
+        for _ in range(2000):
+            np.add(sums, lanes, out=sums)
+
+    # Two arrays are read and one is written.
+    return 2000 * 3 * sums.nbytes / best_times({"add": add}, 5)["add"]
+
+
+def gather_rate() -> float:
+    """Return the entries a second of reading places that only the third cache holds."""
+    values = np.arange(2**20, dtype=np.int64)
+    places = np.random.default_rng(0).permutation(2**20)
+    return 2**20 / best_times({"take": lambda: values.take(places)}, 5)["take"]
+
+
+def vector_bytes(criterion: str, labels: int) -> int:
+    """Return the bytes of what a criterion sums of a row."""
+    numbers = labels * (labels - 1) // 2 if criterion == "kendall" else labels
+    return 4 * BLOCK * -(-(numbers + HEAD) // BLOCK)
+
+
+def growing(name: str, rate: float) -> list[dict[str, Any]]:
+    """Return the cost of a row in a node and feature, beside its floor."""
+    X, Y = read(name)
+    tried = max(1, int(np.sqrt(X.shape[1])))
+    rows = []
+    for criterion in ("kendall", "spearman"):
+        forest = ForestLabelRanker(TREES, criterion=criterion, shrinkage=0.0, random_state=0)
+        seconds = best_times({"fit": lambda f=forest: f.fit(X, Y)}, 2)["fit"]
+        inner = forest.trees_["decrease"] > 0
+        visits = float(forest.trees_["weight"][inner].sum()) * tried
+        size = vector_bytes(criterion, Y.shape[1]) + BIN + NUMBER
+        floor = size / rate
+        rows.append(
+            {
+                "set": name,
+                "criterion": criterion,
+                "million visits": visits / 1e6,
+                "bytes a visit": size,
+                "ns a visit": 1e9 * seconds / visits,
+                "floor (ns)": 1e9 * floor,
+                "of the floor": seconds / visits / floor,
+            }
+        )
+    return rows
+
+
+def walking(name: str, rate: float) -> dict[str, Any]:
+    """Return the cost of a step down a tree, beside the floor of a read from the third cache."""
+    X, Y = read(name)
+    forest = ForestLabelRanker(TREES, shrinkage=0.0, random_state=0).fit(X, Y)
+    seconds = best_times({"predict": lambda: forest.decision_function(X)}, 3)["predict"]
+    inner = forest.trees_["decrease"] > 0
+    steps = float(forest.trees_["weight"][inner].sum())
+    return {
+        "set": name,
+        "million steps": steps / 1e6,
+        "ns a step": 1e9 * seconds / steps,
+        "floor (ns)": 1e9 / rate,
+        "of the floor": seconds / steps * rate,
+    }
+
+
+def many_labels(labels: int) -> dict[str, Any]:
+    """Return seconds of ten trees and of linear rankers on 20,000 x 20 rows."""
+    X, Y = make_label_ranking(20_000, 20, labels, theta=1.0, random_state=0)
+    rankers: dict[str, Any] = {
+        criterion: ForestLabelRanker(10, criterion=criterion, shrinkage=0.0, random_state=0)
+        for criterion in ("kendall", "spearman")
+    }
+    rankers["pairwise"] = PairwiseLabelRanker(C=1.0, calibrate=False)
+    rankers["log-linear"] = LogLinearLabelRanker("edges", alpha=1e-4, calibrate=False)
+    row: dict[str, Any] = {"labels": labels}
+    for name, ranker in rankers.items():
+        begin = time.process_time()
+        ranker.fit(X, Y)
+        row[f"{name} (s)"] = time.process_time() - begin
+    row["kendall / spearman"] = row["kendall (s)"] / row["spearman (s)"]
+    row["most memory (MB)"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    return row
+
+
+def first_answer() -> dict[str, Any]:
+    """Return the CPU time of prefero predict on 60 rows over that of imports and the table."""
+    X, Y = make_label_ranking(400, 6, 5, random_state=0)
+    with tempfile.TemporaryDirectory() as folder:
+        import pandas as pd
+
+        frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(6)])
+        save(ForestLabelRanker(random_state=0).fit(frame, Y), Path(folder) / "m.prefero")
+        frame[:60].to_csv(Path(folder) / "new.csv", index=False)
+        start = "import numpy, scipy, sklearn.base, pandas; pandas.read_csv('new.csv')"
+        ours = "import sys; sys.argv[1:] = ['predict', 'm.prefero', 'new.csv', '-o', 'out.csv']; "
+        ours += "from prefero.cli.main import main; main()"
+        seconds = {name: _child(code, folder) for name, code in (("peer", start), ("ours", ours))}
+    return {
+        "what": "prefero predict, 60 rows",
+        "over imports and reading": seconds["ours"] / seconds["peer"],
+    }
+
+
+def _child(code: str, folder: str) -> float:
+    """Return the least CPU time of five runs of a program."""
+
+    def once() -> float:
+        begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr.decode())
+        end = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
+
+    return min(once() for _ in range(5))
+
+
+def one_row() -> list[dict[str, Any]]:
+    """Return the time of one prediction over that of a linear regression."""
+    from sklearn.linear_model import LinearRegression
+
+    X, Y = read("vowel")
+    rankers: dict[str, Any] = {
+        "forest": ForestLabelRanker(random_state=0),
+        "pairwise": PairwiseLabelRanker(),
+        "log-linear": LogLinearLabelRanker(),
+        "constant order": ConsensusLabelRanker(),
+    }
+    peer = LinearRegression().fit(X, Y)
+
+    def ask(model: Any) -> Callable[[], None]:
+        def many() -> None:
+            for _ in range(300):
+                model.predict(X[:1])
+
+        return many
+
+    tasks = {"peer": ask(peer)} | {name: ask(one.fit(X, Y)) for name, one in rankers.items()}
+    times = best_times(tasks, 5)
+    return [{"one row of vowel": name, "over": times[name] / times["peer"]} for name in rankers]
+
+
+PAGE = """# Limits: how near growing and walking are to what the machine allows
+
+    OMP_NUM_THREADS=1 python benchmarks/limits.py --output docs/results/limits.md
+
+CPU seconds of one thread, the least of several runs; {load}. The floors are measured in the same
+run: floats in the second cache are added at {cache:.0f} GB/s, places in the third read at
+{gather:.0f} million a second.
+
+## Growing
+
+A visit is an example in a node for one feature that is tried: its bin and number are read, and its
+vector is added. Examples of a bootstrap sample that are the same row are visited together, so a
+visit can cost less than its floor.
+
+{growing}
+
+What is above the floor: keys are sorted in nodes of up to 255 rows, where most visits are, and each
+cut takes a square and a division; both grow with the rows, not with the vector, so that narrow
+vectors (Spearman's, few labels) stand further from their floor.
+
+## Walking
+
+A step is a row at a node of a tree.
+
+{walking}
+
+A step waits for the node before it. Rows are walked side by side to hide that, which is why a step
+may take less than a read from the third cache; what is left is the comparison and its guess.
+
+## Many labels
+
+20,000 rows, 20 features, ten trees; pairwise and log-linear with a given penalty. Forests split by
+Spearman's vectors when there are more than 30 labels, unless told otherwise.
+
+{labels}
+
+Kendall's vectors hold a number a pair: 4,950 of 100 labels, 20 kB a row, which no cache holds for a
+node. In a pairwise fit every row of every pair costs an exponential and a logarithm, about 4 ns, at
+least five times.
+
+## First answer
+
+{first}
+
+{one}
+"""
+
+
+def main() -> None:
+    """Print or write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", nargs="*", default=SETS, choices=SETS)
+    parser.add_argument("--labels", nargs="*", type=int, default=LABELS)
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+
+    cache, gather = cache_rate(), gather_rate()
+    text = PAGE.format(
+        load=f"load of the machine {os.getloadavg()[0]:.1f} at the start",
+        cache=cache / 1e9,
+        gather=gather / 1e6,
+        growing=Table([row for name in options.sets for row in growing(name, cache)]).to_text(2),
+        walking=Table([walking(name, gather) for name in options.sets]).to_text(2),
+        labels=Table([many_labels(count) for count in options.labels]).to_text(2),
+        first=Table([first_answer()]).to_text(2),
+        one=Table(one_row()).to_text(2),
+    )
+    if options.output is None:
+        print(text)
+    else:
+        options.output.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
