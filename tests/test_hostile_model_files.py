@@ -203,6 +203,7 @@ def attributes(models):
                 yield name, index, attribute
 
 
+@pytest.mark.filterwarnings("ignore:X has feature names")  # those of a file are optional
 def test_a_model_without_one_of_its_attributes_is_refused_or_whole(fitted, models, path):
     count = 0
     for name, index, attribute in attributes(models):

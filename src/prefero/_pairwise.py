@@ -1,7 +1,6 @@
 """Many binary models: one a pair of labels, or one a label against the zero point."""
 
 from collections.abc import Callable
-from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -202,7 +201,7 @@ class PairwiseModelsMixin(BinaryModelsMixin):
         matrix[:, second, first] = 1 - probability
         return matrix
 
-    @cached_property
+    @property
     def _wins(self) -> Values:
         """For each pair +1 for its first label and -1 for its second."""
         wins = np.zeros((len(self.pairs_), self._n_ranked()), order="F")

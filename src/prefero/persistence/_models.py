@@ -14,9 +14,16 @@ from prefero.persistence.trusted import trusted_type
 
 # Parameters that say how to run, not what was learned: a file does not decide on them.
 _NOT_RESTORED = ("n_jobs", "verbose")
-# Parameters of our estimators that came after the first files of this format. They say how to
-# learn: a file without them predicts as it always did.
-_CAME_LATER = ("leaf", "pair_weight")
+# Parameters of our estimators that came after the first files of this format. By their defaults
+# a file without them predicts as it always did.
+_CAME_LATER = {
+    "BoostingLabelRanker": ("pair_weight",),
+    "ForestLabelRanker": ("aggregation", "leaf"),
+    "LogLinearLabelRanker": ("loss", "pair_weight"),
+    "NeighborsLabelRanker": ("pair_weight",),
+    "PairwiseLabelRanker": ("pair_weight",),
+    "RankCorrelationReducer": ("deflate_orders", "ties"),
+}
 
 
 def restored(module: str, name: str, state: dict[str, Any], *, old: bool = False) -> Any:
@@ -113,7 +120,7 @@ def _parameters(owner: type, state: Mapping[str, Any], old: bool) -> dict[str, A
         if name in state and name not in _NOT_RESTORED:
             parameters[name] = state[name]
         elif default is inspect.Parameter.empty or (
-            whole and name not in state and name not in _CAME_LATER
+            whole and name not in state and name not in _CAME_LATER.get(owner.__name__, ())
         ):
             raise StateError(f"{owner.__name__} lacks its parameter {name}")
         else:
