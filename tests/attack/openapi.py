@@ -33,6 +33,7 @@ def examine(app, examples):
 def _examine_one(operation, examples, seen):
     @settings(
         max_examples=examples,
+        deadline=None,
         suppress_health_check=list(HealthCheck),
         phases=[Phase.explicit, Phase.generate],
         database=None,
