@@ -38,7 +38,9 @@ test: $(VENV)/.installed-dev cpp-test
 # checks of how estimators behave.
 NO_KERNEL := --ignore=tests/attack --ignore=tests/test_docs.py --ignore-glob='tests/test_hostile_*' \
   --ignore-glob='tests/test_cli_*' --ignore-glob='tests/test_serve*' --ignore-glob='tests/test_*_browser.py' --ignore=tests/test_users.py \
-  --ignore=tests/test_never.py --ignore-glob='tests/test_tables_*' -k 'not test_scikit_learn'
+  --ignore=tests/test_never.py --ignore-glob='tests/test_tables_*' --ignore-glob='tests/test_distributed*' \
+  --ignore-glob='tests/test_report*' --ignore-glob='tests/test_reproduction*' --ignore=tests/test_backends.py \
+  --ignore=tests/test_pictures.py --ignore=tests/test_plotting.py --ignore=tests/test_release.py -k 'not test_scikit_learn'
 
 test-kernel: $(VENV)/.installed-dev
 	$(SAY) "Running the Python tests under another kernel of OpenBLAS"

@@ -5,6 +5,7 @@ from scipy.special import expit
 from sklearn.utils import gen_batches
 
 from prefero import _core
+from prefero._products import row_products
 from prefero._typing import Values
 from prefero.calibration import all_pairs
 
@@ -78,7 +79,7 @@ def pair_sums(values: Values, other_way: Values, n_labels: int) -> Values:
     own[np.arange(len(first)), first] = 1.0
     other = np.zeros((len(first), n_labels))
     other[np.arange(len(first)), second] = 1.0
-    return values @ own + other_way @ other
+    return row_products(values, own) + row_products(other_way, other)
 
 
 def first_shares(margins: Values, n_labels: int) -> Values:
