@@ -43,8 +43,9 @@ def row_products(X: Any, weights: Values) -> Values:
     n_whole = n_samples - n_samples % _BLOCK
     products = np.empty((n_samples, weights.shape[1]))
     if n_whole:
-        blocks = products[:n_whole].reshape(-1, _BLOCK, weights.shape[1])
-        np.matmul(X[:n_whole].reshape(-1, _BLOCK, n_features), weights, out=blocks)
+        n_blocks = n_whole // _BLOCK  # by number: there may be no features
+        blocks = products[:n_whole].reshape(n_blocks, _BLOCK, weights.shape[1])
+        np.matmul(X[:n_whole].reshape(n_blocks, _BLOCK, n_features), weights, out=blocks)
     if n_whole < n_samples:
         last = np.zeros((_BLOCK, n_features))
         last[: n_samples - n_whole] = X[n_whole:]
