@@ -200,7 +200,8 @@ visit can cost less than its floor.
 
 {growing}
 
-What is above the floor: keys are sorted in nodes of up to 255 rows, where most visits are, and each
+What is above the floor, by reading the code and not by a profile: keys are sorted in nodes of up to
+255 rows, where most visits are, and each
 cut takes a square and a division; both grow with the rows, not with the vector, so that narrow
 vectors (Spearman's, few labels) stand further from their floor.
 
