@@ -16,6 +16,8 @@ import csv
 import inspect
 import os
 import re
+import shutil
+import subprocess
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -295,7 +297,7 @@ def publish(
     by hand. It must be true of the run at hand, whatever its options. ``of_the_paper`` ends the
     page: every table and figure of the paper, where ours is, whether it was met, and why.
     """
-    text = f"# {title}\n\n    {command()}\n\nPrefero {prefero.__version__}, {date.today()}.\n"
+    text = f"# {title}\n\n    {command()}\n\nPrefero {version()}, {date.today()}.\n"
     text += "".join(f"\n## {head}\n\n{table.to_text()}\n" for head, table in tables.items())
     ending = f"\n{cleandoc(reading)}\n" if reading else ""
     if items := [dict(zip(_ITEM, item, strict=True)) for item in of_the_paper]:
@@ -315,6 +317,16 @@ def publish(
         text += f"\n![{head}]({name})\n"
     write_beside(output, (text + ending).encode())
     print(f"Written: {output}, and each table as CSV in {folder}.", file=sys.stderr)
+
+
+def version() -> str:
+    """Return the version of Prefero, in a checkout with the commit and whether it was changed."""
+    checkout = Path(__file__).parents[1]
+    if not (checkout / ".git").exists() or not shutil.which("git"):
+        return prefero.__version__
+    words = ["git", "-C", str(checkout), "describe", "--always", "--dirty", "--exclude", "*"]
+    commit = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    return f"{prefero.__version__} (commit {commit})"
 
 
 def file_name(heading: str) -> str:
