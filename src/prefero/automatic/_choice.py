@@ -3,7 +3,6 @@
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from prefero._progress import reporting
-from prefero._sklearn import Interval, StrOptions
 from prefero._state import Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Values
 from prefero.automatic._candidates import Candidate
@@ -122,15 +120,6 @@ class ChoiceMixin:
     gain_, gain_error_ : float
         The gain over the constant answer on rows not seen, and its standard error over folds.
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "effort": [StrOptions({"quick", "balanced", "best"})],
-        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
-        "guard": [Interval(Real, 0, None, closed="left")],
-        "verbose": ["boolean"],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-    }
 
     # Each class declares what it chooses, by the columns that reach it.
     _fitted_state: ClassVar[FittedState] = {

@@ -1,24 +1,26 @@
 """The best ranking to be had in the time there is."""
 
 from functools import partial
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from prefero._docs import documented
 from prefero._progress import reporting
-from prefero._sklearn import Interval, StrOptions
+from prefero._sklearn import StrOptions
 from prefero._state import Attribute, FittedState
 from prefero._typing import Indices
 from prefero.automatic._candidates import candidates, with_and_without_scores
 from prefero.automatic._columns import ColumnsMixin
+from prefero.automatic._effort import EFFORT_CONSTRAINTS, GUARD_CONSTRAINTS, OF_EFFORT
 from prefero.automatic._evidence import MEASURES, Evidence, thinned
 from prefero.automatic._members import Judged, Rows, fitted_member
 from prefero.automatic._screening import SAFE, Screening, plan_for, told
 from prefero.automatic._stack import BaseStack, members_state
 
 
+@documented(**OF_EFFORT)
 class AutoLabelRanker(ColumnsMixin, BaseStack):
     """Choose, tune and combine label rankers by rows that they have not seen.
 
@@ -37,17 +39,11 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
         How much is tried. ``"quick"`` fits each of a few rankers once, about three times the
         work of a plain random forest; ``"balanced"`` uses five inner folds and more rankers,
         ``"best"`` more settings of each.
-    time_limit : float, optional
-        Seconds. What there is no time for is left out, and said.
+    %(time_limit)s
     guard : float, default=2
         The constant order is predicted unless the gain over it, in rows not seen, exceeds so
         many standard errors.
-    verbose : bool, default=False
-        Whether to show on a terminal what is done and the time left.
-    n_jobs : int, optional
-        How many folds to run at the same time, as in joblib.
-    random_state : int, RandomState or None, default=None
-        Where forests and kernels draw from.
+    %(working)s
 
     Attributes
     ----------
@@ -55,10 +51,8 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
         The constant order first, then all rankers tried in the last round and the stack, by
         their measure on rows not seen: ``ranker``, ``family``, ``held_out``,
         ``standard_error``, ``weight`` (share), ``seconds``.
-    left_out_ : list of dict
-        ``ranker`` (or column) and ``why`` of what was not used, or not on all rows.
-    preparation_ : TableTransformer
-        How columns become numbers.
+    %(not_used)s
+    %(preparation)s
     members_, member_names_, weights_, scales_
         The rankers that count, as in `StackingLabelRanker`.
     is_constant_ : bool
@@ -85,12 +79,8 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "measure": [StrOptions(set(MEASURES))],
-        "effort": [StrOptions({"quick", "balanced", "best"})],
-        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
-        "guard": [Interval(Real, 0, None, closed="left")],
-        "verbose": ["boolean"],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
+        **EFFORT_CONSTRAINTS,
+        **GUARD_CONSTRAINTS,
     }
 
     _fitted_state: ClassVar[FittedState] = {

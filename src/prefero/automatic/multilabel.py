@@ -16,6 +16,7 @@ from prefero._typing import Indices, Mask, Values
 from prefero.automatic._candidates import Candidate, Shape, behind_numbers, densed
 from prefero.automatic._choice import ChoiceMixin, FoldMeasures, Task
 from prefero.automatic._columns import ColumnsMixin
+from prefero.automatic._effort import EFFORT_CONSTRAINTS, GUARD_CONSTRAINTS, OF_EFFORT
 from prefero.automatic._evidence import FEWEST_CASES, folds_of, group_numbers, sample
 from prefero.automatic._members import Rows
 from prefero.base import BaseMultilabelRanker, MultilabelRankerMixin, fitting
@@ -57,7 +58,7 @@ def _ranks_sets(model: Any, state: State) -> bool:
     return known and len(ranker.labels_) == state.size("n_labels")
 
 
-@documented()
+@documented(**OF_EFFORT)
 class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
     """Choose a multilabel ranker by rows that it has not seen.
 
@@ -74,17 +75,11 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
         ``"subset-loss"``.
     effort : {"quick", "balanced", "best"}, default="balanced"
         How much is tried.
-    time_limit : float, optional
-        Seconds. What there is no time for is left out, and said.
+    %(time_limit)s
     guard : float, default=2
         The same answer for everyone is given unless the gain over it, in rows not seen, exceeds
         so many standard errors.
-    verbose : bool, default=False
-        Whether to show on a terminal what is done and the time left.
-    n_jobs : int, optional
-        How many folds to run at the same time, as in joblib.
-    random_state : int, RandomState or None, default=None
-        Where trees draw from.
+    %(working)s
 
     Attributes
     ----------
@@ -96,10 +91,8 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
         The constant answer first, then all rankers tried in the last round, by their measure on
         rows not seen (losses with their sign turned): ``ranker``, ``family``, ``held_out``,
         ``standard_error`` (over folds), ``seconds``.
-    left_out_ : list of dict
-        ``ranker`` (or column) and ``why`` of what was not used, or not on all rows.
-    preparation_ : TableTransformer
-        How columns become numbers.
+    %(not_used)s
+    %(preparation)s
     gain_, gain_error_ : float
         The gain over the constant answer on rows not seen, and its standard error.
 
@@ -130,7 +123,8 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ChoiceMixin._parameter_constraints,
+        **EFFORT_CONSTRAINTS,
+        **GUARD_CONSTRAINTS,
         "measure": [StrOptions(set(_MEASURES))],
     }
 

@@ -9,12 +9,14 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from prefero._docs import documented
 from prefero._pipelines import final_step, fit_final
 from prefero._sklearn import StrOptions
 from prefero._state import FittedState, Model, State
 from prefero._typing import Indices, Values
 from prefero.automatic._candidates import Candidate
 from prefero.automatic._choice import ChoiceMixin, FoldMeasures, Task
+from prefero.automatic._effort import EFFORT_CONSTRAINTS, OF_EFFORT
 from prefero.automatic._evidence import sample
 from prefero.automatic._screening import Clock
 from prefero.base import BaseOrderer, OrdererMixin, SampleOrders
@@ -38,6 +40,7 @@ def _orders(model: Any, _: State) -> bool:
     return isinstance(final_step(model), OrdererMixin)
 
 
+@documented(**OF_EFFORT)
 class AutoOrderer(ChoiceMixin, BaseOrderer):
     """Choose an orderer of objects by orders that it has not seen.
 
@@ -52,14 +55,8 @@ class AutoOrderer(ChoiceMixin, BaseOrderer):
         What is chosen by: Spearman's rho or Kendall's tau, the mean over groups.
     effort : {"quick", "balanced", "best"}, default="balanced"
         How much is tried.
-    time_limit : float, optional
-        Seconds. What there is no time for is left out, and said.
-    verbose : bool, default=False
-        Whether to show on a terminal what is done and the time left.
-    n_jobs : int, optional
-        How many folds to run at the same time, as in joblib.
-    random_state : int, RandomState or None, default=None
-        Where trees draw from.
+    %(time_limit)s
+    %(working)s
 
     Attributes
     ----------
@@ -104,11 +101,7 @@ class AutoOrderer(ChoiceMixin, BaseOrderer):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{
-            name: allowed
-            for name, allowed in ChoiceMixin._parameter_constraints.items()
-            if name != "guard"
-        },
+        **EFFORT_CONSTRAINTS,
         "measure": [StrOptions(set(_MEASURES))],
     }
 
