@@ -38,6 +38,8 @@ from prefero.metrics import kendall_tau, regret
 from prefero.study import Table
 
 QUICK = (CONSTANT, "forest")
+# What leaves hold beside ranks.
+WITH_SCORES = ("scores", "blend")
 # Draws of each forest: few instances decide what is lost, and luck which of them it gets right.
 SEEDS = range(3)
 EFFORT = "quick"
@@ -81,7 +83,7 @@ def rankers() -> dict[str, tuple[Any, bool]]:
         "log-linear": LogLinearLabelRanker(calibrate=False),
     }
     found: dict[str, tuple[Any, bool]] = {CONSTANT: (ConsensusLabelRanker(), False)}
-    for leaf in ("ranks", "scores", "blend"):
+    for leaf in ("ranks", *WITH_SCORES):
         found[f"forest, {leaf}"] = clone(forest).set_params(leaf=leaf), True
     boosting = BoostingLabelRanker(random_state=0)
     found |= {"boosting": (boosting, False), "boosting, weighted": (clone(boosting), True)}
@@ -116,7 +118,8 @@ def main() -> None:
         found = Parallel(options.jobs)(delayed(run)(*cell) for cell in cells)
         folds = folds_of(data, dict(zip(cells, found, strict=True)))
         start = {"scenario": path.parent.name, "rows": len(data.X)}
-        more.append(start | added(folds))
+        if {"forest, ranks", *(f"forest, {leaf}" for leaf in WITH_SCORES)} <= set(names):
+            more.append(start | added(folds))
         whole.append(start | {name: of_all(folds, name) for name in names})
         if data.par10:
             theirs = published(path.parent.name)
@@ -126,7 +129,7 @@ def main() -> None:
         raise FileNotFoundError("No scenario was found: set PREFERO_DATA to the data's folder.")
     tables = {
         "Share of the gap closed, over all rows": with_mean(whole),
-        "What scores add to a forest that knows ranks": with_total(more),
+        **({"What scores add to a forest that knows ranks": with_total(more)} if more else {}),
         "Share of the gap closed, mean of the folds, beside published figures": Table(by_fold),
         "Kendall's tau": with_mean(tau),
     }
@@ -196,7 +199,7 @@ def added(folds: list[dict[str, Any]]) -> dict[str, float]:
     """Return how much more leaves with scores close than leaves of ranks, with standard errors."""
     single = np.concatenate([fold["single"] for fold in folds])
     found = {}
-    for leaf in ("scores", "blend"):
+    for leaf in WITH_SCORES:
         saved = np.concatenate(
             [fold["lost"]["forest, ranks"] - fold["lost"][f"forest, {leaf}"] for fold in folds]
         )

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from prefero import (
@@ -179,6 +181,30 @@ def test_regret_is_chosen_by_scores():
     tried = {one["ranker"] for one in worth.leaderboard_}
     assert {"forest", "forest by ranks", "log-linear", "log-linear by ranks"} <= tried
     assert not any("by ranks" in one["ranker"] for one in tau.leaderboard_)
+
+
+def test_few_rows_that_decide_a_regret_do_not_hide_what_all_say():
+    """The order hangs on X; nearly all that can be lost, on three rows of a hundred."""
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    scores = np.where(X[:, [0]] > 0, [[3.0, 2.0, 1.0]], [[1.0, 2.0, 3.0]])
+    scores[:3] *= 10_000
+    ranks = ranks_from_scores(scores, higher_is_better=True)
+    ranker = AutoLabelRanker("regret", effort="quick", random_state=0)
+    ranker.fit(X, ranks, scores=scores)
+    assert ranker.gain_ < 2 * ranker.gain_error_
+    assert not ranker.is_constant_
+    assert regret(scores[3:], ranker.predict(X[3:])) < 0.2
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_stakes_count_rows_as_often_as_they_tell(seed, equal):
+    rng = np.random.default_rng(seed)
+    outcomes = rng.integers(0, 2, (7, 3)).astype(float)
+    stakes = np.full((7, 3), 2.0) if equal else rng.uniform(0.1, 1, (7, 3))
+    rows = stakes.mean(axis=1)
+    found = PairLoss(outcomes, np.ones(7), stakes).witnesses()
+    np.testing.assert_allclose(found, rows.sum() ** 2 / (rows @ rows))
+    assert found <= 7 + 1e-9
 
 
 def test_regret_needs_scores():

@@ -34,6 +34,8 @@ MEASURES: dict[str, Callable[..., Any]] = {
     "top1": top_accuracy,
     "regret": regret,
 }
+# Measures of the label that is put first, which say little a row.
+OF_FIRST = ("top1", "regret")
 
 
 class Evidence:
@@ -101,12 +103,19 @@ class Evidence:
     def best_first(self, judged: Sequence[Judged]) -> list[Judged]:
         """Return members by their weights in a stack, the largest first."""
         margins = [member.held_out.margins for member in judged]
-        found = self.combine(margins, [member.family for member in judged])
+        families = [member.family for member in judged]
+        found = self.combine(margins, families, staked=self.stakes is not None)
         return [judged[k] for k in np.lexsort([found.losses, -found.weights])]
 
-    def combine(self, margins: Sequence[Values], families: Sequence[str]) -> Combination:
-        """Learn what members count, by what they say of the rows asked about."""
-        return combine(margins, families, self.outcomes, self.weight, self.stakes)
+    def combine(
+        self, margins: Sequence[Values], families: Sequence[str], *, staked: bool = False
+    ) -> Combination:
+        """Learn what members count, by what they say of the rows asked about.
+
+        With ``staked`` pairs count by what is at stake between their labels.
+        """
+        stakes = self.stakes if staked else None
+        return combine(margins, families, self.outcomes, self.weight, stakes)
 
     def constant(self) -> tuple[HeldOut, Indices]:
         """Return the margins of pairs over all rows but the fold's, and the constant orders."""
@@ -142,11 +151,24 @@ class Evidence:
                 return found
         return fold_held_out(ranker, self.rows, self.fold, self.asked, n_jobs)
 
-    def values(self, ranks: Indices) -> Values:
+    def values(self, ranks: Indices, measure: str | None = None) -> Values:
         """Return the measure of each row asked about, larger is better; NaN where undefined."""
-        if self.measure == "regret" and self.scores is not None:
+        measure = measure or self.measure
+        if measure == "regret" and self.scores is not None:
             return -np.asarray(regret(self.scores, ranks, average=False))
-        return np.asarray(MEASURES[self.measure](self.truth, ranks, average=False))
+        return np.asarray(MEASURES[measure](self.truth, ranks, average=False))
+
+    def gain(
+        self, ranks: Indices, over: Indices, measure: str | None = None
+    ) -> tuple[float, float]:
+        """Return how much better orders are than others, and its standard error."""
+        return self.summary(self.values(ranks, measure) - self.values(over, measure))
+
+    def clearly_best(self, orders: Sequence[Indices]) -> int:
+        """Return the number of the first, or of the best that gains a standard error over it."""
+        gains = [self.gain(ranks, orders[0]) for ranks in orders]
+        clear = [k for k, (gain, error) in enumerate(gains) if gain > error]
+        return max(clear, key=lambda k: gains[k][0], default=0)
 
     def summary(self, values: Values) -> tuple[float, float]:
         """Return the mean of values of the rows, and its standard error."""

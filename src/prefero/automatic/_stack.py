@@ -1,7 +1,7 @@
 """What stacks share: fitted state, the choice of weights, the guard, predictions."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,9 +24,16 @@ from prefero._state import (
 from prefero._typing import Indices, Mask, Values
 from prefero.automatic._conformal import ConformalMixin
 from prefero.automatic._decoding import BLOCK_ENTRIES, DECODINGS, decoded
-from prefero.automatic._evidence import Evidence, constant_margins, constant_votes, group_numbers
+from prefero.automatic._evidence import (
+    OF_FIRST,
+    Evidence,
+    constant_margins,
+    constant_votes,
+    group_numbers,
+)
 from prefero.automatic._leaderboard import board, line
 from prefero.automatic._members import Judged, Rows, fitted_member, pair_margins
+from prefero.automatic._weights import Combination
 from prefero.base import BaseLabelRanker, fitting
 from prefero.calibration import (
     calibration_pairs,
@@ -146,32 +153,27 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         constant, order = evidence.constant()
         margins = [constant.margins, *(member.held_out.margins for member in judged)]
         families = [CONSTANT, *(member.family for member in judged)]
-        found = evidence.combine(margins, families)
-        total = sum(
-            (
-                part * np.nan_to_num(of)
-                for part, of in zip(found.weights * found.scales, margins, strict=True)
-            ),
-            start=np.zeros(evidence.outcomes.shape),
-        )
-        self._choose_decoding(evidence, total)
-        base = evidence.values(order)
-        gain = (
-            evidence.values(strict_ranks(decoded(total, evidence.n_labels, self.decoding_))) - base
-        )
-        self.gain_, self.gain_error_ = evidence.summary(gain)
-        self.is_constant_ = not (judged and self.gain_ > self.guard * self.gain_error_)
-        self.gain_error_ = self.gain_error_ if np.isfinite(self.gain_error_) else float("nan")
+        found, total, self.decoding_, ranks = _weighed(evidence, margins, families)
+        self.is_constant_ = not (judged and self._beats(evidence, ranks, order))
         self._report(
             evidence,
             judged,
             found.weights,
             [order, *map(_order_of(evidence), margins[1:])],
-            base + gain,
+            evidence.values(ranks),
         )
         self._keep(judged, found, rows)
         held_out = found.scales[0] * constant.margins if self.is_constant_ else total
         self._learn_probabilities(held_out, evidence.truth, evidence.weight)
+
+    def _beats(self, evidence: Evidence, ranks: Indices, constant: Indices) -> bool:
+        """Whether orders clearly beat the constant ones: by the measure, or no worse but by tau."""
+        gain, error = evidence.gain(ranks, constant)
+        self.gain_, self.gain_error_ = gain, error if np.isfinite(error) else float("nan")
+        if gain > self.guard * error:
+            return True
+        by_tau, error = evidence.gain(ranks, constant, "tau")
+        return evidence.measure in OF_FIRST and gain >= 0 and by_tau > self.guard * error
 
     def _learn_probabilities(self, margins: Values, truth: Values, weight: Values) -> None:
         """Learn what margins of rows that the members have not seen are worth."""
@@ -193,18 +195,6 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         self.leaderboard_ = [line(CONSTANT, CONSTANT, float("nan"), float("nan"), 1.0, 0.0)]
         nothing = np.full((len(rows.ranks), len(self.constant_margins_)), np.nan)
         self._learn_probabilities(nothing, rows.ranks, rows.weight)
-
-    def _choose_decoding(self, evidence: Evidence, margins: Values) -> None:
-        """Take the order of the greatest expected tau, unless another measure advises otherwise."""
-        self.decoding_ = "kemeny"
-        if evidence.measure in ("top1", "regret"):
-            means = {
-                how: evidence.summary(
-                    evidence.values(strict_ranks(decoded(margins, evidence.n_labels, how)))
-                )[0]
-                for how in DECODINGS
-            }
-            self.decoding_ = max(DECODINGS, key=lambda how: means[how])
 
     def _keep(self, judged: Sequence[Judged], found: Any, rows: Rows) -> None:
         """Keep members that count, fitted to all rows; and what each counts."""
@@ -267,6 +257,42 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         size = max(1, BLOCK_ENTRIES // max(1, len(self.constant_margins_)))
         parts = gen_batches(X.shape[0], size)
         return np.concatenate([self._scores_and_margins(X[rows])[0] for rows in parts])
+
+
+class _Weighed(NamedTuple):
+    """Members weighed, the sum of their margins, and how it becomes an order of each row."""
+
+    found: Combination
+    total: Values
+    decoding: str
+    ranks: Indices
+
+
+def _weighed(evidence: Evidence, margins: Sequence[Values], families: Sequence[str]) -> _Weighed:
+    """Weigh members, with and without a look at what is at stake, and decode their sum.
+
+    Few rows decide a regret, all of them an order: what looks at the stakes must clearly gain.
+    """
+    ways = [evidence.combine(margins, families)]
+    if evidence.stakes is not None:
+        ways.append(evidence.combine(margins, families, staked=True))
+    tried = [_decoded_best(evidence, margins, found) for found in ways]
+    return tried[evidence.clearly_best([one.ranks for one in tried])]
+
+
+def _decoded_best(evidence: Evidence, margins: Sequence[Values], found: Combination) -> _Weighed:
+    """Take the order of the greatest expected tau, unless another clearly suits the measure."""
+    total = sum(
+        (
+            part * np.nan_to_num(of)
+            for part, of in zip(found.weights * found.scales, margins, strict=True)
+        ),
+        start=np.zeros(evidence.outcomes.shape),
+    )
+    ways = DECODINGS if evidence.measure in OF_FIRST else DECODINGS[:1]
+    orders = [strict_ranks(decoded(total, evidence.n_labels, how)) for how in ways]
+    best = evidence.clearly_best(orders)
+    return _Weighed(found, total, ways[best], orders[best])
 
 
 def _order_of(evidence: Evidence) -> Any:

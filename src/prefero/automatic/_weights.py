@@ -55,6 +55,11 @@ class PairLoss:
             self.part /= self.weight @ self._of_rows(np.ones(len(self.part)))
         self.share = self.weight[self.row] * self.part
 
+    def witnesses(self) -> float:
+        """Return how many rows that count alike would tell as much as these."""
+        share = self.weight * self._of_rows(np.ones(len(self.part)))
+        return float(share.sum() ** 2 / (share @ share)) if len(share) else 1.0
+
     def entries(self, margins: Values) -> Values:
         """Return the margins of the known pairs in one line; 0 where a member says nothing."""
         return np.nan_to_num(margins[self.rows][self.known])
@@ -129,7 +134,7 @@ def combine(
     entries *= scales[:, None]
     losses = np.array([loss.of_rows(part) for part in entries])
     center = _best_of_families(losses, families, loss.weight)
-    pull = _PULL_ROWS / max(1, len(loss.weight))
+    pull = _PULL_ROWS / loss.witnesses()
 
     def objective(weights: Values) -> tuple[float, Values]:
         total = weights @ entries
