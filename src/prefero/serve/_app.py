@@ -25,10 +25,12 @@ from prefero.serve._models import ModelStore
 from prefero.serve._service import Service
 from prefero.serve._settings import Settings
 
+_ELEMENTS = "elements.js"
 _PAGE = {
     "index.html": "text/html; charset=utf-8",
     "page.css": "text/css; charset=utf-8",
     "page.js": "text/javascript; charset=utf-8",
+    _ELEMENTS: "text/javascript; charset=utf-8",
 }
 _TEXT = {"type": "string"}
 _REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -94,7 +96,7 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
         service.metrics
     )
     app.get("/", include_in_schema=False)(_page("index.html"))
-    for name in ("page.css", "page.js"):
+    for name in ("page.css", _ELEMENTS, "page.js"):
         app.get(f"/page/{name}", include_in_schema=False)(_page(name))
     app.exception_handler(RequestValidationError)(_refuse_body)
     app.exception_handler(DataError)(_refuse_data)
@@ -158,7 +160,9 @@ def _body(kind: str, schema: dict[str, Any], examples: dict[str, Any]) -> dict[s
 
 
 def _page(name: str) -> Any:
-    content = (files("prefero.serve") / "page" / name).read_bytes()
+    # What pages are built from stands with those that are written to a file.
+    folder = files("prefero.study.report") if name == _ELEMENTS else files(__package__) / "page"
+    content = (folder / name).read_bytes()
 
     async def page() -> Response:
         return Response(content, media_type=_PAGE[name])

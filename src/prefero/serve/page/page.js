@@ -3,28 +3,11 @@
 // State: the models, the one chosen, what all its labels begin with, its last answer, the labels
 // chosen to compare.
 const state = { models: [], model: null, start: "", answer: null, pair: [], token: "", asked: 0 };
-const at = (id) => document.getElementById(id);
-
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "text") element.textContent = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
 
 function drawn(tag, attributes) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   return element;
-}
-
-// A name that may be broken between its words, not in the middle of one.
-function words(name) {
-  const parts = String(name).split(/(?<=[_./:-])(?=\p{L})/u);
-  return parts.flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
 }
 
 // The words that all labels begin with, up to the last sign between two words.

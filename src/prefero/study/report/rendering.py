@@ -43,7 +43,10 @@ def render(template: str, page: Any) -> str:
     )
     environment.filters["cell"] = cell
     environment.filters["breakable"] = _breakable
-    style, script = (folder.joinpath(f"page.{end}").read_text("utf-8") for end in ("css", "js"))
+    style, *scripts = (
+        folder.joinpath(name).read_text("utf-8") for name in ("page.css", "elements.js", "page.js")
+    )
+    script = "\n".join(scripts)
     # The script stands between its tags with nothing around it: the browser runs what has this sum.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     shown = environment.get_template(template).render(
