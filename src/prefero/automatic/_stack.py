@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import gen_batches
 
 from prefero._docs import documented
+from prefero._pipelines import final_step
 from prefero._sklearn import check_sample_weight
 from prefero._state import (
     Array,
@@ -49,12 +50,8 @@ CONSTANT = "constant order"
 
 def _know_all_labels(members: Any, state: State) -> bool:
     return all(
-        len(getattr(m, "labels_", ())) == state.size("n_labels") for m in map(_last, members)
+        len(getattr(m, "labels_", ())) == state.size("n_labels") for m in map(final_step, members)
     )
-
-
-def _last(model: Any) -> Any:
-    return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
 def _is_each_pair(margins: Any, state: State) -> bool:
