@@ -18,10 +18,11 @@ from prefero.distributed._blockwise import (
     learner_of,
 )
 from prefero.distributed._engine import find_engine
-from prefero.distributed._forest import fit_histogram_forest, fit_partition_forest
+from prefero.distributed._forest import fit_histogram_forest
 from prefero.distributed._levels import TREES_TOGETHER
 from prefero.distributed._linear import fit_loglinear, fit_pairwise
 from prefero.distributed._neighbors import fit_neighbors
+from prefero.distributed._partition_forest import fit_partition_forest
 from prefero.distributed._partitions import Blocks, Partitions
 from prefero.label_ranking import (
     ForestLabelRanker,
@@ -63,7 +64,7 @@ class DistributedLabelRanker(BaseDistributed):
         What to fit; its parameters mean what they mean there.
     forest : {"histograms", "partitions"}, default="histograms"
         Of a forest: trees of all rows, whose histograms are added up level by level; or the
-        cheaper one, whose trees have each seen the rows of one partition alone.
+        cheaper one, whose trees are grown by one partition each and exchanged once.
     %(where)s
     progress : {"auto"} or callable, optional
         How far the fit is: a bar on a terminal, with rows a second and about the time left; or a
