@@ -173,17 +173,44 @@ def test_the_forest_is_as_good_as_one_machines():
     assert ranker.to_local().score(X[600:], Y[600:]) == pytest.approx(local, abs=0.04)
 
 
-def test_a_forest_of_partitions_names_who_has_seen_what():
+def of_partitions(forest, *parts):
+    return DistributedLabelRanker(forest, forest="partitions", client=False).fit(*parts).to_local()
+
+
+def test_a_forest_of_one_partition_is_that_of_one_machine():
+    X, Y = problem(n=100)
+    forest = ForestLabelRanker(4, min_samples_leaf=3, random_state=0)
+    found, local = of_partitions(forest, X, Y), forest.fit(X, Y)
+    same_trees(found, local)
+    assert found.shrinkage_ == local.shrinkage_
+    assert np.allclose(found.predict_pairwise(X), local.predict_pairwise(X), atol=1e-6)
+
+
+def test_trees_of_partitions_see_all_rows_of_theirs_and_share_the_bounds():
     X, Y = problem(n=600)
-    forest = ForestLabelRanker(12, random_state=0)
-    ranker = DistributedLabelRanker(forest, forest="partitions", client=False)
-    found = ranker.fit(cut(X, 200, 200), cut(Y, 200, 200)).to_local()
-    roots = found.trees_["weight"][found.trees_["node_starts"][:-1]]
-    assert (roots == 200).all()
-    new_X, new_Y = problem(n=300, seed=0)
-    assert abs(found.score(new_X, new_Y) - forest.fit(X, Y).score(new_X, new_Y)) < 0.1
+    forest = ForestLabelRanker(12, min_samples_leaf=6, min_samples_split=30, random_state=0)
+    parts = cut(X, 200, 300), cut(Y, 200, 300)
+    found = of_partitions(forest, *parts)
+    trees = found._grown
+    assert [trees.arrays["weight"][root] for root in trees.roots] == 4 * [200] + 4 * [300] + 4 * [
+        100
+    ]
+    tree = np.repeat(np.arange(12), np.diff(trees.arrays["node_starts"]))
+    for first, leaf, split in [(0, 2, 10), (4, 3, 15), (8, 1, 5)]:
+        own = (tree >= first) & (tree < first + 4)
+        assert trees.arrays["weight"][own & trees.is_leaf].min() == leaf
+        assert trees.arrays["weight"][own & ~trees.is_leaf].min() >= split
     with pytest.raises(ValueError, match="less than the 3 partitions"):
-        ranker.set_params(ranker__n_estimators=2).fit(cut(X, 200, 200), cut(Y, 200, 200))
+        of_partitions(ForestLabelRanker(2), *parts)
+
+
+def test_rows_are_held_out_from_the_trees_of_other_partitions():
+    # What one partition says is noise: seen rows would look certain, held out ones do not.
+    random = np.random.default_rng(0)
+    X, Y = random.normal(size=(300, 2)), random.random((300, 3)).argsort().argsort() + 1
+    found = of_partitions(ForestLabelRanker(10, random_state=0), cut(X, 150), cut(Y, 150))
+    assert found.shrinkage_ == np.inf
+    assert np.abs(found.predict_pairwise(X) - 0.5).max() < 0.15
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ _ROOMS = (
     "checks",
     "consensus",
     "datasets",
+    "distributed",
     "exceptions",
     "label_ranking",
     "mallows",

@@ -1,13 +1,85 @@
-"""Predictions for collections, as lazy as they are."""
+"""What is fitted to partitions: who may be, the plain model, and lazy predictions."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from prefero._docs import documented
 from prefero.distributed._engine import need
 
+# Parts of docstrings.
+SHARED_DOCS = {
+    "where": """
+        client : distributed.Client or False, optional
+            The client of a Dask cluster; by default the one that is there. If there is none, or
+            with False, the threads of this machine read one partition after the other.
+        n_jobs : int, optional
+            Threads, without a cluster.
+        folder : path, optional
+            Without a cluster: where what is kept of partitions is written, to be mapped into
+            memory.
+        """,
+    "of_collection": """
+        Parameters
+        ----------
+        X : Dask array or DataFrame, or array-like, of shape (n_rows, n_features)
+            Instances or objects.
+        """,
+}
 
-def by_blocks(
-    model: Any, method: str, X: Any, dtype: Any, width: tuple[int, ...] | None = None
-) -> Any:
+
+def learner_of(estimator: Any, learners: Mapping[type, Callable[..., Any]]) -> Callable[..., Any]:
+    """Return who fits an estimator of this very class to partitions."""
+    kind = type(estimator)
+    if kind not in learners:
+        known = ", ".join(sorted(one.__name__ for one in learners))
+        raise TypeError(
+            f"{kind.__name__} cannot be fitted to partitions: use one of {known}; or fit it to a "
+            "sample."
+        )
+    return learners[kind]
+
+
+@documented(**SHARED_DOCS)
+class BaseDistributed(BaseEstimator):
+    """Base of what fits a plain estimator to the partitions of collections."""
+
+    _fitted: Any
+
+    def to_local(self) -> Any:
+        """Return the fitted estimator: a plain one, without a client inside.
+
+        Returns
+        -------
+        estimator
+            It predicts, is saved and explained as if one machine had fitted it.
+        """
+        check_is_fitted(self)
+        return self._fitted
+
+    def decision_function(self, X: Any) -> Any:
+        """Return scores whose descending order is the predicted order.
+
+        %(of_collection)s
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_rows, n_labels) or (n_rows,)
+            Scores of labels or of objects, larger is better; of a collection as lazy as it is.
+        """
+        check_is_fitted(self)
+        return self._scores(X)
+
+    def _scores(self, X: Any) -> Any:
+        model = self.to_local()
+        width = (len(model.labels_),) if hasattr(model, "labels_") else ()
+        return by_blocks(model, "decision_function", X, np.float64, width)
+
+
+def by_blocks(model: Any, method: str, X: Any, dtype: Any, width: tuple[int, ...]) -> Any:
     """Apply a method of a fitted model to each block of rows.
 
     Parameters
@@ -20,8 +92,8 @@ def by_blocks(
         Instances.
     dtype : dtype
         Of what the method returns.
-    width : tuple of int, optional
-        The shape of what it returns for one row; a number a label by default.
+    width : tuple of int
+        The shape of what it returns for one row.
 
     Returns
     -------
@@ -32,7 +104,6 @@ def by_blocks(
         return getattr(model, method)(X)
     array, delayed = need("dask.array"), need("dask").delayed
     sent = delayed(model, pure=True)
-    shape = (len(model.labels_),) if width is None else width
     if hasattr(X, "chunks"):
         X = X.rechunk({1: -1})
         sizes, blocks = X.chunks[0], X.to_delayed().ravel()
@@ -40,7 +111,7 @@ def by_blocks(
         blocks = X.to_delayed()
         sizes = (float("nan"),) * len(blocks)
     parts = [
-        array.from_delayed(delayed(_block)(block, sent, method), (size, *shape), dtype=dtype)
+        array.from_delayed(delayed(_block)(block, sent, method), (size, *width), dtype=dtype)
         for block, size in zip(blocks, sizes, strict=True)
     ]
     return array.concatenate(parts)

@@ -1,19 +1,14 @@
-"""Forests of rows in partitions: trees of all rows, or trees of one partition each."""
+"""Forests of rows in partitions: trees of all rows, from histograms that are added up."""
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
 
-from prefero import _core
-from prefero._trees import MAX_ROWS_FOR_QUANTILES, Arrays, Trees, find_bins
-from prefero._typing import Indices
-from prefero.base import twin_of
+from prefero._trees import MAX_ROWS_FOR_QUANTILES, Trees, find_bins
 from prefero.distributed._binned import CRITERIA, LaneSpec, bin_rows
 from prefero.distributed._levels import GrowOptions, grow_forest
-from prefero.distributed._partitions import Partitions, Place, Rows
+from prefero.distributed._partitions import Partitions, Rows
 from prefero.label_ranking import ForestLabelRanker
 
 # Parameters that only the growing of one machine knows, and the value that leaves them out.
@@ -29,63 +24,25 @@ _LOCAL_ONLY = {
 
 def fit_histogram_forest(ranker: ForestLabelRanker, partitions: Partitions) -> None:
     """Fit the trees that one machine would grow level by level from the same bins and seeds."""
-    _refuse_local_only(ranker)
+    refuse_local_only(ranker)
     criterion = "spearman" if ranker.criterion == "auto" else ranker.criterion
     if criterion not in CRITERIA:
         raise ValueError(
             f"criterion={criterion!r} cannot be added up over partitions: use 'spearman', which "
             "'auto' means here, or 'kendall'; or forests of partitions, forest='partitions'."
         )
-    _learn_bins(ranker, partitions)
+    learn_bins(ranker, partitions)
     spec = LaneSpec.of(partitions, ranker._feature_bins, criterion)
     parts = partitions.read(bin_rows, shared=spec)
     numbers, sample = partitions.sample()
     ranker.seeds_ = ranker._draw_seeds(ranker.n_estimators)
     options = _options(ranker, partitions)
     grown, drawn = grow_forest(partitions.engine, parts, ranker.seeds_, spec, options, numbers)
-    _finish(ranker, partitions, grown, sample, drawn)
+    finish_forest(ranker, partitions, grown, sample, drawn)
 
 
-def fit_partition_forest(ranker: ForestLabelRanker, partitions: Partitions) -> None:
-    """Fit a forest whose trees have each seen the rows of one partition alone."""
-    _refuse_local_only(ranker, but={"splitter", "max_leaf_nodes", "mdlpc"})
-    n_parts = len(partitions.places)
-    if ranker.n_estimators < n_parts:
-        raise ValueError(
-            f"n_estimators={ranker.n_estimators} is less than the {n_parts} partitions: some "
-            "would have no tree. Ask for more trees, or make fewer partitions."
-        )
-    _learn_bins(ranker, partitions)
-    ranker.seeds_ = ranker._draw_seeds(ranker.n_estimators)
-    numbers, sample = partitions.sample()
-    ties = any(summary.ties for summary in partitions.summaries)
-    shared = ranker, ties, np.array_split(ranker.seeds_, n_parts), numbers
-    found = partitions.engine.gather(partitions.read(_grow_own, shared=shared))
-    arrays, drawn = zip(*found, strict=True)
-    grown = Trees.joined(arrays, ranker.n_features_in_, partitions.n_labels)
-    _finish(ranker, partitions, grown, sample, _seen_by_own_trees(drawn))
-
-
-def _grow_own(
-    rows: Rows, place: Place, shared: tuple[Any, bool, list[Any], Indices]
-) -> tuple[Arrays, NDArray[np.uint16]]:
-    """Grow the trees of a partition; say how often each has drawn the watched rows in it."""
-    ranker, ties, seeds, numbers = shared
-    own, twin = seeds[place.number], twin_of(ranker, anew=False)
-    if twin.criterion == "auto":  # for all partitions alike
-        twin.criterion = "spearman" if ties else "kendall"
-    bins = twin._feature_bins.apply(rows.X)
-    grown = twin._grow(bins, rows.ranks, rows.weight, own, bootstrap=True)
-    drawn = [_core.bootstrap_counts(int(seed), 0, place.size, place.size) for seed in own]
-    return grown.arrays, np.stack(drawn)[:, place.inside(numbers)]
-
-
-def _seen_by_own_trees(drawn: Sequence[NDArray[np.uint16]]) -> NDArray[np.uint16]:
-    """Trees x rows, from those of each partition: no tree has seen rows of another one."""
-    return np.asarray(block_diag(*drawn), dtype=np.uint16)
-
-
-def _refuse_local_only(ranker: ForestLabelRanker, but: Collection[str] = ()) -> None:
+def refuse_local_only(ranker: ForestLabelRanker, but: Collection[str] = ()) -> None:
+    """Refuse parameters that only the growing of one machine knows."""
     for name, value in _LOCAL_ONLY.items():
         if name not in but and getattr(ranker, name) != value:
             raise ValueError(
@@ -96,7 +53,7 @@ def _refuse_local_only(ranker: ForestLabelRanker, but: Collection[str] = ()) -> 
         raise ValueError(f"leaf={ranker.leaf!r} needs scores, which partitions do not hold.")
 
 
-def _learn_bins(ranker: ForestLabelRanker, partitions: Partitions) -> None:
+def learn_bins(ranker: ForestLabelRanker, partitions: Partitions) -> None:
     """Find the bins of all rows, from those that one machine would look at."""
     step = -(-partitions.n_rows // MAX_ROWS_FOR_QUANTILES)
     X = partitions.rows_at(np.arange(0, partitions.n_rows, step)).X
@@ -109,7 +66,7 @@ def _options(ranker: ForestLabelRanker, partitions: Partitions) -> GrowOptions:
     return GrowOptions(**{name: wanted[name] for name in GrowOptions._fields})
 
 
-def _finish(
+def finish_forest(
     ranker: ForestLabelRanker,
     partitions: Partitions,
     grown: Trees,

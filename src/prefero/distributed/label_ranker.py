@@ -4,18 +4,25 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from prefero._docs import documented
 from prefero._progress import Progress, row_progress
 from prefero._sklearn import StrOptions
 from prefero.base import fitting, twin_of
-from prefero.distributed._blockwise import by_blocks
+from prefero.distributed._blockwise import (
+    SHARED_DOCS,
+    BaseDistributed,
+    by_blocks,
+    learner_of,
+)
 from prefero.distributed._engine import find_engine
-from prefero.distributed._forest import fit_histogram_forest, fit_partition_forest
+from prefero.distributed._forest import fit_histogram_forest
 from prefero.distributed._levels import TREES_TOGETHER
 from prefero.distributed._linear import fit_loglinear, fit_pairwise
 from prefero.distributed._neighbors import fit_neighbors
+from prefero.distributed._partition_forest import fit_partition_forest
 from prefero.distributed._partitions import Blocks, Partitions
 from prefero.label_ranking import (
     ForestLabelRanker,
@@ -44,7 +51,8 @@ def _expected_passes(ranker: Any) -> int:
     return 5 + (0 if isinstance(ranker, NeighborsLabelRanker) else _USUAL_STEPS)
 
 
-class DistributedLabelRanker(BaseEstimator):
+@documented(**SHARED_DOCS)
+class DistributedLabelRanker(BaseDistributed):
     """Fit a label ranker to rows that lie in the partitions of Dask collections.
 
     Partitions add up what the ranker needs of their rows; rows stay where they are. The result is
@@ -56,14 +64,8 @@ class DistributedLabelRanker(BaseEstimator):
         What to fit; its parameters mean what they mean there.
     forest : {"histograms", "partitions"}, default="histograms"
         Of a forest: trees of all rows, whose histograms are added up level by level; or the
-        cheaper one, whose trees have each seen the rows of one partition alone.
-    client : distributed.Client or False, optional
-        The client of a Dask cluster; by default the one that is there. If there is none, or with
-        False, the threads of this machine read one partition after the other.
-    n_jobs : int, optional
-        Threads, without a cluster.
-    folder : path, optional
-        Without a cluster: where what is kept of partitions is written, to be mapped into memory.
+        cheaper one, whose trees are grown by one partition each and exchanged once.
+    %(where)s
     progress : {"auto"} or callable, optional
         How far the fit is: a bar on a terminal, with rows a second and about the time left; or a
         function of the rows passed and those expected in all.
@@ -167,54 +169,25 @@ class DistributedLabelRanker(BaseEstimator):
         self.ranker_, self.cases_ = ranker, cases
         return self
 
-    def _learner(self) -> Any:
-        kind = type(self.ranker)
-        if kind is ForestLabelRanker and self.forest == "partitions":
-            return fit_partition_forest
-        if kind not in _LEARNERS:
-            known = ", ".join(sorted(one.__name__ for one in _LEARNERS))
-            raise TypeError(
-                f"{kind.__name__} cannot be fitted to partitions: use one of {known}; or fit it "
-                "to a sample."
-            )
-        return _LEARNERS[kind]
+    def _learner(self) -> Callable[..., Any]:
+        learners = _LEARNERS
+        if self.forest == "partitions":
+            learners = {**learners, ForestLabelRanker: fit_partition_forest}
+        return learner_of(self.ranker, learners)
 
-    def to_local(self) -> Any:
-        """Return the fitted ranker: a plain one, without a client inside.
-
-        Returns
-        -------
-        label ranker
-            It predicts, is saved and explained as if one machine had fitted it.
-        """
-        check_is_fitted(self)
+    @property
+    def _fitted(self) -> Any:
         return self.ranker_ if self.cases_ is None else self.cases_.gathered(self.ranker_)
 
-    def decision_function(self, X: Any) -> Any:
-        """Return scores whose descending order is the predicted order.
-
-        Parameters
-        ----------
-        X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
-            Instances.
-
-        Returns
-        -------
-        Dask array or ndarray of shape (n_samples, n_labels)
-            Scores, larger is better; of a collection as lazy as it is.
-        """
-        check_is_fitted(self)
+    def _scores(self, X: Any) -> Any:
         if self.cases_ is not None:
             return self.cases_.decision_function(self.ranker_, X)
-        return by_blocks(self.ranker_, "decision_function", X, np.float64)
+        return super()._scores(X)
 
     def predict(self, X: Any) -> Any:
         """Predict the rank of every label, block by block.
 
-        Parameters
-        ----------
-        X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
-            Instances.
+        %(of_collection)s
 
         Returns
         -------
@@ -223,7 +196,7 @@ class DistributedLabelRanker(BaseEstimator):
         """
         check_is_fitted(self)
         if self.cases_ is None:
-            return by_blocks(self.ranker_, "predict", X, np.int64)
+            return by_blocks(self.ranker_, "predict", X, np.int64, (len(self.ranker_.labels_),))
         scores = self.decision_function(X)
         if hasattr(scores, "__dask_graph__"):
             return scores.map_blocks(strict_ranks, dtype=np.int64)

@@ -4,11 +4,16 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone
 
+from prefero._docs import documented
 from prefero.base import fitting, twin_of
-from prefero.distributed._blockwise import by_blocks
+from prefero.distributed._blockwise import (
+    SHARED_DOCS,
+    BaseDistributed,
+    by_blocks,
+    learner_of,
+)
 from prefero.distributed._engine import find_engine
 from prefero.distributed._orderers import fit_expected_rank, fit_rank_svm, fit_reducer
 from prefero.distributed._orders import OrderPartitions
@@ -22,20 +27,15 @@ _LEARNERS: dict[type, Callable[..., None]] = {
 }
 
 
-class DistributedOrderer(BaseEstimator):
+@documented(**SHARED_DOCS)
+class DistributedOrderer(BaseDistributed):
     """Fit an orderer or reducer to sample orders that lie in the partitions of Dask collections.
 
     Parameters
     ----------
     orderer : ExpectedRankOrderer, RankSVMOrderer or RankCorrelationReducer
         What to fit; its parameters mean what they mean there.
-    client : distributed.Client or False, optional
-        The client of a Dask cluster; by default the one that is there. If there is none, or with
-        False, the threads of this machine read one partition after the other.
-    n_jobs : int, optional
-        Threads, without a cluster.
-    folder : path, optional
-        Without a cluster: where what is kept of partitions is written, to be mapped into memory.
+    %(where)s
 
     Attributes
     ----------
@@ -82,13 +82,7 @@ class DistributedOrderer(BaseEstimator):
         self
             The fitted orderer.
         """
-        kind = type(self.orderer)
-        if kind not in _LEARNERS:
-            known = ", ".join(one.__name__ for one in _LEARNERS)
-            raise TypeError(
-                f"{kind.__name__} cannot be fitted to partitions: use one of {known}; or fit it "
-                "to a sample."
-            )
+        learner = learner_of(self.orderer, _LEARNERS)
         blocks = Blocks(X=X, y=y, groups=groups)
         engine = find_engine(self.client, self.n_jobs, self.folder)
         try:
@@ -97,45 +91,20 @@ class DistributedOrderer(BaseEstimator):
             with fitting(orderer) as twin:
                 partitions = OrderPartitions(engine, blocks, twin_of(twin))
                 partitions.name_features(twin)
-                _LEARNERS[kind](twin, partitions)
+                learner(twin, partitions)
         finally:
             engine.close()
         self.orderer_ = orderer
         return self
 
-    def to_local(self) -> Any:
-        """Return the fitted orderer or reducer: a plain one, without a client inside.
-
-        Returns
-        -------
-        orderer or reducer
-            As if one machine had fitted it.
-        """
-        check_is_fitted(self)
+    @property
+    def _fitted(self) -> Any:
         return self.orderer_
-
-    def decision_function(self, X: Any) -> Any:
-        """Return scores whose descending order is the predicted order of any set of objects.
-
-        Parameters
-        ----------
-        X : Dask array or DataFrame, or array-like, of shape (n_objects, n_features)
-            Objects.
-
-        Returns
-        -------
-        Dask array or ndarray of shape (n_objects,)
-            Scores, larger is better; of a collection as lazy as it is.
-        """
-        return by_blocks(self.to_local(), "decision_function", X, np.float64, ())
 
     def transform(self, X: Any) -> Any:
         """Project objects on the components of a reducer.
 
-        Parameters
-        ----------
-        X : Dask array or DataFrame, or array-like, of shape (n_objects, n_features)
-            Objects.
+        %(of_collection)s
 
         Returns
         -------
