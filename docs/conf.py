@@ -17,6 +17,7 @@ copyright = f"2026, {author}"
 version = release = installed("prefero")
 
 extensions = [
+    "_math",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -44,6 +45,7 @@ html_static_path = ["_static"]
 html_css_files = ["prefero.css"]
 html_js_files = ["prefero.js"]
 html_show_sourcelink = False
+html_math_renderer = "mathml"
 html_theme_options: dict[str, Any] = {
     "show_nav_level": 1,
     "navbar_persistent": ["search-button"],
