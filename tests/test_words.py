@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_matrix
 
-from prefero import ForestLabelRanker, TreeLabelRanker, load, save
+from prefero import ForestLabelRanker, LogLinearLabelRanker, TreeLabelRanker, load, save
 
 COLORS = ["red", "green", "blue", "red", "green", "blue"] * 5
 RANKERS = [TreeLabelRanker(random_state=0), ForestLabelRanker(5, random_state=0)]
@@ -66,9 +66,15 @@ def test_numbers_written_as_texts_stay_numbers():
     assert_array_equal(model.predict(X), model.predict(X.astype(float)))
 
 
-def test_words_are_no_features_where_none_may_be():
-    with pytest.raises(ValueError, match="could not convert string to float"):
-        TreeLabelRanker(categorical_features=None).fit(frame(), ranks())
+@pytest.mark.parametrize(
+    "ranker", [TreeLabelRanker(categorical_features=None), LogLinearLabelRanker()]
+)
+def test_words_are_no_features_where_none_may_be(ranker):
+    name = type(ranker).__name__
+    with pytest.raises(ValueError, match=f"word 'red' in column 'color', row 0, and {name} takes"):
+        ranker.fit(frame(), ranks())
+    with pytest.raises(ValueError, match="word 'b' in column 1, row 1"):
+        ranker.fit(np.array([["1", "2"], ["3", "b"]], dtype=object), [[1, 2], [2, 1]])
 
 
 def test_too_many_words_are_refused_by_name():

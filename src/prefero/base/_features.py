@@ -31,14 +31,18 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
         The features as float64.
     """
     input_tags = estimator.__sklearn_tags__().input_tags
-    checked = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=np.float64,
-        accept_sparse="csr" if input_tags.sparse else False,
-        ensure_all_finite="allow-nan",
-    )
+    try:
+        checked = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            accept_sparse="csr" if input_tags.sparse else False,
+            ensure_all_finite="allow-nan",
+        )
+    except ValueError as error:
+        _refuse_words(estimator, X, error)
+        raise
     if not input_tags.allow_nan:
         _refuse_unusable(estimator, checked)
     return checked
@@ -72,6 +76,30 @@ def feature_ranges(X: Any, earlier: Values | None = None) -> Values:
     if earlier is not None:
         ends = [np.fmin(ends[0], earlier[:, 0]), np.fmax(ends[1], earlier[:, 1])]
     return np.column_stack(ends).astype(np.float64)
+
+
+def _refuse_words(estimator: Any, X: Any, cause: ValueError) -> None:
+    """Raise with the place of the first word, if that is what could not be validated."""
+    values = None if issparse(X) else np.asarray(X, dtype=object)
+    if values is None or values.ndim != 2:
+        return
+    for column, row in np.ndindex(values.shape[::-1]):
+        if isinstance(word := values[row, column], str) and not _is_number(word):
+            name = getattr(X, "columns", range(values.shape[1]))[column]
+            raise ValueError(
+                f"X holds the word {word!r} in column {name!r}, row {row}, and "
+                f"{type(estimator).__name__} takes numbers alone here: encode words, for instance "
+                "with sklearn.preprocessing.OneHotEncoder, or use what takes categories: trees, "
+                "by their categorical_features, or an automatic ranker."
+            ) from cause
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _refuse_unusable(estimator: Any, X: Any) -> None:
