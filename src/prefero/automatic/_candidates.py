@@ -16,6 +16,7 @@ from prefero._pipelines import final_step
 from prefero._typing import Mask
 from prefero.label_ranking import (
     BoostingLabelRanker,
+    ConstraintLabelRanker,
     ForestLabelRanker,
     LogLinearLabelRanker,
     NeighborsLabelRanker,
@@ -28,6 +29,8 @@ _TOL = 1e-2
 _DIMENSIONS, _LANDMARKS = 100, 300
 # Rows that a case base or a kernel can hold.
 _MOST_CASES, _MOST_KERNEL_ROWS = 50_000, 100_000
+# Rows that perceptrons can pass a thousand times; more add little to a linear model.
+_MOST_PASSES = 10_000
 _MOST_PAIRS = 500
 
 
@@ -83,6 +86,7 @@ def candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
             )
         ],
         [] if effort == "quick" else _pairwise(shape, effort),
+        [] if effort == "quick" else _constraints(shape, seed),
     ]
     return [one for turn in zip_longest(*found) for one in turn if one is not None]
 
@@ -127,6 +131,15 @@ def _pairwise(shape: Shape, effort: str) -> list[Candidate]:
         model = behind_numbers(shape, PairwiseLabelRanker(C=C, calibrate=False), dense=False)
         found.append(Candidate(f"pairwise {C:g}", "pairwise", model))
     return found
+
+
+def _constraints(shape: Shape, seed: int) -> list[Candidate]:
+    ranker = ConstraintLabelRanker(calibrate=False, random_state=seed)
+    return [
+        Candidate(
+            "constraint", "constraint", behind_numbers(shape, ranker, dense=False), _MOST_PASSES
+        )
+    ]
 
 
 _FORESTS: dict[str, dict[str, dict[str, Any]]] = {
