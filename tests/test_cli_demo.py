@@ -4,10 +4,27 @@ import json
 import shlex
 import shutil
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from cli_program import prefero_inside as prefero
+from prefero.cli import demo
+
+
+@pytest.fixture(scope="module", autouse=True)
+def once():
+    """Every ranker is cross-validated once, for the story and for its figures."""
+    known, run = {}, demo._run
+
+    def remember(name, data, choice):
+        key = name, choice.name
+        if key not in known:
+            known[key] = run(name, data, choice)
+        return known[key]
+
+    with mock.patch.object(demo, "_run", remember):
+        yield
 
 
 @pytest.fixture(scope="module")
