@@ -26,7 +26,7 @@ def prefero(*arguments, stdin=None, **environment):
     )
 
 
-def prefero_inside(*arguments, stdin=""):
+def prefero_inside(*arguments, stdin="", **environment):
     """Do the same inside this process, without the second that a new one takes to import."""
     from prefero.cli.main import main
 
@@ -36,7 +36,7 @@ def prefero_inside(*arguments, stdin=""):
     with (
         mock.patch.object(sys, "argv", command),
         mock.patch.object(sys, "stdin", given),
-        mock.patch.dict(os.environ, PLAIN),
+        mock.patch.dict(os.environ, {**PLAIN, **environment}),
         redirect_stdout(out),
         redirect_stderr(err),
         warnings.catch_warnings(),

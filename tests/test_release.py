@@ -2,11 +2,15 @@
 
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+import prefero
 from prefero._deprecation import deprecated
+from prefero._docs import SITE
+from prefero.base import BaseLabelRanker
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -68,3 +72,22 @@ def test_what_goes_says_what_to_use_where_it_is_called():
         assert old(2) == 4
     assert told[0].filename == __file__
     assert old.__doc__ == "Double."
+
+
+def test_the_drawing_of_an_estimator_links_to_its_page_on_the_site():
+    assert PROJECT["urls"]["Documentation"] == SITE
+    drawn = [getattr(prefero, name) for name in prefero._PUBLIC]
+    drawn = [cls for cls in drawn if hasattr(cls, "_repr_html_") and hasattr(cls, "_fitted_state")]
+    assert len(drawn) > 25
+    for cls in drawn:
+        # Written by docs/_reference.py from the public names of each room.
+        address, name = cls._get_doc_link(cls.__new__(cls)).rsplit("/", 1)
+        room, public = name.removesuffix(".html").removeprefix("prefero.").rsplit(".", 1)
+        assert address == f"{SITE}/reference/names"
+        assert getattr(import_module(f"prefero.{room}"), public) is cls
+        assert public in import_module(f"prefero.{room}").__all__
+    assert f'href="{SITE}/reference/names/' in prefero.ForestLabelRanker()._repr_html_()
+
+
+def test_an_estimator_of_another_package_has_no_page_here():
+    assert type("Own", (BaseLabelRanker,), {"__module__": "mine"})()._get_doc_link() == ""

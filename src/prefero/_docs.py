@@ -6,6 +6,9 @@ from textwrap import dedent, indent
 from types import FunctionType
 from typing import Any, TypeVar
 
+# Where the site is published, as pyproject.toml says too.
+SITE = "https://prefero.github.io/prefero"
+
 T = TypeVar("T", bound=Callable[..., Any])
 
 _PLACE = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)

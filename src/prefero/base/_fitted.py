@@ -1,9 +1,11 @@
 """What every estimator holds when it is fitted, and what of it is copied and pickled."""
 
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
+from prefero._docs import SITE
 from prefero._state import Array, Count, FittedState, Names, State, made_on_use
 from prefero._typing import Values
 from prefero.base._features import feature_ranges
@@ -37,6 +39,15 @@ class FittedMixin:
         made = made_on_use(type(self))
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name not in made}
+
+    def _get_doc_link(self) -> str:
+        """Return the page of the class on the site, to which scikit-learn's drawing links."""
+        package, room = [*type(self).__module__.split("."), ""][:2]
+        if package != "prefero":
+            return ""
+        if room.startswith("_"):  # a class that two rooms share, shown in the upper one
+            room = import_module(package)._PUBLIC[type(self).__name__]
+        return f"{SITE}/reference/names/{package}.{room}.{type(self).__name__}.html"
 
     def _note_ranges(self, X: Any, reset: bool) -> None:
         """Take over the ranges of features, together with those of earlier rows unless reset."""

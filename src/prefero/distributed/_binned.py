@@ -106,8 +106,13 @@ class BinnedRows(NamedTuple):
 def bin_rows(rows: Rows, place: Place, spec: LaneSpec) -> BinnedRows:
     """Turn the rows of a partition into bins and lanes; the features themselves are forgotten."""
     lanes = _lanes(rows.ranks, rows.weight, spec)
+    return BinnedRows(spec.bins.apply(rows.X), shortest(lanes), place)
+
+
+def shortest(lanes: Values) -> NDArray[Any]:
+    """Return the lanes in single precision if that loses nothing."""
     short = lanes.astype(np.float32)
-    return BinnedRows(spec.bins.apply(rows.X), short if (short == lanes).all() else lanes, place)
+    return short if (short == lanes).all() else lanes
 
 
 def _lanes(ranks: Values, weight: Values, spec: LaneSpec) -> Values:
@@ -118,19 +123,19 @@ def _lanes(ranks: Values, weight: Values, spec: LaneSpec) -> Values:
         vector = pair_signs(ranks).astype(np.float64)
     lanes = np.zeros((len(ranks), max(spec.width, spec.votes.stop, spec.evidence.stop)))
     share = weight[:, None]
-    lanes[:, WEIGHT] = _rounded(weight, spec.most, 1)
+    lanes[:, WEIGHT] = rounded(weight, spec.most, 1)
     lanes[:, EXAMPLES] = weight if spec.whole_weights else 1
-    lanes[:, LENGTH] = _rounded(weight * (vector**2).sum(axis=1), spec.most, c**3)
-    lanes[:, VECTOR : spec.width] = _rounded(share * vector, spec.most, c + 1)
+    lanes[:, LENGTH] = rounded(weight * (vector**2).sum(axis=1), spec.most, c**3)
+    lanes[:, VECTOR : spec.width] = rounded(share * vector, spec.most, c + 1)
     if spec.votes.start == spec.width or not spec.complete:
         votes, evidence = (part * max(c - 1, 1) for part in row_votes(ranks))
-        lanes[:, spec.votes] = _rounded(share * votes, spec.most, c)
+        lanes[:, spec.votes] = rounded(share * votes, spec.most, c)
         if not spec.complete:
-            lanes[:, spec.evidence] = _rounded(share * evidence, spec.most, c)
+            lanes[:, spec.evidence] = rounded(share * evidence, spec.most, c)
     return lanes
 
 
-def _rounded(values: Values, most: float, largest: float) -> Values:
+def rounded(values: Values, most: float, largest: float) -> Values:
     """Round numbers of at most this size, so that they add up exactly over all rows."""
     grid = np.exp2(np.floor(52 - np.log2(most * largest)))
     return np.rint(values * grid) / grid
@@ -169,7 +174,13 @@ def level_histograms(
     requests, width = asked
     return [
         _core.level_histograms(
-            *(rows.bins, rows.lanes, width, drawn[request.tree], _leaves(rows, request.trees)),
+            *(
+                rows.bins,
+                rows.lanes,
+                width,
+                drawn[request.tree],
+                leaves_of(rows.bins, request.trees),
+            ),
             *(request.places, request.features),
         )
         for request in requests
@@ -179,13 +190,14 @@ def level_histograms(
 def leaf_sums(rows: BinnedRows, drawn: NDArray[np.uint16], trees: list[Trees]) -> list[Values]:
     """Add up the lanes of the rows of one partition by the leaves of each tree."""
     return [
-        _core.leaf_sums(rows.bins, rows.lanes, own, _leaves(rows, tree), len(tree.leaves))
+        _core.leaf_sums(rows.bins, rows.lanes, own, leaves_of(rows.bins, tree), len(tree.leaves))
         for own, tree in zip(drawn, trees, strict=True)
     ]
 
 
-def _leaves(rows: BinnedRows, tree: Trees) -> NDArray[np.int32]:
-    return np.ascontiguousarray(tree.walker.apply(rows.bins)[:, 0])
+def leaves_of(bins: NDArray[np.uint8], tree: Trees) -> NDArray[np.int32]:
+    """Return the leaf of one tree that each row reaches."""
+    return np.ascontiguousarray(tree.walker.apply(bins)[:, 0])
 
 
 def drawn_at(rows: BinnedRows, drawn: NDArray[np.uint16], numbers: Indices) -> NDArray[np.uint16]:

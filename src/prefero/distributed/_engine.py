@@ -51,9 +51,16 @@ class Engine(Protocol):
     passed: Callable[[], None]
 
     def each(
-        self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None
+        self,
+        function: Callable[..., Any],
+        *columns: Sequence[Any],
+        shared: Any = None,
+        brief: bool = False,
     ) -> list[Any]:
-        """Call ``function(*entries, shared)`` for each partition; return handles."""
+        """Call ``function(*entries, shared)`` for each partition; return handles.
+
+        What is brief is soon replaced, and not worth a file.
+        """
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Return the results behind handles."""
@@ -84,11 +91,15 @@ class LocalEngine:
         self.passed: Callable[[], None] = lambda: None
 
     def each(
-        self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None
+        self,
+        function: Callable[..., Any],
+        *columns: Sequence[Any],
+        shared: Any = None,
+        brief: bool = False,
     ) -> list[Any]:
         """Start all calls; arrays they return are kept, in files if there is a folder."""
         return [
-            self._pool.submit(self._kept, function, entries, shared)
+            self._pool.submit(self._kept, function, entries, shared, brief)
             for entries in zip(*columns, strict=True)
         ]
 
@@ -113,10 +124,12 @@ class LocalEngine:
         self.passed()
         return value if total is None else add(total, value, reuse=True)
 
-    def _kept(self, function: Callable[..., Any], entries: tuple[Any, ...], shared: Any) -> Any:
+    def _kept(
+        self, function: Callable[..., Any], entries: tuple[Any, ...], shared: Any, brief: bool
+    ) -> Any:
         result = self._call(function, entries, shared)
         self.passed()
-        return result if self._folder is None else self._in_files(result)
+        return result if brief or self._folder is None else self._in_files(result)
 
     @staticmethod
     def _call(function: Callable[..., Any], entries: tuple[Any, ...], shared: Any) -> Any:
@@ -178,7 +191,11 @@ class DaskEngine:
         self.passed: Callable[[], None] = lambda: None
 
     def each(
-        self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None
+        self,
+        function: Callable[..., Any],
+        *columns: Sequence[Any],
+        shared: Any = None,
+        brief: bool = False,
     ) -> list[Any]:
         """Start all calls; what they return stays on the workers."""
         delayed = need("dask").delayed

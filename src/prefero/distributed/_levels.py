@@ -25,6 +25,7 @@ from prefero.distributed._binned import (
     leaf_sums,
     level_histograms,
 )
+from prefero.distributed._chance import STEP, mixed
 from prefero.distributed._engine import Engine
 
 # Histograms that are added up at a time, and trees whose samples are held at a time.
@@ -32,7 +33,6 @@ MOST_BYTES = 2**27
 TREES_TOGETHER = 16
 _BINS = 256
 _NO_FEATURE = 65535
-_STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 class GrowOptions(NamedTuple):
@@ -44,13 +44,6 @@ class GrowOptions(NamedTuple):
     min_leaf: int
     min_decrease: float
     gamma: float
-
-
-def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Numbers that look drawn at random (SplitMix64)."""
-    z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 class _Level(NamedTuple):
@@ -91,7 +84,7 @@ class GrowingTree:
         self.nodes["flags"] = LEAF
         self.weight, self.decrease = totals[:, WEIGHT], np.zeros(1, dtype=np.float32)
         self.depth = 0
-        key = _mixed(np.array([~np.uint64(seed)]))
+        key = mixed(np.array([~np.uint64(seed)]))
         self._open(np.zeros(1, dtype=np.int64), key, totals)
 
     def _open(self, ids: NDArray[np.int64], keys: NDArray[np.uint64], totals: Values) -> None:
@@ -101,7 +94,7 @@ class GrowingTree:
         every = np.arange(self.n_features, dtype=np.uint16)
         features = np.tile(every, (n, 1))
         if self.options.max_features < self.n_features:
-            drawn = _mixed(keys[:, None] + _STEP * (every.astype(np.uint64) + np.uint64(1)))
+            drawn = mixed(keys[:, None] + STEP * (every.astype(np.uint64) + np.uint64(1)))
             features = np.argsort(drawn, axis=1, kind="stable").astype(np.uint16)
         none = np.zeros(n, dtype=np.int64)
         self.level = _Level(
@@ -211,8 +204,8 @@ class GrowingTree:
         self.nodes = np.concatenate([self.nodes, new])
         self.weight = np.concatenate([self.weight, totals[:, WEIGHT]])
         self.decrease = np.concatenate([self.decrease, np.zeros(len(new), dtype=np.float32)])
-        ways = np.array([1, 2], dtype=np.uint64) * _STEP
-        keys = _mixed(level.keys[chosen][:, None] + ways).ravel()
+        ways = np.array([1, 2], dtype=np.uint64) * STEP
+        keys = mixed(level.keys[chosen][:, None] + ways).ravel()
         self.depth += 1
         self._open(np.stack([children, children + 1], axis=1).ravel(), keys, totals)
 
@@ -234,21 +227,33 @@ class GrowingTree:
         return self._trees(scores.astype(np.float32), evidence.astype(np.float32).ravel())
 
     def _trees(self, scores: NDArray[np.float32], evidence: NDArray[np.float32]) -> Trees:
-        nodes, leaf = self.nodes.copy(), (self.nodes["flags"] & LEAF) > 0
-        nodes["child"][leaf] = np.arange(len(scores))
-        arrays: dict[str, Any] = {
-            "node_starts": np.array([0, len(nodes)]),
-            "value_starts": np.array([0, len(scores)]),
-            "set_starts": np.zeros(2, dtype=np.int64),
-            "nodes": nodes.view(np.int64),
-            "weight": self.weight,
-            "decrease": self.decrease,
-            "sets": np.empty(0, dtype=np.int32),
-            "categories": np.empty(0, dtype=np.uint64),
-            "scores": scores.ravel(),
-            "evidence": evidence,
-        }
-        return Trees(arrays, self.n_features, scores.shape[1])
+        return tree_of(self.nodes, self.weight, self.decrease, scores, self.n_features, evidence)
+
+
+def tree_of(
+    nodes: NDArray[Any],
+    weight: Values,
+    decrease: NDArray[np.float32],
+    scores: NDArray[np.float32],
+    n_features: int,
+    evidence: NDArray[np.float32] | None = None,
+) -> Trees:
+    """Return one tree; its leaves, in the order of its nodes, have these scores."""
+    nodes, leaf = nodes.copy(), (nodes["flags"] & LEAF) > 0
+    nodes["child"][leaf] = np.arange(len(scores))
+    arrays: dict[str, Any] = {
+        "node_starts": np.array([0, len(nodes)]),
+        "value_starts": np.array([0, len(scores)]),
+        "set_starts": np.zeros(2, dtype=np.int64),
+        "nodes": nodes.view(np.int64),
+        "weight": weight,
+        "decrease": decrease,
+        "sets": np.empty(0, dtype=np.int32),
+        "categories": np.empty(0, dtype=np.uint64),
+        "scores": scores.ravel(),
+        "evidence": np.empty(0, dtype=np.float32) if evidence is None else evidence,
+    }
+    return Trees(arrays, n_features, scores.shape[1])
 
 
 def grow_forest(

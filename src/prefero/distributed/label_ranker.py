@@ -17,6 +17,7 @@ from prefero.distributed._blockwise import (
     by_blocks,
     learner_of,
 )
+from prefero.distributed._boosting import fit_boosting
 from prefero.distributed._engine import find_engine
 from prefero.distributed._forest import fit_histogram_forest
 from prefero.distributed._levels import TREES_TOGETHER
@@ -25,6 +26,7 @@ from prefero.distributed._neighbors import fit_neighbors
 from prefero.distributed._partition_forest import fit_partition_forest
 from prefero.distributed._partitions import Blocks, Partitions
 from prefero.label_ranking import (
+    BoostingLabelRanker,
     ForestLabelRanker,
     LogLinearLabelRanker,
     NeighborsLabelRanker,
@@ -36,6 +38,7 @@ from prefero.rankings import strict_ranks
 _USUAL_DEPTH, _USUAL_STEPS = 20, 40
 
 _LEARNERS: dict[type, Callable[..., Any]] = {
+    BoostingLabelRanker: fit_boosting,
     ForestLabelRanker: fit_histogram_forest,
     LogLinearLabelRanker: fit_loglinear,
     NeighborsLabelRanker: fit_neighbors,
@@ -48,6 +51,8 @@ def _expected_passes(ranker: Any) -> int:
     if isinstance(ranker, ForestLabelRanker):
         depth = _USUAL_DEPTH if ranker.max_depth is None else ranker.max_depth
         return 5 + -(-ranker.n_estimators // TREES_TOGETHER) * (depth + 2)
+    if isinstance(ranker, BoostingLabelRanker):
+        return 5 + ranker.n_estimators * (ranker.max_leaf_nodes or _USUAL_DEPTH)
     return 5 + (0 if isinstance(ranker, NeighborsLabelRanker) else _USUAL_STEPS)
 
 

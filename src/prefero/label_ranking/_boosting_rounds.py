@@ -169,10 +169,7 @@ class Boosting:
             trees = Trees(booster.trees(), *shape).first(rounds)
             constant[fold > 0] = start
             scores[fold > 0] = start + trees.sums(cases.bins[fold > 0])
-        weight = np.sum(folds, axis=0)
-        if _alike(cases, scores, constant, weight):
-            rounds, scores = 0, constant
-        return HeldOutRounds(rounds, path / weight.sum(), scores)
+        return HeldOutRounds.of(cases, path, scores, constant, np.sum(folds, axis=0))
 
     def _booster(self, training: Cases, watched: Cases, start: Values) -> _core.LabelBooster:
         # Of a few cases none can be done without.
@@ -221,6 +218,28 @@ class HeldOutRounds(NamedTuple):
     path: Values
     scores: Values
 
+    @classmethod
+    def of(
+        cls, cases: Cases, path: Values, scores: Values, constant: Values, weight: Values
+    ) -> Self:
+        """Settle on the rounds of the smallest loss, or none, from what was held out.
+
+        Parameters
+        ----------
+        cases : Cases
+            All cases.
+        path : ndarray of shape (n_rounds + 1,)
+            Their loss, summed.
+        scores, constant : ndarray of shape (n_cases, n_labels)
+            Their scores after the best rounds, and before all.
+        weight : ndarray of shape (n_cases,)
+            What was held out of them.
+        """
+        rounds = int(np.argmin(path))
+        if _alike(cases, scores, constant, weight):
+            rounds, scores = 0, constant
+        return cls(rounds, path / weight.sum(), scores)
+
 
 def constant_scores(cases: Cases, penalty: float = 1.0) -> Values:
     """Return the scores of the smallest pairwise logistic loss that are the same for all cases.
@@ -240,8 +259,14 @@ def constant_scores(cases: Cases, penalty: float = 1.0) -> Values:
     ndarray of shape (n_labels,)
         Scores; they sum to 0.
     """
-    wins, met = _duels(cases)
+    return scores_of_duels(*duels(cases), penalty)
+
+
+def scores_of_duels(wins: Values, met: Values, penalty: float = 1.0) -> Values:
+    """Return the constant scores, from what each label won and what was at stake in pairs."""
     n_labels = len(wins)
+    share = 1 / max(n_labels - 1, 1)
+    wins, met = share * wins, share * met
     scores = np.zeros(n_labels)
     for _ in range(100):
         first = 1 / (1 + np.exp(np.subtract.outer(scores, scores).T))
@@ -257,17 +282,16 @@ def constant_scores(cases: Cases, penalty: float = 1.0) -> Values:
     return scores - scores.mean()
 
 
-def _duels(cases: Cases) -> tuple[Values, Values]:
-    """How much each label won in all, and how much was at stake between two labels."""
-    share = 1 / max(cases.ranks.shape[1] - 1, 1)
+def duels(cases: Cases) -> tuple[Values, Values]:
+    """Return how much each label won in all, and how much was at stake between two labels."""
     if cases.stakes is not None:
         won = np.array([_won(cases, label) for label in range(cases.ranks.shape[1])])
-        return share * won.sum(axis=1), share * (won + won.T)
+        return won.sum(axis=1), won + won.T
     known = (~np.isnan(cases.ranks)).astype(np.float64)
     won = pair_sums(cases.ranks, cases.weight)
     met = (known * cases.weight[:, None]).T @ known
     np.fill_diagonal(met, 0)
-    return share * (won + (met - won - won.T) / 2).sum(axis=1), share * met
+    return (won + (met - won - won.T) / 2).sum(axis=1), met
 
 
 def _won(cases: Cases, label: int) -> Values:

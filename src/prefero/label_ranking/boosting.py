@@ -12,7 +12,13 @@ from prefero._state import Array, Count, FittedState
 from prefero._trees import ScoreEffects, n_features_to_try
 from prefero._typing import Indices, Values
 from prefero.base import PairWeightMixin
-from prefero.label_ranking._boosting_rounds import N_FOLDS, Boosting, Cases, constant_scores
+from prefero.label_ranking._boosting_rounds import (
+    N_FOLDS,
+    Boosting,
+    Cases,
+    HeldOutRounds,
+    constant_scores,
+)
 from prefero.label_ranking._kemeny_choice import better_kemeny
 from prefero.label_ranking._tree_base import NO_BOUND, BaseTreeRanker
 from prefero.metrics import kendall_tau
@@ -174,23 +180,30 @@ class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
     def _fit(self, X: Values, target: Values | ScoredRanks, weight: Values) -> None:
         bins = self._learn_bins(X, self.nominal_features_)
         cases, case = Cases.of(bins, target, weight)
-        boosting = Boosting(
+        boosting = self._boosting(len(weight))
+        self.n_estimators_ = self._choose_rounds(boosting, cases, case)
+        self._keep(boosting.trees(cases, self.start_scores_, self.n_estimators_))
+
+    def _boosting(self, n_samples: int) -> Boosting:
+        return Boosting(
             self.nominal_features_,
-            self._boost_options(len(weight)),
+            self._boost_options(n_samples),
             self._draw_seeds(self.n_estimators),
             self.n_jobs,
         )
-        rounds, self.validation_path_ = self.n_estimators, np.empty(0)
+
+    def _choose_rounds(self, boosting: Boosting, cases: Cases, case: Indices) -> int:
+        """Return how many rounds folds want; keep the start and what is said of held-out rows."""
+        self.start_scores_, self.validation_path_ = constant_scores(cases), np.empty(0)
         folds = cases.folds(self._n_folds(len(cases.weight)))
-        if folds:
-            found = boosting.held_out(cases, folds, self.n_iter_no_change)
-            rounds, self.validation_path_ = found.rounds, found.path
-            self._held_out = found.scores[case]
-        self.start_scores_ = constant_scores(cases)
-        if folds and self._try_kemeny(cases, case, found.scores):
-            rounds = 0
-        self._keep(boosting.trees(cases, self.start_scores_, rounds))
-        self.n_estimators_ = rounds
+        if not folds:
+            return self.n_estimators
+        found = boosting.held_out(cases, folds, self.n_iter_no_change)
+        return self._settle(found, cases, case)
+
+    def _settle(self, found: HeldOutRounds, cases: Cases, case: Indices) -> int:
+        self.validation_path_, self._held_out = found.path, found.scores[case]
+        return 0 if self._try_kemeny(cases, case, found.scores) else found.rounds
 
     def _try_kemeny(self, cases: Cases, case: Indices, scores: Values) -> bool:
         """Start, and end, at Kemeny's order where it beats what was learned beyond chance."""
