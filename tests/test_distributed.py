@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from clusters import two_workers
 from prefero import (
+    BoostingLabelRanker,
     ExpectedRankOrderer,
     ForestLabelRanker,
     LogLinearLabelRanker,
@@ -133,12 +134,21 @@ def test_whole_weights_are_examples():
     assert [as_nested(found.to_local(), t) for t in (0, 1)] == [as_nested(local, t) for t in (0, 1)]
 
 
-def test_a_cluster_grows_the_trees_of_threads(client):
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        ForestLabelRanker(3, max_depth=4, random_state=0),
+        BoostingLabelRanker(2, max_leaf_nodes=4, validation=None, random_state=0),
+    ],
+    ids=lambda ranker: type(ranker).__name__,
+)
+def test_a_cluster_grows_the_trees_of_threads(ranker, client, monkeypatch):
+    # Every worker looks for cuts, however small the histograms.
+    monkeypatch.setattr("prefero.distributed._levels._WORTH_SHARING", 1)
     X, Y = problem()
-    forest = ForestLabelRanker(3, random_state=0)
     parts = cut(X, 60, 50), cut(Y, 60, 50)
-    by_workers = DistributedLabelRanker(forest, client=client).fit(*parts)
-    by_threads = DistributedLabelRanker(forest, client=False, n_jobs=2).fit(*parts)
+    by_workers = DistributedLabelRanker(ranker, client=client).fit(*parts)
+    by_threads = DistributedLabelRanker(ranker, client=False, n_jobs=2).fit(*parts)
     same_trees(by_workers.to_local(), by_threads.to_local())
     predicted = by_workers.predict(parts[0])
     assert predicted.chunks == parts[1].chunks

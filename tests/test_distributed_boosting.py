@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusters import two_workers
 from prefero import BoostingLabelRanker, ConsensusLabelRanker
 from prefero.datasets import make_label_ranking
 from prefero.distributed import DistributedLabelRanker
@@ -15,10 +14,7 @@ from prefero.persistence import load, save
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed")
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:.*rank no label:UserWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:.*rank no label:UserWarning")
 
 
 def cut(array, *sizes):
@@ -148,14 +144,6 @@ def test_where_features_say_nothing_the_constant_order_is_left(many):
     found = boosted(BoostingLabelRanker(20, random_state=0), X, Y, sizes=(100, 100))
     assert found.n_estimators_ == 0
     assert len(np.unique(found.decision_function(X), axis=0)) == 1
-
-
-def test_a_cluster_grows_the_trees_of_threads():
-    X, Y = problem()
-    ranker = BoostingLabelRanker(3, validation=None, random_state=0)
-    with two_workers() as client:
-        by_workers = boosted(ranker, X, Y, sizes=(60, 50), client=client)
-    same_trees(by_workers, boosted(ranker, X, Y, sizes=(60, 50), n_jobs=2))
 
 
 def test_what_rounds_replace_is_not_written_to_files(tmp_path):

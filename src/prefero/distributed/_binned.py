@@ -167,24 +167,30 @@ class Request(NamedTuple):
     features: NDArray[np.uint16]
 
 
+class Requests(NamedTuple):
+    """What is asked at a time, of so many lanes, for children of so many examples at least."""
+
+    asked: list[Request]
+    width: int
+    min_leaf: int
+
+
 def level_histograms(
-    rows: BinnedRows, drawn: NDArray[np.uint16], asked: tuple[list[Request], int]
+    rows: BinnedRows, drawn: NDArray[np.uint16], requests: Requests
 ) -> list[Values]:
     """Add up what trees ask for of one partition, a histogram a request."""
-    requests, width = asked
     return [
         _core.level_histograms(
-            *(
-                rows.bins,
-                rows.lanes,
-                width,
-                drawn[request.tree],
-                leaves_of(rows.bins, request.trees),
-            ),
-            *(request.places, request.features),
+            *(rows.bins, rows.lanes, requests.width, drawn[one.tree]),
+            *(leaves_of(rows.bins, one.trees), one.places, one.features),
         )
-        for request in requests
+        for one in requests.asked
     ]
+
+
+def level_cuts(sums: list[Values], requests: Requests) -> list[tuple[NDArray[Any], ...]]:
+    """Find the best cut of each node and feature in the histograms of all rows."""
+    return [_core.level_cuts(own, float(requests.min_leaf)) for own in sums]
 
 
 def leaf_sums(rows: BinnedRows, drawn: NDArray[np.uint16], trees: list[Trees]) -> list[Values]:

@@ -1,6 +1,7 @@
 """Where the work on partitions is done: by the threads of this machine, or by Dask's workers."""
 
 import os
+import pickle
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,6 +18,8 @@ PATIENCE_SECONDS = 60.0
 _LOOK_SECONDS = 2.0
 # Arrays that are not worth a file.
 _SMALL_BYTES = 2**12
+# What tasks carry themselves, all of them together.
+_LITTLE_BYTES = 2**18
 
 
 def need(module: str) -> Any:
@@ -46,9 +49,17 @@ class Engine(Protocol):
 
     A column has one entry a partition: a handle that ``each`` returned, a delayed block of a Dask
     collection, a block to be read later, or a plain value. What all calls share travels once.
+
+    Attributes
+    ----------
+    passed : callable
+        Called whenever the rows of a partition have been passed.
+    ways : int
+        Into how many requests, added up side by side, work on sums is best divided.
     """
 
     passed: Callable[[], None]
+    ways: int
 
     def each(
         self,
@@ -71,6 +82,18 @@ class Engine(Protocol):
     def sum(self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None) -> Any:
         """Return the sum over partitions of what the function returns, in a fixed order."""
 
+    def sums(
+        self,
+        function: Callable[..., Any],
+        *columns: Sequence[Any],
+        requests: Sequence[Any],
+        then: Callable[[Any, Any], Any],
+    ) -> list[Any]:
+        """Return ``then(sum, request)`` for each request, which all calls for it share.
+
+        What the sums are good for is done where they are: they need not travel to the driver.
+        """
+
 
 class LocalEngine:
     """The threads of this machine; blocks are read when they are needed, and forgotten.
@@ -87,6 +110,7 @@ class LocalEngine:
         self.jobs = (os.cpu_count() or 1) if n_jobs is None or n_jobs < 1 else n_jobs
         self._folder = None if folder is None else Path(folder)
         self._numbers = count()
+        self.ways = 1  # its threads divide the partitions
         self._pool = ThreadPoolExecutor(self.jobs)
         self.passed: Callable[[], None] = lambda: None
 
@@ -118,6 +142,16 @@ class LocalEngine:
         while waiting:
             total = self._added(total, waiting.popleft())
         return total
+
+    def sums(
+        self,
+        function: Callable[..., Any],
+        *columns: Sequence[Any],
+        requests: Sequence[Any],
+        then: Callable[[Any, Any], Any],
+    ) -> list[Any]:
+        """Add up one request after the other."""
+        return [then(self.sum(function, *columns, shared=one), one) for one in requests]
 
     def _added(self, total: Any, following: "Future[Any]") -> Any:
         value = following.result()
@@ -170,8 +204,23 @@ def _identity(value: Any) -> Any:
     return value
 
 
+class _Packed:
+    """What travels with tasks, as bytes that Dask need not look into."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+
+def _opened(shared: Any) -> Any:
+    return pickle.loads(shared.data) if isinstance(shared, _Packed) else shared
+
+
 def _called(function: Callable[..., Any], shared: Any, *entries: Any) -> Any:
-    return function(*(_here(entry) for entry in entries), shared)
+    return function(*(_here(entry) for entry in entries), _opened(shared))
+
+
+def _done(then: Callable[[Any, Any], Any], request: Any, *parts: Any) -> Any:
+    return then(parts[0] if len(parts) == 1 else add(*parts), _opened(request))
 
 
 class DaskEngine:
@@ -188,6 +237,7 @@ class DaskEngine:
 
     def __init__(self, client: Any) -> None:
         self._client = client
+        self.ways = max(1, len(client.ncores()))
         self.passed: Callable[[], None] = lambda: None
 
     def each(
@@ -198,9 +248,20 @@ class DaskEngine:
         brief: bool = False,
     ) -> list[Any]:
         """Start all calls; what they return stays on the workers."""
-        delayed = need("dask").delayed
+        return self._each(function, columns, self._carried(shared, len(columns[0])))
+
+    def _carried(self, shared: Any, times: int) -> Any:
+        """What tasks take along: a little as it is, which saves them from waiting for another."""
+        data = need("distributed.protocol").pickle.dumps(shared)
+        if len(data) * times <= _LITTLE_BYTES:
+            return _Packed(data)
         # A task and not scattered data: it can be made again if its worker is lost.
-        carried = self._client.submit(_identity, shared, pure=False)
+        return self._client.submit(_identity, shared, pure=False)
+
+    def _each(
+        self, function: Callable[..., Any], columns: Sequence[Sequence[Any]], carried: Any
+    ) -> list[Any]:
+        delayed = need("dask").delayed
         return [
             self._client.compute(
                 delayed(_called, pure=False)(function, carried, *entries), optimize_graph=True
@@ -212,16 +273,38 @@ class DaskEngine:
 
     def sum(self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None) -> Any:
         """Add up in pairs on the workers, always the same ones."""
-        level = self.each(function, *columns, shared=shared)
-        n_partitions = len(level)
-        while len(level) > 1:
+        (total,) = self.gather(self._added(self.each(function, *columns, shared=shared), 1))
+        self._all_passed(columns)
+        return _writable(total)
+
+    def sums(
+        self,
+        function: Callable[..., Any],
+        *columns: Sequence[Any],
+        requests: Sequence[Any],
+        then: Callable[[Any, Any], Any],
+    ) -> list[Any]:
+        """Add up all requests at once; workers share what is to be done then."""
+        waiting = []
+        for one in requests:
+            carried = self._carried(one, len(columns[0]))
+            last = self._added(self._each(function, columns, carried), 2)
+            waiting.append(self._client.submit(_done, then, carried, *last, pure=False))
+        found = self.gather(waiting)
+        self._all_passed(columns)
+        return found
+
+    def _added(self, level: list[Any], most: int) -> list[Any]:
+        """Add up in pairs until at most so many are left."""
+        while len(level) > most:
             pairs = zip(level[::2], level[1::2], strict=False)
             added = [self._client.submit(add, *pair, pure=False) for pair in pairs]
             level = added + level[2 * len(added) :]
-        (total,) = self.gather(level)
-        for _ in range(n_partitions):
+        return level
+
+    def _all_passed(self, columns: Sequence[Sequence[Any]]) -> None:
+        for _ in columns[0]:
             self.passed()
-        return _writable(total)
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Wait for the results; say so if the cluster cannot give them."""

@@ -5,12 +5,12 @@ the partitions nor the order in which nodes are looked at change a tree.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prefero import _core
 from prefero._trees import LEAF, MISSING_LEFT, NODE, Trees
 from prefero._typing import Mask, Values
 from prefero.distributed._binned import (
@@ -20,9 +20,11 @@ from prefero.distributed._binned import (
     WEIGHT,
     LaneSpec,
     Request,
+    Requests,
     draw_rows,
     drawn_at,
     leaf_sums,
+    level_cuts,
     level_histograms,
 )
 from prefero.distributed._chance import STEP, mixed
@@ -31,6 +33,8 @@ from prefero.distributed._engine import Engine
 # Histograms that are added up at a time, and trees whose samples are held at a time.
 MOST_BYTES = 2**27
 TREES_TOGETHER = 16
+# Histograms of fewer bytes are searched faster than divided among workers.
+_WORTH_SHARING = 2**22
 _BINS = 256
 _NO_FEATURE = 65535
 
@@ -152,10 +156,15 @@ class GrowingTree:
             lacking |= ~self._accepted()
         return lacking & (level.asked < self.n_features)
 
-    def learn(self, part: NDArray[np.int64], features: NDArray[np.uint16], sums: Values) -> None:
+    def learn(
+        self,
+        part: NDArray[np.int64],
+        features: NDArray[np.uint16],
+        found: tuple[NDArray[Any], ...],
+    ) -> None:
         """Keep the best cut of the nodes that asked, the first of equals."""
         level = self.level
-        quality, cuts, marks, left = _core.level_cuts(sums, float(self.options.min_leaf))
+        quality, cuts, marks, left = found
         given = features != _NO_FEATURE
         varies = given & (marks[:, :, 0] > 0)
         level.asked[part] += given.sum(axis=1)
@@ -316,11 +325,16 @@ def _grow_together(
     ]
     while any(not tree.done for tree in trees):
         asked = [request for number, tree in enumerate(trees) for request in tree.requests(number)]
-        for some in _some_bytes(asked, spec.width):
-            requests = [request for request, _ in some]
-            sums = engine.sum(level_histograms, parts, drawn, shared=(requests, spec.width))
-            for (request, part), own in zip(some, sums, strict=True):
-                trees[request.tree].learn(part, request.features, own)
+        for some in _some_bytes(asked, spec.width, MOST_BYTES):
+            share = max(_bytes_of(some, spec.width) / engine.ways, _WORTH_SHARING)
+            shares = list(_some_bytes(some, spec.width, share))
+            requests = [
+                Requests([request for request, _ in one], spec.width, options.min_leaf)
+                for one in shares
+            ]
+            found = engine.sums(level_histograms, parts, drawn, requests=requests, then=level_cuts)
+            for (request, part), cuts in zip(chain(*shares), chain(*found), strict=True):
+                trees[request.tree].learn(part, request.features, cuts)
         for tree in trees:
             if not tree.done and not tree._asking().any():
                 tree.split()
@@ -328,18 +342,23 @@ def _grow_together(
     return [tree.grown(own) for tree, own in zip(trees, sums, strict=True)]
 
 
-def _some_bytes(
-    asked: list[tuple[Request, NDArray[np.int64]]], width: int
-) -> Iterator[list[tuple[Request, NDArray[np.int64]]]]:
-    """Cut requests into lists whose histograms fit into memory together."""
-    some: list[tuple[Request, NDArray[np.int64]]] = []
+Asked = list[tuple[Request, NDArray[np.int64]]]
+
+
+def _bytes_of(asked: Asked, width: int) -> int:
+    return sum(request.features.size for request, _ in asked) * _BINS * width * 8
+
+
+def _some_bytes(asked: Asked, width: int, most: float) -> Iterator[Asked]:
+    """Cut requests into lists whose histograms have so many bytes, or one request each."""
+    some: Asked = []
     size = 0
-    for request, part in asked:
-        more = request.features.size * _BINS * width * 8
-        if some and size + more > MOST_BYTES:
+    for one in asked:
+        more = _bytes_of([one], width)
+        if some and size + more > most:
             yield some
             some, size = [], 0
-        some.append((request, part))
+        some.append(one)
         size += more
     if some:
         yield some
