@@ -12,6 +12,8 @@ from sklearn.model_selection import GridSearchCV
 import prefero
 from clusters import two_workers
 from prefero.automatic import AutoLabelRanker, StackingLabelRanker
+from prefero.automatic._choice import FoldMeasures
+from prefero.automatic._members import Rows, fold_held_out
 from prefero.datasets import make_label_ranking
 from prefero.study import run_experiment
 
@@ -111,6 +113,29 @@ def test_searches(backend):
 
 
 @pytest.fixture
+def ray():
+    engine = pytest.importorskip("ray", reason="Ray is not installed")
+    engine.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    pytest.importorskip("ray.util.joblib").register_ray()
+    with joblib.parallel_config(backend="ray", n_jobs=2):
+        yield
+    engine.shutdown()
+
+
+@pytest.mark.filterwarnings("ignore")  # Ray's own
+def test_ray(ray):
+    pairwise = prefero.PairwiseLabelRanker(LogisticRegression(tol=1e-3), calibrate=False, n_jobs=2)
+    there = pairwise.fit(X, Y).decision_function(X)
+    run = {"n_splits": 2, "random_state": 0}
+    rankers = {"constant": prefero.ConsensusLabelRanker(), "tree": prefero.TreeLabelRanker()}
+    table = run_experiment(rankers, {"made": (X, Y)}, n_jobs=2, **run)
+    with joblib.parallel_config(backend="sequential"):
+        assert np.allclose(there, pairwise.fit(X, Y).decision_function(X))
+        here = run_experiment(rankers, {"made": (X, Y)}, n_jobs=1, **run)
+    assert np.array_equal(table["tau"], here["tau"])
+
+
+@pytest.fixture
 def scattered(cluster, monkeypatch):
     """The kinds of what is sent to the workers beside the tasks."""
     from distributed import Client
@@ -138,4 +163,38 @@ def test_a_case_base_is_sent_once_and_not_with_every_chunk(scattered):
     ranker.set_params(feature_weights="equal").fit(X, Y)
     with joblib.parallel_config(backend="dask"):
         ranker.predict(np.tile(NEW, (4, 1)))
-    assert scattered.count("_SentOnce") == 1
+    assert scattered.count("SentOnce") == 1
+
+
+def test_rows_are_sent_once_and_not_with_every_fold_of_a_member(scattered):
+    fold, asked = np.arange(len(X)) % 5, np.arange(len(X))
+    rows = Rows(X, Y, np.ones(len(X)))
+    margins = {
+        engine: held_out(engine, fold_held_out, prefero.ConsensusLabelRanker(), rows, fold, asked)
+        for engine in ("sequential", "dask")
+    }
+    assert scattered == ["SentOnce"]
+    assert np.array_equal(margins["dask"].margins, margins["sequential"].margins)
+
+
+def test_rows_are_sent_once_and_not_with_every_fold_of_a_choice(scattered):
+    measures = FoldMeasures(np.arange(len(X)), np.arange(len(X)) % 5, fitted_to, tau_of)
+    found = {
+        engine: held_out(engine, measures.held_out, prefero.ConsensusLabelRanker())
+        for engine in ("sequential", "dask")
+    }
+    assert scattered == ["SentOnce"]
+    assert np.array_equal(found["dask"].values, found["sequential"].values)
+
+
+def held_out(engine, call, *arguments):
+    with joblib.parallel_config(backend=engine):
+        return call(*arguments, n_jobs=2)
+
+
+def fitted_to(ranker, rows):
+    return clone(ranker).fit(X[rows], Y[rows])
+
+
+def tau_of(ranker, rows):
+    return ranker.score(X[rows], Y[rows])

@@ -12,6 +12,7 @@ from sklearn.utils import gen_batches
 
 from prefero._cases._index import INDEX_PARAMETERS, build_index, index_recall, spread
 from prefero._cases._neighborhoods import Neighbors, place_sizes
+from prefero._sent_once import SentOnce, called
 from prefero._sklearn import HasMethods, Interval, StrOptions, limit_threads
 from prefero._state import Array, Count, FittedState, State
 from prefero._typing import Indices, Values
@@ -194,20 +195,6 @@ class CaseRankerMixin:
         return {name: getattr(self, name) for name in names}
 
 
-class _SentOnce:
-    """A function of a case base: as large as that, so that joblib sends it to a worker once."""
-
-    def __init__(self, function: Callable[[Values], tuple[NDArray[Any], ...]]) -> None:
-        self.function = function
-
-    def __sizeof__(self) -> int:
-        return 2**20
-
-
-def _called(sent: _SentOnce, rows: Values) -> tuple[NDArray[Any], ...]:
-    return sent.function(rows)
-
-
 def in_chunks(
     function: Callable[[Values], tuple[NDArray[Any], ...]], X: Values, n_jobs: int | None = None
 ) -> tuple[NDArray[Any], ...]:
@@ -234,9 +221,9 @@ def in_chunks(
     """
     if len(X) <= CHUNK_ROWS:
         return function(X)
-    sent = _SentOnce(function)
+    sent = SentOnce(function)
     parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_called)(sent, X[rows]) for rows in gen_batches(len(X), CHUNK_ROWS)
+        delayed(called)(sent, X[rows]) for rows in gen_batches(len(X), CHUNK_ROWS)
     )
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 

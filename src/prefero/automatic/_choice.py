@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from prefero._progress import reporting
+from prefero._sent_once import SentOnce, called
 from prefero._state import Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Values
 from prefero.automatic._candidates import Candidate
@@ -58,8 +59,9 @@ class FoldMeasures:
     def held_out(self, ranker: Any, *, own: bool = False, n_jobs: int | None = None) -> Measured:
         """Return the measure of each fold, for a copy that has not seen it."""
         start = time.perf_counter()
+        sent = SentOnce(self._of_fold)
         values = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(self._of_fold)(ranker, k) for k in range(len(self.weight))
+            delayed(called)(sent, ranker, k) for k in range(len(self.weight))
         )
         return Measured(np.array(values), time.perf_counter() - start)
 

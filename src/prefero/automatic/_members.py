@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from prefero._pipelines import at_final_step, final_step
+from prefero._sent_once import SentOnce, called
 from prefero._typing import Indices, Values
 from prefero.base import BaseLabelRanker, fitting
 from prefero.calibration import LabelPairs, all_pairs, pair_numbers, score_margins
@@ -89,22 +91,21 @@ def fold_held_out(
     """Fit a ranker once a fold to all other rows and return its margins of some of the fold's."""
     start = time.perf_counter()
     folds = [k for k in range(int(fold.max()) + 1) if (fold[asked] == k).any()]
+    sent = SentOnce(partial(_margins_of_fold, ranker, rows, fold, asked))
     # Members run in the core, which drops the lock, and share the rows.
-    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_margins_of_fold)(ranker, rows, fold == k, asked[fold[asked] == k]) for k in folds
-    )
+    parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(called)(sent, k) for k in folds)
     margins = np.full((len(asked), parts[0].shape[1]), np.nan)
     for k, part in zip(folds, parts, strict=True):
         margins[fold[asked] == k] = part
     return HeldOut(margins, time.perf_counter() - start)
 
 
-def _margins_of_fold(ranker: Any, rows: Rows, left_out: Any, asked: Indices) -> Values:
+def _margins_of_fold(ranker: Any, rows: Rows, fold: Indices, asked: Indices, k: int) -> Values:
     with warnings.catch_warnings():
         # The fit to all rows says what there is to say.
         warnings.simplefilter("ignore")
-        model = fitted_member(ranker, rows.some(np.flatnonzero(~left_out)))
-        return pair_margins(model, rows.X[asked], rows.ranks.shape[1])
+        model = fitted_member(ranker, rows.some(np.flatnonzero(fold != k)))
+        return pair_margins(model, rows.X[asked[fold[asked] == k]], rows.ranks.shape[1])
 
 
 def _prepared(ranker: Any, rows: Rows) -> tuple[Any, Any]:

@@ -151,7 +151,8 @@ class Rounds:
         """Grow a tree a seed, one after the other."""
         each = partial(self._engine.each, brief=True)
         newton = NewtonOptions(**{name: self._options[name] for name in NewtonOptions._fields})
-        tree, own = None, None
+        tree: Trees | None = None
+        own: list[Any] = []
         for seed in map(int, seeds):
             chance = seed, self._options["row_share"], self._most
             if tree is None:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
 from prefero._products import row_products
+from prefero._sent_once import SentOnce, called
 from prefero._sklearn import Interval, StrOptions, check_feature_names_in
 from prefero._state import Array, Count, FittedState
 from prefero.base import FittedMixin, SampleOrders, check_features, check_sample_orders, fitting
@@ -332,8 +333,9 @@ class Residuals:
         """
         self._project(components)
         given = self._positions if shuffle is None else self._positions[shuffle]
+        sent = SentOnce(self._block_sums)
         sums = Parallel(n_jobs=self._n_jobs, prefer="threads")(
-            delayed(self._block_sums)(components, given, starts) for starts in self._blocks()
+            delayed(called)(sent, components, given, starts) for starts in self._blocks()
         )
         return np.sum(sums, axis=0)
 
