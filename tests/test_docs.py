@@ -2,16 +2,19 @@
 
 import doctest
 import re
-from pathlib import Path
+import runpy
 
 import matplotlib.pyplot as plt
 import pytest
 from sklearn import config_context
 
+from doc_names import PAGES, ROOT
 from prefero.datasets import load_dataset
 
-ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# test_guide.py builds what this page shows.
+RUN = [page for page in PAGES if page.name != "extending.md"]
+FRAME = ["Formula", "Paper", "When to use it", "When not", "Parameters that matter"]
+METHODS = "automatic trees boosting neighbors linear pairwise consensus label-features multilabel"
 
 
 @pytest.fixture
@@ -24,7 +27,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("elsewhere")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
 def test_examples_run(page):
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=flags)
@@ -41,3 +44,24 @@ def test_examples_run(page):
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text("utf-8")):
         assert "://" in target or (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("name", [*METHODS.split(), "ordering"])
+def test_every_method_has_the_same_frame(name):
+    text = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+    parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
+    bodies = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert [heading for heading in bodies if heading in FRAME] == FRAME
+    assert "$$" in bodies["Formula"]
+    assert re.search(r"\(\d{4}\)|\(17\d\d\)", bodies["Paper"])
+    # What is said of a method was measured, and the page says where.
+    assert "(results/" in bodies["When to use it"] + bodies["When not"]
+    assert name in (ROOT / "docs" / "methods.md").read_text().split()
+
+
+def test_the_pictures_of_data_are_what_their_script_draws():
+    drawn = runpy.run_path(str(ROOT / "docs" / "draw_data.py"))["pictures"]()
+    page = (ROOT / "docs" / "data.md").read_text("utf-8")
+    for name, picture in drawn.items():
+        assert (ROOT / "docs" / "images" / name).read_text("utf-8") == picture
+        assert f"(images/{name})" in page
