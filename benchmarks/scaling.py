@@ -8,7 +8,7 @@
 
 ``large`` writes rows as Parquet, in partitions, and trains and predicts a forest of them; memory is
 that of all processes. ``workers`` fits the same with one and with two worker processes of one
-thread. ``accuracy`` compares the two kinds of forests with that of one machine. ``exchange``
+thread. ``accuracy`` compares forests and boosting with those of one machine. ``exchange``
 measures what a row and a number cost, predicts bytes and seconds of a forest in 1, 2, 4 and 8
 partitions from it, and measures them. ``machines`` says what that comes to for 10^9 rows, 100
 features and 20 labels on 100 machines.
@@ -28,7 +28,13 @@ import pandas as pd
 import psutil
 from sklearn.base import clone
 
-from prefero import ConsensusLabelRanker, ForestLabelRanker, LogLinearLabelRanker, _core
+from prefero import (
+    BoostingLabelRanker,
+    ConsensusLabelRanker,
+    ForestLabelRanker,
+    LogLinearLabelRanker,
+    _core,
+)
 from prefero._cases import CaseBase
 from prefero._trees import find_bins
 from prefero.datasets import benchmark_path
@@ -38,7 +44,7 @@ from prefero.distributed._engine import LocalEngine
 from prefero.distributed._levels import GrowOptions, grow_forest
 from prefero.distributed._partitions import Blocks, Partitions
 from prefero.label_ranking._loglinear_solvers import Objective
-from prefero.metrics import kendall_tau
+from prefero.metrics import kendall_tau, pairwise_calibration_error
 from prefero.rankings import ranks_from_scores
 from prefero.study import Table
 from prefero.tables import read_rankings
@@ -174,26 +180,30 @@ def workers(rows: int, folder: Path, trees: int, depth: int) -> None:
 
 
 def accuracy(name: str = "fried", trees: int = 100) -> None:
-    """Tau of both kinds of forests and of one machine's, on a third of a benchmark set."""
+    """Tau and calibration of what partitions learn and one machine, on a third of a benchmark."""
     data = read_rankings(benchmark_path(f"kebi/{name}.csv"))
     X, Y = data.X.to_numpy(), data.ranks
     order = np.random.default_rng(0).permutation(len(X))
     test, train = order[: len(X) // 3], order[len(X) // 3 :]
     forest = ForestLabelRanker(trees, criterion="spearman", min_samples_leaf=5, random_state=0)
-    constant = ConsensusLabelRanker().fit(X[train], Y[train]).score(X[test], Y[test])
-    local = clone(forest).fit(X[train], Y[train]).score(X[test], Y[test])
-    rows = []
-    for n_parts in (2, 4):
-        parts = [da.from_array(a[train], chunks=(-(-len(train) // n_parts), -1)) for a in (X, Y)]
-        found = {
-            kind: DistributedLabelRanker(forest, forest=kind, client=False, n_jobs=1)
-            .fit(*parts)
-            .to_local()
-            .score(X[test], Y[test])
-            for kind in ("histograms", "partitions")
-        }
-        more = {"one machine": local, "constant order": constant}
-        rows.append({"set": name, "parts": n_parts, **found, **more})
+    boosting = BoostingLabelRanker(5 * trees, random_state=0)
+
+    def row(model: str, parts: int | None, fitted: Any) -> dict[str, Any]:
+        error = pairwise_calibration_error(Y[test], fitted.predict_pairwise(X[test]))
+        tau = fitted.score(X[test], Y[test])
+        return {"model": model, "partitions": parts, "tau": tau, "calibration error": error}
+
+    models = {"constant order": ConsensusLabelRanker(), "forest": forest, "boosting": boosting}
+    rows = [row(name, None, clone(one).fit(X[train], Y[train])) for name, one in models.items()]
+    for model, ranker, kind, counts in [
+        ("forest, histograms", forest, "histograms", (4,)),
+        ("forest, partitions", forest, "partitions", (2, 4)),
+        ("boosting", boosting, "histograms", (4,)),
+    ]:
+        for n in counts:
+            parts = [da.from_array(a[train], chunks=(-(-len(train) // n), -1)) for a in (X, Y)]
+            fit = DistributedLabelRanker(ranker, forest=kind, client=False, n_jobs=1).fit
+            rows.append(row(model, n, fit(*parts).to_local()))
     print(Table(rows).to_text(digits=4))
 
 
@@ -348,6 +358,15 @@ def machines() -> None:
         work += trees * n * costs.draw
         return 8 * numbers, work
 
+    def boosting(rounds: int, leaves: int) -> tuple[float, float]:
+        tried, width = 60, 2 + 2 * c
+        numbers = rounds * (leaves - 1) * tried * 256 * width
+        # The root and the smaller children: each level of a balanced tree adds half of its rows.
+        added = 0.6 * rounds * rows * (1 + np.log2(leaves) / 2)
+        walked = rounds * rows * (leaves - 1) * (costs.row + np.log2(leaves) / 2 * costs.step)
+        work = added * tried * width * costs.number + walked + 7 * numbers * costs.merge
+        return 8 * numbers, work + rounds * rows * c * (c - 1) * costs.product
+
     parameters, pairs = (m + 1) * c, c * (c - 1) // 2
     steps = 100
     alone = trees / many * rows * 25 * (costs.row + 10 * 23 * costs.number)
@@ -357,6 +376,7 @@ def machines() -> None:
         "forest, Spearman's vectors": forest(3 + c),
         "forest, Kendall's vectors": forest(3 + pairs),
         "forest of partitions": (trees / many * rows / 100 * 2 * (20 + 4 * c), alone),
+        "boosting, 300 rounds": boosting(300, 10),
         "log-linear, 100 gradients": (steps * 8 * parameters, steps * gradient),
         "pairwise, 100 gradients": (
             steps * 8 * pairs * (m + 1),

@@ -44,9 +44,9 @@ def test_parts_of_a_file_and_of_a_folder(file, frame):
     assert parts[1].read().frame.equals(frame[50:100].reset_index(drop=True))
 
 
-@pytest.mark.parametrize("model", ["auto", "loglinear"])
+@pytest.mark.parametrize("model", ["auto", "boosting", "loglinear"])
 def test_a_model_is_trained_part_by_part(file, frame, model):
-    given = ("--set", "n_estimators=4") if model == "auto" else ("--set", "alpha=0.1")
+    given = ("--set", "alpha=0.1" if model == "loglinear" else "n_estimators=4")
     done, out = train(file, "--model", model, "--weights", "counts", *given)
     assert done.returncode == 0, done.stderr
     assert "on 120 rows of 3 labels by 3 features" in done.stderr
@@ -62,7 +62,7 @@ def test_a_model_is_trained_part_by_part(file, frame, model):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--model", "tree"), "knows the models forest, loglinear, neighbors, pairwise"),
+        (("--model", "tree"), "knows the models forest, boosting, loglinear"),
         (("--format", "orders"), "reads --format ranks and scores"),
         (("--model", "loglinear", "--set", "alhpa=1"), "did you mean 'alpha'"),
     ],

@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusters import two_workers
+from partitions import cut, nested, orders, problem, same_trees
 from prefero import (
     BoostingLabelRanker,
+    ConsensusLabelRanker,
     ExpectedRankOrderer,
     ForestLabelRanker,
     LogLinearLabelRanker,
@@ -16,9 +18,10 @@ from prefero import (
     RankCorrelationReducer,
     RankSVMOrderer,
     TreeLabelRanker,
+    _core,
 )
-from prefero.datasets import make_label_ranking
 from prefero.distributed import DistributedLabelRanker, DistributedOrderer
+from prefero.metrics import pairwise_calibration_error
 from prefero.persistence import load, save
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed")
@@ -33,39 +36,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 def client():
     with two_workers() as client:
         yield client
-
-
-def cut(array, *sizes):
-    """A Dask array whose first dimension is cut into parts of these sizes."""
-    rest = len(array) - sum(sizes)
-    chunks = (*sizes, rest) if rest else sizes
-    return da.from_array(array, chunks=(chunks, *array.shape[1:]))
-
-
-def problem(n=150, n_features=4, n_labels=4, missing=0.0, ties=False, seed=0, theta=2.0):
-    chance = {"theta": theta, "missing": missing, "random_state": seed}
-    X, Y = make_label_ranking(n, n_features, n_labels, **chance)
-    return X, np.ceil(Y / 2) if ties else Y
-
-
-def same_trees(one, other):
-    assert one.trees_.keys() == other.trees_.keys()
-    for name, array in one.trees_.items():
-        assert np.array_equal(array, other.trees_[name]), name
-
-
-def as_nested(forest, tree):
-    """The tests and weights of a tree inside each other, however its nodes are numbered."""
-    trees = forest._grown
-
-    def below(node):
-        weight = trees.arrays["weight"][node]
-        if trees.is_leaf[node]:
-            return weight
-        child, own = trees.children[node], trees.nodes[node]
-        return weight, int(own["feature"]), int(own["cut"]), below(child), below(child + 1)
-
-    return below(trees.roots[tree])
 
 
 # Forests
@@ -85,8 +55,7 @@ def test_without_drawn_features_the_forest_is_that_of_one_machine(criterion, opt
         DistributedLabelRanker(forest, client=False).fit(cut(X, 40, 70), cut(Y, 40, 70)).to_local()
     )
     local = forest.fit(X, Y)
-    for tree in range(3):
-        assert as_nested(found, tree) == as_nested(local, tree)
+    assert nested(found) == nested(local)
     assert found.shrinkage_ == local.shrinkage_
     assert np.allclose(found.decision_function(X), local.decision_function(X), atol=1e-6)
     assert np.allclose(found.predict_pairwise(X), local.predict_pairwise(X), atol=0.01)
@@ -107,15 +76,12 @@ def test_without_drawn_features_the_forest_is_that_of_one_machine(criterion, opt
 def test_trees_do_not_depend_on_the_partitions(
     criterion, missing, ties, weighted, gaps, seed, first
 ):
-    X, Y = problem(60, missing=missing, ties=ties, seed=seed)
-    random = np.random.default_rng(seed)
-    if gaps:
-        X[random.random(X.shape) < 0.2] = np.nan
-    weight = random.random(60) * 3 if weighted else None
+    X, Y = problem(60, missing=missing, ties=ties, gaps=gaps, seed=seed)
+    weight = np.random.default_rng(seed).random(60) * 3 if weighted else None
     forest = ForestLabelRanker(2, criterion=criterion, random_state=seed)
     found = [
         DistributedLabelRanker(forest, client=False)
-        .fit(*(None if a is None else cut(a, *sizes) for a in (X, Y, weight)))
+        .fit(*(cut(a, *sizes) for a in (X, Y, weight)))
         .to_local()
         for sizes in [(), (first,), (first, 1)]
     ]
@@ -131,7 +97,7 @@ def test_whole_weights_are_examples():
     weight = np.random.default_rng(0).integers(1, 4, 40).astype(float)
     found = DistributedLabelRanker(forest, client=False).fit(cut(X, 9), cut(Y, 9), cut(weight, 9))
     local = forest.fit(X, Y, weight)
-    assert [as_nested(found.to_local(), t) for t in (0, 1)] == [as_nested(local, t) for t in (0, 1)]
+    assert nested(found.to_local()) == nested(local)
 
 
 @pytest.mark.parametrize(
@@ -185,6 +151,39 @@ def test_the_forest_is_as_good_as_one_machines():
 
 def of_partitions(forest, *parts):
     return DistributedLabelRanker(forest, forest="partitions", client=False).fit(*parts).to_local()
+
+
+@pytest.mark.parametrize("kind", [ForestLabelRanker, BoostingLabelRanker])
+def test_weights_are_exact_beyond_what_floats_count(kind):
+    # Their sums are odd numbers beyond 2^24, where single precision knows even ones alone.
+    X, Y = problem(400)
+    weight = np.random.default_rng(0).integers(2**14, 2**15, 400) * 2.0 + 1
+    ranker = kind(2, random_state=0)
+    if kind is BoostingLabelRanker:
+        ranker.set_params(subsample=1.0, validation=None)
+    found = DistributedLabelRanker(ranker, client=False).fit(*(cut(a, 150) for a in (X, Y, weight)))
+    trees = found.to_local()._grown
+    expected = [int(weight.sum())] * 2
+    if kind is ForestLabelRanker:
+        samples = [_core.bootstrap_counts(int(seed), 0, 400, 400) for seed in found.ranker_.seeds_]
+        expected = [int(counts @ weight.astype(int)) for counts in samples]
+    weights = trees.arrays["weight"].astype(int)
+    assert weights[trees.roots].tolist() == expected
+    assert min(expected) > 2**24
+    inner = np.flatnonzero(~trees.is_leaf)
+    children = trees.children[inner]
+    assert np.array_equal(weights[inner], weights[children] + weights[children + 1])
+
+
+def test_pair_probabilities_hold_for_new_rows():
+    X, Y = problem(n=1500, theta=1.0)
+    forest = ForestLabelRanker(20, min_samples_leaf=3, random_state=0)
+    constant = ConsensusLabelRanker().fit(X[:600], Y[:600]).score(X[600:], Y[600:])
+    for kind in ("histograms", "partitions"):
+        ranker = DistributedLabelRanker(forest, forest=kind, client=False)
+        found = ranker.fit(cut(X[:600], 200, 200), cut(Y[:600], 200, 200)).to_local()
+        assert found.score(X[600:], Y[600:]) > constant + 0.1
+        assert pairwise_calibration_error(Y[600:], found.predict_pairwise(X[600:])) < 0.05
 
 
 def test_a_forest_of_one_partition_is_that_of_one_machine():
@@ -296,16 +295,6 @@ def test_neighbors_of_all_partitions(ranker, client):
     assert np.array_equal(found.to_local().predict(new), local.predict(new))
 
 
-def orders(n=240, size=6):
-    random = np.random.default_rng(0)
-    X = random.normal(size=(n, 4)).round(1)
-    worth = X @ [2, 1, 0, 0] + random.normal(size=n)
-    groups = np.repeat(np.arange(n // size), size)
-    y = np.concatenate([(-w).argsort().argsort() + 1.0 for w in np.split(worth, n // size)])
-    y[::17] = np.nan
-    return X, y, groups
-
-
 @pytest.mark.parametrize(
     "orderer", [ExpectedRankOrderer(), ExpectedRankOrderer(degree=2), RankSVMOrderer()], ids=str
 )
@@ -347,78 +336,3 @@ def test_tables_name_features_and_labels_and_models_are_saved(client, path):
     assert list(model.labels_) == list("abcd")
     lazy = ranker.predict(dd.from_pandas(features, npartitions=2))
     assert np.array_equal(lazy.compute(), model.predict(features))
-
-
-# What is wrong, and where
-
-
-def test_the_partition_that_is_wrong_is_named():
-    X, Y = problem(30)
-    X[25, 1] = np.inf
-    ranker = DistributedLabelRanker(ForestLabelRanker(2), client=False)
-    with pytest.raises(ValueError, match=r"Partition 2: .*infinity"):
-        ranker.fit(cut(X, 10, 10), cut(Y, 10, 10))
-    X[25, 1], Y[12, 0] = 0, 9
-    with pytest.raises(ValueError, match="Partition 1: "):
-        ranker.fit(cut(X, 10, 10), cut(Y, 10, 10))
-
-
-def test_partitions_have_the_same_columns():
-    X, Y = problem(30)
-    features = dd.from_delayed([frame(X[:15], "abcd"), frame(X[15:], "abdc")], verify_meta=False)
-    ranks = dd.from_pandas(pd.DataFrame(Y), npartitions=2)
-    with pytest.raises(ValueError, match="Partition 1: the columns of X are"):
-        DistributedLabelRanker(ForestLabelRanker(2), client=False).fit(features, ranks)
-
-
-def frame(values, names):
-    import dask
-
-    return dask.delayed(pd.DataFrame)(values, columns=list(names))
-
-
-def test_as_many_partitions_of_ranks_as_of_features():
-    X, Y = problem(30)
-    table = dd.from_pandas(pd.DataFrame(X), npartitions=3)
-    with pytest.raises(ValueError, match="same number of partitions, got X 3, y 2"):
-        DistributedLabelRanker(ForestLabelRanker(2), client=False).fit(table, cut(Y, 15))
-
-
-def test_an_order_in_two_partitions_is_refused():
-    X, y, groups = orders()
-    with pytest.raises(ValueError, match="Partition 1: group 10 also lies in partition 0"):
-        DistributedOrderer(RankSVMOrderer(), client=False).fit(
-            cut(X, 63), cut(y, 63), cut(groups, 63)
-        )
-
-
-@pytest.mark.parametrize(
-    "ranker",
-    [
-        ForestLabelRanker(2, random_state=0),
-        LogLinearLabelRanker(alpha=0.1),
-        PairwiseLabelRanker(C=1.0),
-        NeighborsLabelRanker(5),
-    ],
-    ids=lambda ranker: type(ranker).__name__,
-)
-@pytest.mark.filterwarnings("ignore:.*rank no label:UserWarning")
-def test_a_partition_may_say_nothing_at_all(ranker):
-    X, Y = problem(60)
-    Y[20:40] = np.nan
-    known = np.r_[:20, 40:60]
-    found = DistributedLabelRanker(ranker, client=False).fit(cut(X, 20, 20), cut(Y, 20, 20))
-    other = DistributedLabelRanker(ranker, client=False).fit(X[known], Y[known])
-    assert np.allclose(found.decision_function(X), other.decision_function(X))
-
-
-def test_rows_that_say_nothing_are_left_out_with_one_warning():
-    X, Y = problem(60, n_labels=5)
-    empty = Y.copy()
-    empty[::4] = np.nan
-    forest = ForestLabelRanker(2, criterion="spearman", max_features=None, random_state=0)
-    ranker = DistributedLabelRanker(forest, client=False)
-    with pytest.warns(UserWarning, match="15 rows of y rank no label"):
-        found = ranker.fit(cut(X, 20, 20), cut(empty, 20, 20)).to_local()
-    known = np.arange(60) % 4 > 0
-    assert as_nested(found, 1) == as_nested(forest.fit(X[known], Y[known]), 1)

@@ -5,60 +5,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from partitions import cut, nested, problem, same_trees
 from prefero import BoostingLabelRanker, ConsensusLabelRanker
-from prefero.datasets import make_label_ranking
 from prefero.distributed import DistributedLabelRanker
 from prefero.distributed._boosted_tree import NewtonOptions, newton_cut
 from prefero.metrics import pairwise_calibration_error
 from prefero.persistence import load, save
 
-da = pytest.importorskip("dask.array", reason="Dask is not installed")
-
 pytestmark = pytest.mark.filterwarnings("ignore:.*rank no label:UserWarning")
-
-
-def cut(array, *sizes):
-    """A Dask array whose first dimension is cut into parts of these sizes."""
-    sizes = (*sizes, len(array) - sum(sizes))
-    return None if array is None else da.from_array(array, chunks=(sizes, *array.shape[1:]))
-
-
-def problem(n=150, missing=0.0, ties=False, gaps=False, seed=0, theta=1.0):
-    X, Y = make_label_ranking(n, 4, 4, theta=theta, missing=missing, random_state=seed)
-    if gaps:
-        X[np.random.default_rng(seed).random(X.shape) < 0.2] = np.nan
-    return X, np.ceil(Y / 2) if ties else Y
 
 
 def boosted(ranker, *arrays, sizes=(), **options):
     options = {"client": False, "n_jobs": 1, **options}
-    parts = [None if a is None else cut(a, *sizes) for a in arrays]
+    parts = [cut(a, *sizes) for a in arrays]
     return DistributedLabelRanker(ranker, **options).fit(*parts).to_local()
-
-
-def nested(model, *, sides=True):
-    """The tests and weights of trees inside each other, however nodes are numbered.
-
-    Where none is missing, missing values go with the child of more rows on one machine, of more
-    examples here: ``sides`` says whether to compare that.
-    """
-    trees = model._grown
-
-    def below(node):
-        weight = trees.arrays["weight"][node]
-        if trees.is_leaf[node]:
-            return weight
-        child, own = trees.children[node], trees.nodes[node]
-        side = int(own["flags"]) if sides else None
-        test = int(own["feature"]), int(own["cut"]), side
-        return weight, test, below(child), below(child + 1)
-
-    return [below(root) for root in trees.roots]
-
-
-def same_trees(one, other):
-    for name, array in one.trees_.items():
-        assert np.array_equal(array, other.trees_[name]), name
 
 
 @settings(max_examples=10)
@@ -73,7 +33,7 @@ def same_trees(one, other):
 def test_from_all_rows_the_trees_are_those_of_one_machine(
     missing, ties, gaps, weighted, seed, options
 ):
-    X, Y = problem(80, missing, ties, gaps, seed)
+    X, Y = problem(80, missing=missing, ties=ties, gaps=gaps, seed=seed, theta=1.0)
     weight = np.random.default_rng(seed).integers(1, 4, 80).astype(float) if weighted else None
     ranker = BoostingLabelRanker(3, subsample=1.0, validation=None, random_state=seed, **options)
     found = boosted(ranker, X, Y, weight, sizes=(30,))
@@ -93,7 +53,7 @@ def test_from_all_rows_the_trees_are_those_of_one_machine(
     first=st.integers(1, 58),
 )
 def test_trees_do_not_depend_on_the_partitions(missing, gaps, weighted, seed, first):
-    X, Y = problem(60, missing, False, gaps, seed)
+    X, Y = problem(60, missing=missing, gaps=gaps, seed=seed, theta=1.0)
     weight = np.random.default_rng(seed).random(60) * 3 if weighted else None
     ranker = BoostingLabelRanker(3, validation=None, random_state=seed)
     whole = boosted(ranker, X, Y, weight)
@@ -102,12 +62,12 @@ def test_trees_do_not_depend_on_the_partitions(missing, gaps, weighted, seed, fi
 
 
 def test_the_rounds_of_few_rows_are_chosen_as_on_one_machine():
-    X, Y = problem(200)
+    X, Y = problem(200, theta=1.0)
     ranker = BoostingLabelRanker(60, subsample=1.0, n_iter_no_change=5, random_state=0)
     found, local = boosted(ranker, X, Y, sizes=(90, 50)), ranker.fit(X, Y)
     assert 0 < found.n_estimators_ == local.n_estimators_ < 60
     assert np.array_equal(found.validation_path_, local.validation_path_)
-    assert nested(found) == nested(local)
+    assert nested(found, sides=True) == nested(local, sides=True)
     assert np.allclose(found.predict_pairwise(X), local.predict_pairwise(X), atol=1e-6)
 
 
@@ -147,7 +107,7 @@ def test_where_features_say_nothing_the_constant_order_is_left(many):
 
 
 def test_what_rounds_replace_is_not_written_to_files(tmp_path):
-    X, Y = problem(3000)
+    X, Y = problem(3000, theta=1.0)
     ranker = BoostingLabelRanker(2, validation=None, random_state=0)
     inside = boosted(ranker, X, Y, sizes=(2000,))
     kept = boosted(ranker, X, Y, sizes=(2000,), folder=tmp_path)

@@ -25,7 +25,7 @@ OutOfCoreOption = Annotated[
     ),
 ]
 
-MODELS = ("forest", "loglinear", "neighbors", "pairwise")
+MODELS = ("forest", "boosting", "loglinear", "neighbors", "pairwise")
 # A tree with a leaf a row would be as large as the data.
 _MOST_LEAVES = 20_000
 
