@@ -5,6 +5,7 @@ from importlib import import_module
 import joblib
 import numpy as np
 import pytest
+from joblib.parallel import ThreadingBackend
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -112,8 +113,23 @@ def test_searches(backend):
     )
 
 
+class OnlyLists(ThreadingBackend):
+    """Like Ray's and multiprocessing's: results come all at the end."""
+
+    supports_return_generator = False
+
+
+def test_experiments_where_results_come_at_the_end():
+    joblib.register_parallel_backend("lists", OnlyLists)
+    rankers = {"constant": prefero.ConsensusLabelRanker()}
+    with joblib.parallel_config(backend="lists", n_jobs=2):
+        table = run_experiment(rankers, {"made": (X, Y)}, n_splits=2, n_jobs=2)
+    assert len(table["tau"]) == 2
+
+
 @pytest.fixture
-def ray():
+def ray(monkeypatch):
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     engine = pytest.importorskip("ray", reason="Ray is not installed")
     engine.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     pytest.importorskip("ray.util.joblib").register_ray()

@@ -201,8 +201,11 @@ def run_experiment(
         )
         for cell in pending
     )
+    # As they are done, so that they are kept; Ray's backend has them all at the end alone.
+    by_and_by = joblib.parallel.get_active_backend()[0].supports_return_generator
+    parallel = joblib.Parallel(n_jobs, return_as="generator_unordered" if by_and_by else "list")
     with reporting(progress, len(cells), len(cells) - len(pending), "cells") as advance:
-        for cell, values in joblib.Parallel(n_jobs, return_as="generator_unordered")(jobs):
+        for cell, values in parallel(jobs):
             store.add(keys[cell], asdict(cell), values)
             advance()
     return Table(asdict(cell) | store[keys[cell]] for cell in cells)
