@@ -7,6 +7,7 @@
 # make sanitize     the Python tests on a core under the address and undefined-behaviour sanitizers, in build/sanitize;
 #                   the next make attack puts its counts on that page too
 # make lint   ruff, mypy, import-linter, clang-format
+# make tidy   clang-tidy over the core, by .clang-tidy (FILES=src/core/tree.cpp for some of it)
 # make format rewrite the sources in the house style
 # make docs   the site in build/docs/html, without a warning
 # make wheel  the wheel of this Python in dist/, checked and tested in an empty environment
@@ -23,7 +24,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/core/*.hpp src/core/*/*.h
 CPP_FILES := $(wildcard src/core/*.hpp src/core/*/*.hpp src/core/*.cpp src/bindings/* tests/cpp/*)
 SAY := @printf '\n== %s\n'
 
-.PHONY: demo test test-kernel test-oldest mutants attack sanitize cpp-test lint format stubs check-stubs docs sdist wheel coverage review clean
+.PHONY: demo test test-kernel test-oldest mutants attack sanitize cpp-test lint tidy format stubs check-stubs docs sdist wheel coverage review clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -136,6 +137,13 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
+
+FILES ?= $(wildcard src/core/*.cpp)
+
+tidy: $(VENV)/.installed-dev
+	$(SAY) "Looking for defects in the core"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "clang-tidy>=20"
+	@$(BIN)/clang-tidy --quiet $(FILES) -- -std=c++17 -Isrc
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

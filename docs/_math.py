@@ -13,7 +13,7 @@ def _inline(writer: Any, node: nodes.Element) -> None:
 
 def _block(writer: Any, node: nodes.Element) -> None:
     # A wide formula scrolls by itself on a narrow screen, by keyboard too.
-    writer.body.append('<div class="math" tabindex="0" role="group" aria-label="Formula">')
+    writer.body.append('<div class="formula" tabindex="0" role="group" aria-label="Formula">')
     writer.body.append(convert(node.astext(), display="block"))
     writer.body.append("</div>\n")
     raise nodes.SkipNode

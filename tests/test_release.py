@@ -91,3 +91,13 @@ def test_the_drawing_of_an_estimator_links_to_its_page_on_the_site():
 
 def test_an_estimator_of_another_package_has_no_page_here():
     assert type("Own", (BaseLabelRanker,), {"__module__": "mine"})()._get_doc_link() == ""
+
+
+def test_badges_are_true():
+    readme = text("README.md")
+    for workflow in re.findall(r"/actions/workflows/([\w.]+)/badge.svg", readme):
+        assert (ROOT / ".github" / "workflows" / workflow).exists()
+    named = [re.search(r":: (3\.\d+)$", line) for line in PROJECT["classifiers"]]
+    versions = [found[1] for found in named if found]
+    assert f"badge/python-{versions[0]}%20to%20{versions[-1]}-" in readme
+    assert f"badge/license-{PROJECT['license'].replace('-', '--')}-" in readme
