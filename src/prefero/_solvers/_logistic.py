@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from scipy.special import expit, log_expit
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
@@ -26,7 +25,7 @@ _NEWTON_COLUMNS = 100
 _BATCH_ENTRIES = 2**15
 # Of many rows evenly spaced ones show most of the way, and others how the loss bends: so many rows
 # a column. A problem has to have so many among them, else all rows are asked, and where the
-# gradient no longer falls that much in a step.
+# gradient no longer falls that much in a step along how they bend now.
 _PILOT_ROWS_A_COLUMN, _HESSIAN_ROWS_A_COLUMN, _LEAST_ROWS_A_COLUMN = 50, 100, 10
 _LEAST_SAMPLE, _GOOD_STEP = 256, 4
 _SUFFICIENT_DECREASE = 1e-4
@@ -180,6 +179,7 @@ def descend(problems: Any, beta: Values, tol: float, max_iter: int) -> tuple[Val
     direction, base = np.zeros_like(beta), np.zeros_like(beta)
     base_loss, decrement = np.full(len(beta), np.inf), np.zeros(len(beta))
     step, steepest = np.ones(len(beta)), np.full(len(beta), np.inf)
+    inverse, fresh = np.empty((*beta.shape, beta.shape[1])), np.zeros(len(beta), dtype=bool)
     goal = tol * problems.total
     open_ = np.arange(len(beta))
     for _ in range(max_iter + 1):
@@ -193,10 +193,17 @@ def descend(problems: Any, beta: Values, tol: float, max_iter: int) -> tuple[Val
         fell = _SUFFICIENT_DECREASE * step[open_] * decrement[open_]
         good = loss <= base_loss[open_] - fell + 1e-12 * np.abs(loss)
         new, slope = open_[good], gradient[good]
-        slow = np.abs(slope).max(axis=1) > steepest[new] / _GOOD_STEP
+        # As long as the gradient falls, the loss bends as it did.
+        slow = ~(np.abs(slope).max(axis=1) <= steepest[new] / _GOOD_STEP)
+        bent = slow | np.isinf(steepest[new])
         steepest[new] = np.abs(slope).max(axis=1)
-        hessian = problems[good].hessians(beta[new], exact=slow)
-        direction[new] = -np.linalg.solve(hessian, slope[:, :, None])[:, :, 0]
+        if bent.any():
+            exact = (slow & fresh[new])[bent]
+            again = good.copy()
+            again[good] = bent
+            inverse[new[bent]] = np.linalg.inv(problems[again].hessians(beta[new[bent]], exact))
+        fresh[new] = bent
+        direction[new] = -(inverse[new] @ slope[:, :, None])[:, :, 0]
         decrement[new] = -(direction[new] * slope).sum(axis=1)
         base[new], base_loss[new] = beta[new], loss[good]
         step[open_] = np.where(good, 1, step[open_] / 2)
@@ -289,11 +296,6 @@ class LogisticProblems:
         return gen_batches(len(self._X), max(1, _BATCH_ENTRIES // widest))
 
 
-def _logistic(margin: Values) -> tuple[Values, Values]:
-    """The loss log(1 + exp(-margin)) and the probability 1 / (1 + exp(margin)) of an error."""
-    return -log_expit(margin), expit(-margin)
-
-
 def _lbfgs(
     X: Any,
     signs: NDArray[np.int8],
@@ -305,13 +307,11 @@ def _lbfgs(
 ) -> tuple[Values, bool]:
     """L-BFGS on features that are sparse or many."""
     n_features = X.shape[1]
-    share = (weight if weight.ndim == 2 else weight[:, None]) * signs
 
     def slopes(beta: Values) -> tuple[Values, Values]:
         scores = safe_sparse_dot(X, beta[:, :n_features].T) + _intercept(beta, n_features)
-        value, probability = _logistic(signs * scores)
-        loss = (np.abs(share) * value).sum(axis=0) + (beta**2 @ ridge) / 2
-        residual = share * probability
+        residual = np.ascontiguousarray(scores)  # which the core replaces
+        loss = _core.logistic_derivatives(residual, signs, weight) + (beta**2 @ ridge) / 2
         gradient = beta * ridge
         gradient[:, :n_features] -= safe_sparse_dot(X.T, residual).T
         gradient[:, n_features:] -= residual.sum(axis=0)[:, None]
