@@ -137,8 +137,8 @@ class TreeWalker {
                    evidence.shape(0) ? evidence.data() : nullptr};
         require(valid(forest_, features, categories.shape(0) / words),
                 "the arrays of the trees contradict each other: the model is damaged");
-        paths_ = self_looping(forest_);
-        forest_.paths = paths_.data();
+        paths_ = make_paths(forest_, features);
+        forest_.paths = &paths_;
     }
 
     Out<std::int32_t, 2> apply(Bins bins) const {
@@ -271,7 +271,7 @@ class TreeWalker {
 
     std::size_t features_;
     std::vector<nb::object> owners_;
-    std::vector<Node> paths_;
+    Paths paths_;
     Forest forest_{};
 };
 

@@ -1,8 +1,10 @@
 #include "core/logistic.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/exponential.hpp"
+#include "core/lanes.hpp"
 #include "core/wide.hpp"
 
 namespace prefero {
@@ -14,9 +16,13 @@ constexpr std::size_t kChunk = 512;
 // Margins further from 0 are as good as there.
 constexpr double kFarthest = 700;
 
+// So many numbers from 1 to 2 have a product that a double holds.
+constexpr std::size_t kMostFactors = 1000;
+
 struct Chunk {
     double weights[kChunk];
-    double exps[kChunk];  // of minus the size of the margin
+    double exps[kChunk];      // of minus the size of the margin
+    double products[kChunk];  // of one plus these, where all rows count alike
 };
 
 PREFERO_WIDE void read(const double* scores, const std::int8_t* signs, const double* weights,
@@ -30,29 +36,60 @@ PREFERO_WIDE void read(const double* scores, const std::int8_t* signs, const dou
 }
 
 // log(1 + e) = 2 artanh(e / (2 + e)): with e at most 1 the series ends below the last bit.
+PREFERO_INLINE double log_one_plus(double e) {
+    const double ratio = e / (2 + e), square = ratio * ratio;
+    double series = 1.0 / 33;
+    series = series * square + 1.0 / 31;
+    series = series * square + 1.0 / 29;
+    series = series * square + 1.0 / 27;
+    series = series * square + 1.0 / 25;
+    series = series * square + 1.0 / 23;
+    series = series * square + 1.0 / 21;
+    series = series * square + 1.0 / 19;
+    series = series * square + 1.0 / 17;
+    series = series * square + 1.0 / 15;
+    series = series * square + 1.0 / 13;
+    series = series * square + 1.0 / 11;
+    series = series * square + 1.0 / 9;
+    series = series * square + 1.0 / 7;
+    series = series * square + 1.0 / 5;
+    series = series * square + 1.0 / 3;
+    series = series * square + 1;
+    return 2 * ratio * series;
+}
+
 PREFERO_WIDE void add_losses(const double* scores, const std::int8_t* signs, const Chunk& chunk,
                              std::size_t count, double* losses) {
     for (std::size_t k = 0; k < count; ++k) {
-        const double ratio = chunk.exps[k] / (2 + chunk.exps[k]), square = ratio * ratio;
-        double series = 1.0 / 33;
-        series = series * square + 1.0 / 31;
-        series = series * square + 1.0 / 29;
-        series = series * square + 1.0 / 27;
-        series = series * square + 1.0 / 25;
-        series = series * square + 1.0 / 23;
-        series = series * square + 1.0 / 21;
-        series = series * square + 1.0 / 19;
-        series = series * square + 1.0 / 17;
-        series = series * square + 1.0 / 15;
-        series = series * square + 1.0 / 13;
-        series = series * square + 1.0 / 11;
-        series = series * square + 1.0 / 9;
-        series = series * square + 1.0 / 7;
-        series = series * square + 1.0 / 5;
-        series = series * square + 1.0 / 3;
-        series = series * square + 1;
         const double margin = signs[k] * scores[k], wrong = margin < 0 ? -margin : 0;
-        losses[k] += chunk.weights[k] * (2 * ratio * series + wrong);
+        losses[k] += chunk.weights[k] * (log_one_plus(chunk.exps[k]) + wrong);
+    }
+}
+
+// The same where all rows count alike, but for the logarithms: one of a product stands for many.
+PREFERO_WIDE void add_factors(const double* scores, const std::int8_t* signs, std::size_t count,
+                              Chunk& chunk, double* losses) {
+    for (std::size_t k = 0; k < count; ++k) {
+        const double margin = signs[k] * scores[k], wrong = margin < 0 ? -margin : 0;
+        chunk.products[k] *= signs[k] == 0 ? 1 : 1 + chunk.exps[k];
+        losses[k] += chunk.weights[k] * wrong;
+    }
+}
+
+// Adds the logarithms of the products to the losses and begins anew. A product is 2^n (1 + e).
+PREFERO_WIDE void add_products(double weight, std::size_t count, Chunk& chunk, double* losses) {
+    constexpr double kLn2 = 0x1.62e42fefa39efp-1, kWhole = 0x1p52;
+    for (std::size_t k = 0; k < count; ++k) {
+        std::uint64_t bits, power = std::uint64_t{1075} << 52;
+        std::memcpy(&bits, &chunk.products[k], sizeof bits);
+        power |= bits >> 52;
+        bits = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1023} << 52;
+        double whole, factor;
+        std::memcpy(&whole, &power, sizeof whole);
+        std::memcpy(&factor, &bits, sizeof factor);
+        const double n = whole - (kWhole + 1023);
+        losses[k] += weight * (n * kLn2 + log_one_plus(factor - 1));
+        chunk.products[k] = 1;
     }
 }
 
@@ -77,18 +114,27 @@ PREFERO_WIDE void bend(const Chunk& chunk, std::size_t count, double* curvatures
 void logistic_derivatives(const LogisticProblems& data, double* scores, double* losses,
                           double* curvatures, Interruption& interruption) {
     Chunk chunk;
+    std::fill_n(chunk.products, kChunk, 1.0);
     const std::size_t step = data.weight_a_problem ? 1 : 0;
-    for (std::size_t row = 0; row < data.rows; ++row) {
-        interruption.spend(4 * data.problems);
-        for (std::size_t begin = 0; begin < data.problems; begin += kChunk) {
-            const std::size_t count = std::min(kChunk, data.problems - begin);
+    const bool alike = data.rows > 0 && !data.weight_a_problem &&
+                       std::all_of(data.weights, data.weights + data.rows,
+                                   [&](double weight) { return weight == data.weights[0]; });
+    for (std::size_t begin = 0; begin < data.problems; begin += kChunk) {
+        const std::size_t count = std::min(kChunk, data.problems - begin);
+        for (std::size_t row = 0; row < data.rows; ++row) {
+            interruption.spend(4 * count);
             const std::size_t at = row * data.problems + begin;
             const double* weights = data.weights + (data.weight_a_problem ? at : row);
             read(scores + at, data.signs + at, weights, step, count, chunk);
             exponentiate(chunk.exps, count);
-            add_losses(scores + at, data.signs + at, chunk, count, losses + begin);
+            if (alike)
+                add_factors(scores + at, data.signs + at, count, chunk, losses + begin);
+            else
+                add_losses(scores + at, data.signs + at, chunk, count, losses + begin);
             if (curvatures) bend(chunk, count, curvatures + at);
             differentiate(scores + at, data.signs + at, chunk, count);
+            if (alike && (row + 1 == data.rows || (row + 1) % kMostFactors == 0))
+                add_products(data.weights[0], count, chunk, losses + begin);
         }
     }
 }

@@ -1,6 +1,7 @@
 #include "core/mallows.hpp"
 
 #include <limits>
+#include <utility>
 
 #include "core/mallows_fitter.hpp"
 
@@ -113,15 +114,24 @@ double mallows_theta(double mean_distance, std::size_t labels) {
 
 ThetaTable::ThetaTable(std::size_t labels)
     : uniform_mean_(uniform_mean_distance(labels)),
+      scale_(1 / uniform_mean_),
       tail_(static_cast<double>(labels) - 1),
-      knots_(kKnots) {
+      cubics_(kPieces) {
     if (labels < 2) return;
-    for (int k = 0; k < kKnots; ++k) {
-        const double y = static_cast<double>(k) / kKnotsPerUnit;
-        const double theta = mallows_theta(uniform_mean_ * std::exp(-y), labels);
-        const DistanceMoments moments = mallows_moments(theta, labels);
-        knots_[static_cast<std::size_t>(k)] = {theta,
-                                               moments.mean / moments.variance / kKnotsPerUnit};
+    // The mean falls by the variance as theta grows.
+    const auto knot = [&](double share) {
+        const double theta = share < 1 ? mallows_theta(uniform_mean_ * share, labels) : 0;
+        return std::pair{theta, -uniform_mean_ / mallows_moments(theta, labels).variance};
+    };
+    auto [theta, slope] = knot(std::ldexp(1.0, -kOctaves));
+    for (std::size_t k = 0; k < kPieces; ++k) {
+        const double width = std::ldexp(1.0 / 16, static_cast<int>(k / 16) - kOctaves);
+        const auto [next_theta, next_slope] =
+            knot((17 + static_cast<double>(k % 16)) * width);
+        const double rise = next_theta - theta, here = width * slope, there = width * next_slope;
+        cubics_[k] = {theta, here, 3 * rise - 2 * here - there, here + there - 2 * rise};
+        theta = next_theta;
+        slope = next_slope;
     }
 }
 

@@ -5,111 +5,18 @@
 #include "core/indices.hpp"
 #include "core/lanes.hpp"
 #include "core/sample.hpp"
+#include "core/walk.hpp"
 
 namespace prefero {
 
 namespace {
 
-constexpr std::size_t kChunk = 65536;    // rows that pass through all trees before the next ones
-constexpr std::size_t kRowBlock = 1024;  // rows that walk down a tree together
-constexpr std::size_t kTogether = 16;    // of them step by step
-constexpr std::size_t kStepsARow = 64;   // what walking down a tree takes, in nanoseconds or so
-constexpr std::size_t kSteps = 3;        // before those that have arrived leave
-
-struct TreeView {
-    std::size_t count;  // nodes
-    const Node* nodes;
-    const Node* paths;
-    const std::int32_t* sets;
-    const BinSet* categories;
-};
-
-TreeView view(const Forest& forest, std::size_t tree) {
-    const auto node = static_cast<std::size_t>(forest.node_starts[tree]);
-    return {static_cast<std::size_t>(forest.node_starts[tree + 1]) - node, forest.nodes + node,
-            forest.paths + node, forest.sets ? forest.sets + node : nullptr,
-            forest.sets ? forest.categories + forest.set_starts[tree] : nullptr};
-}
-
-bool goes_left(const TreeView& tree, std::size_t at, std::uint8_t bin) {
-    const Node& node = tree.nodes[at];
-    if (node.flags & kCategories) {
-        const BinSet& set = tree.categories[tree.sets[at]];
-        return bin == kMissingBin ? (node.flags & kMissingLeft) != 0 : set.contains(bin);
-    }
-    return bin == kMissingBin ? (node.flags & kMissingLeft) != 0 : bin <= node.cut;
-}
-
-std::int32_t walk(const TreeView& tree, const std::uint8_t* bins) {
-    std::size_t at = 0;
-    while (!(tree.nodes[at].flags & kLeaf)) {
-        const Node& node = tree.nodes[at];
-        at = static_cast<std::size_t>(node.child) + !goes_left(tree, at, bins[node.feature]);
-    }
-    return tree.nodes[at].child;
-}
+constexpr std::size_t kChunk = 65536;  // rows that pass through all trees before the next ones
+constexpr std::size_t kStepsARow = 64;  // what walking down a tree takes, in nanoseconds or so
 
 bool any_missing(BinMatrix bins) {
     const std::uint8_t* end = bins.data + bins.rows * bins.features;
     return std::find(bins.data, end, std::uint8_t{kMissingBin}) != end;
-}
-
-// A few steps of kTogether rows down a tree, without a branch: memory answers one while another
-// waits. Writes those that have not arrived to `still` and returns behind the last of them.
-PREFERO_INLINE std::uint16_t* walk_together(const Node* paths, BinMatrix bins, std::size_t steps,
-                                            const std::uint16_t* rows, std::int32_t* nodes,
-                                            std::uint16_t* still) {
-    const std::uint8_t* own[kTogether];
-    std::int32_t at[kTogether];
-    for (std::size_t i = 0; i < kTogether; ++i) {
-        own[i] = bins.data + rows[i] * bins.features;
-        at[i] = nodes[rows[i]];
-    }
-    for (std::size_t step = 0; step < steps; ++step)
-        for (std::size_t i = 0; i < kTogether; ++i) {
-            const Node node = paths[at[i]];
-            at[i] = node.child + (own[i][node.feature] > node.cut);
-        }
-    for (std::size_t i = 0; i < kTogether; ++i) {
-        const std::uint16_t row = rows[i];
-        nodes[row] = at[i];
-        *still = row;
-        still += !(paths[at[i]].flags & kLeaf);
-    }
-    return still;
-}
-
-// The leaves of up to kRowBlock rows, when no test is on categories and no value is missing. After
-// a few steps those that have arrived leave the block: paths differ much in length.
-void plain_leaves(const TreeView& tree, BinMatrix bins, std::int32_t* leaves) {
-    std::uint16_t walking[kRowBlock + kTogether];
-    for (std::size_t row = 0; row < bins.rows; ++row) {
-        walking[row] = static_cast<std::uint16_t>(row);
-        leaves[row] = 0;  // while a row walks, the node where it is
-    }
-    // Few arrive before the depth that the leaves of a balanced tree would have.
-    std::size_t steps = 1;
-    while (tree.count >> (steps + 1)) ++steps;
-    for (std::size_t left = bins.rows; left > 0; steps = kSteps) {
-        // To walk together the last row walks with itself, which does no harm.
-        for (std::size_t i = 0; i < kTogether; ++i) walking[left + i] = walking[left - 1];
-        std::uint16_t* still = walking;
-        for (std::size_t i = 0; i < left; i += kTogether)
-            still = walk_together(tree.paths, bins, steps, walking + i, leaves, still);
-        left = static_cast<std::size_t>(still - walking);
-    }
-    for (std::size_t row = 0; row < bins.rows; ++row) leaves[row] = tree.nodes[leaves[row]].child;
-}
-
-void leaves_of(const TreeView& tree, BinMatrix bins, bool plain, std::int32_t* leaves) {
-    for (std::size_t row = 0; plain && row < bins.rows; row += kRowBlock)
-        plain_leaves(
-            tree,
-            {bins.data + row * bins.features, std::min(kRowBlock, bins.rows - row), bins.features},
-            leaves + row);
-    if (plain) return;
-    for (std::size_t row = 0; row < bins.rows; ++row)
-        leaves[row] = walk(tree, bins.data + row * bins.features);
 }
 
 // Calls visit(tree, rows) for every tree, chunk of rows by chunk and tree by tree.
@@ -127,7 +34,7 @@ void for_each_tree(const Forest& forest, BinMatrix bins, Interruption& interrupt
         const bool plain = !forest.sets && !any_missing(chunk);
         for (std::size_t tree = 0; tree < forest.trees; ++tree) {
             interruption.spend(chunk.rows * (kStepsARow + forest.labels));
-            leaves_of(view(forest, tree), chunk, plain, leaves.data());
+            leaves_of(forest, tree, chunk, plain, leaves.data());
             visit(tree, LeafBlock{first, chunk.rows, leaves.data()});
         }
     }
@@ -206,18 +113,6 @@ bool valid_node(const Forest& forest, std::size_t tree, std::size_t at, std::siz
 
 }  // namespace
 
-std::vector<Node> self_looping(const Forest& forest) {
-    std::vector<Node> paths(forest.nodes, forest.nodes + forest.node_starts[forest.trees]);
-    for (std::size_t tree = 0; tree < forest.trees; ++tree)
-        for (std::int64_t at = forest.node_starts[tree]; at < forest.node_starts[tree + 1]; ++at) {
-            Node& node = paths[static_cast<std::size_t>(at)];
-            if (!(node.flags & kLeaf)) continue;
-            const auto own = static_cast<std::int32_t>(at - forest.node_starts[tree]);
-            node = {own, 0, kBins - 1, kLeaf};
-        }
-    return paths;
-}
-
 bool valid(const Forest& forest, std::size_t features, std::size_t set_count) {
     for (const std::int64_t* starts : {forest.node_starts, forest.value_starts})
         if (!valid_starts(starts, forest.trees + 1, static_cast<std::size_t>(starts[forest.trees])))
@@ -264,8 +159,8 @@ void add_tree_scores(const Tree& tree, std::size_t labels, BinMatrix bins, doubl
                   tree.categories.data(),
                   tree.scores.data(),
                   nullptr};
-    const std::vector<Node> paths = self_looping(forest);
-    forest.paths = paths.data();
+    const Paths paths = make_paths(forest, bins.features);
+    forest.paths = &paths;
     ScoreSums sums(forest, bins.rows, scores);
     for_each_tree(forest, bins, interruption,
                   [&](std::size_t at, const LeafBlock& rows) { sums.add(at, rows); });
@@ -285,7 +180,7 @@ void walk_samples(const Forest& forest, BinMatrix bins, Samples samples, Interru
             bootstrap_counts(samples.seeds[tree], {0, bins.rows, bins.rows}, drawn.data());
         else
             std::fill(drawn.begin(), drawn.end(), std::uint16_t{1});
-        leaves_of(view(forest, tree), bins, plain, leaves.data());
+        leaves_of(forest, tree, bins, plain, leaves.data());
         visit(tree, drawn.data(), leaves.data());
     }
 }

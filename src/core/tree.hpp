@@ -44,6 +44,14 @@ struct Tree {
     std::vector<float> evidence;  // leaves x labels, empty if every row ranks every label
 };
 
+// Nodes again, four bytes each, for walks that need no test whether they have ended: the cut in the
+// lowest bits, then the feature, and from bit `shift` on how far the first child is. That of a leaf
+// is the leaf itself, with a cut behind all bins. Empty if a child is too far for that.
+struct Paths {
+    std::vector<std::uint32_t> steps;
+    unsigned shift = 0;
+};
+
 // Many trees one after the other, as views.
 struct Forest {
     std::size_t trees, labels;
@@ -51,7 +59,7 @@ struct Forest {
     const std::int64_t* value_starts;  // trees + 1
     const std::int64_t* set_starts;    // trees + 1
     const Node* nodes;
-    const Node* paths;         // the same nodes, made by self_looping
+    const Paths* paths;        // of the same nodes, or null
     const std::int32_t* sets;  // nodes, or null if no test is on categories
     const BinSet* categories;
     const float* scores;
@@ -63,8 +71,8 @@ struct Forest {
 // by this before any other function.
 bool valid(const Forest& forest, std::size_t features, std::size_t set_count);
 
-// The nodes with every leaf as its own only child: a walk needs no test whether it has ended.
-std::vector<Node> self_looping(const Forest& forest);
+// The paths of valid trees on rows of so many features.
+Paths make_paths(const Forest& forest, std::size_t features);
 
 // The leaf that each row reaches in each tree: rows x trees value rows, counted from the tree's
 // first.

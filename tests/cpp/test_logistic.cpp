@@ -11,18 +11,20 @@ namespace {
 
 // Scores from far below 0 to far above, both classes and rows that take no part.
 struct Case {
-    std::size_t rows = 7, problems = 1100;
+    std::size_t rows, problems = 1100;
     std::vector<double> scores, weights;
     std::vector<std::int8_t> signs;
 
-    explicit Case(bool weight_a_problem) {
+    explicit Case(bool weight_a_problem, double even_weight = 0, std::size_t some_rows = 7)
+        : rows(some_rows) {
         for (std::size_t k = 0; k < rows * problems; ++k) {
             scores.push_back((static_cast<double>(k * 37 % 1999) - 999) / (k % 5 == 0 ? 1 : 60));
             signs.push_back(static_cast<std::int8_t>(static_cast<int>(k * 11 % 3) - 1));
         }
         const std::size_t count = weight_a_problem ? rows * problems : rows;
         for (std::size_t k = 0; k < count; ++k)
-            weights.push_back(0.25 + static_cast<double>(k % 9));
+            weights.push_back(even_weight > 0 ? even_weight
+                                              : 0.25 + static_cast<double>(k % 9));
     }
 };
 
@@ -30,8 +32,7 @@ double loss_of(double margin) {
     return std::log1p(std::exp(-std::abs(margin))) + std::max(-margin, 0.0);
 }
 
-void check_derivatives(bool weight_a_problem) {
-    const Case given(weight_a_problem);
+void check_derivatives(const Case& given, bool weight_a_problem) {
     std::vector<double> found = given.scores, curvatures(found.size());
     std::vector<double> losses(given.problems), expected(given.problems);
     Uninterrupted interruption;
@@ -53,9 +54,18 @@ void check_derivatives(bool weight_a_problem) {
 
 }  // namespace
 
-TEST(logistic_derivatives_are_those_of_the_formula) { check_derivatives(false); }
+TEST(logistic_derivatives_are_those_of_the_formula) {
+    check_derivatives(Case(false), false);
+}
 
-TEST(logistic_derivatives_with_a_weight_a_row_and_problem) { check_derivatives(true); }
+TEST(logistic_derivatives_with_a_weight_a_row_and_problem) {
+    check_derivatives(Case(true), true);
+}
+
+// More rows than a product has factors.
+TEST(logistic_derivatives_of_rows_that_count_alike) {
+    check_derivatives(Case(false, 0.75, 2100), false);
+}
 
 TEST(logistic_losses_add_up_and_need_no_curvature) {
     double score = 0, loss = 5, weight = 2;

@@ -213,3 +213,27 @@ TEST(contradicting_arrays_are_refused) {
     changed[0].flags = kCategories;
     CHECK(!valid(forest, 1, 0));
 }
+
+// Of memory that ends with the last bin, so that a sanitizer sees a step beyond it.
+TEST(rows_walk_together_as_each_walks_alone) {
+    const TrainingSetup setup(700, 3);
+    const Tree tree = grow(setup.data(CriterionKind::kKendall), false, 1);
+    const std::int64_t nodes[] = {0, static_cast<std::int64_t>(tree.nodes.size())};
+    const std::int64_t values[] = {0, static_cast<std::int64_t>(tree.scores.size() / 3)};
+    const std::int64_t sets[] = {0, 0};
+    Forest alone{1,       3,       nodes,   values,  sets, tree.nodes.data(), nullptr,
+                 nullptr, nullptr, tree.scores.data(), nullptr};
+    const Paths paths = make_paths(alone, 2), few = make_paths(alone, 300);
+    CHECK(paths.steps.size() == tree.nodes.size());
+    CHECK(make_paths(alone, std::size_t{1} << 24).steps.empty());  // no room for the way
+    for (const std::size_t rows : {1u, 2u, 63u, 64u, 65u, 200u, 700u})
+        for (const Paths* own : {&paths, &few}) {
+            const std::vector<std::uint8_t> bins(setup.bins.begin(), setup.bins.begin() + 2 * rows);
+            std::vector<std::int32_t> wanted(rows), found(rows);
+            Forest together = alone;
+            together.paths = own;
+            apply(alone, {bins.data(), rows, 2}, wanted.data(), to_the_end);
+            apply(together, {bins.data(), rows, 2}, found.data(), to_the_end);
+            CHECK(found == wanted);
+        }
+}

@@ -11,100 +11,116 @@
 
 namespace prefero {
 
+// Width is the number of blocks a row if it is known when compiling, else 0.
+template <std::size_t Width>
 class EntropyCriterion {
   public:
     static constexpr bool kFindsCuts = false;
     static constexpr bool kBoosts = false;
-    struct Left {};  // lives in the criterion: rows move one by one
+
+    // Of the rows that were moved: the sum of all, of one a ranking that is among them, and of one
+    // a ranking that is no longer right.
+    struct Left {
+        VectorSums<Width> all, once, gone;
+        int kinds = 0, gone_kinds = 0;
+        double count_entropies = 0, right_count_entropies = 0;
+    };
 
     EntropyCriterion(const Sample& sample, const Stopping& stopping)
         : sample_(sample),
           unit_(sample.data.unit()),
           description_length_(stopping.description_length),
           width_(sample.data.width()),
-          counts_(sample.data.distinct()),
-          node_(width_),
-          left_(width_),
-          right_(width_),
-          large_node_(width_),
+          kind_of_id_(sample.data.distinct(), kNone),
+          kind_of_row_(sample.data.rows()),
+          all_(width_),
+          once_(width_),
+          left_all_(Width ? 0 : width_),
+          left_once_(Width ? 0 : width_),
+          left_gone_(Width ? 0 : width_),
+          large_all_(width_),
           large_left_(width_) {
-        for (std::size_t x = 1; x < kTabulated; ++x) table_[x] = xlogx(static_cast<double>(x));
+        for (std::size_t x = 1; x < kTabulated; ++x) {
+            logarithms_[x] = std::log(static_cast<double>(x));
+            table_[x] = static_cast<double>(x) * logarithms_[x];
+        }
     }
 
     PREFERO_INLINE void enter(RowSpan rows, bool large) {
         large_ = large;
-        for (std::size_t id : distinct_) counts_[id] = Count{};
-        distinct_.clear();
-        node_.reset();
-        for (std::uint32_t row : rows) {
-            const std::size_t id = id_of(row);
-            Count& count = counts_[id];
-            if (count.rows == 0) distinct_.push_back(id);
-            node_.push(count.rows, count.weight, row, *this);
-            ++count.rows;
-            count.weight += sample_.weights[row];
+        number_kinds(rows);
+        Left sums = start();
+        push(sums, rows);
+        for (std::size_t k = 0; k < width(); ++k) {
+            store(all_[k], block_of(sums.all, k));
+            store(once_[k], block_of(sums.once, k));
         }
+        count_entropies_ = sums.count_entropies;
         if (large) {
-            large_node_.clear();
-            large_node_.add(sample_, rows);
-            large_node_.round(node_.all.data());
-            entropy_ = large_entropy(node_, [&](std::size_t i) { return large_node_[i]; });
-        } else {
-            entropy_ = entropy(node_);
+            large_all_ = large_left_;
+            large_all_.round(all_.data());
         }
+        const Part node{static_cast<int>(kinds_.size()), count_entropies_};
+        entropy_ = large ? large_entropy(node, [&](std::size_t i) { return large_all_[i]; },
+                                         [&](std::size_t i) { return lane_of(once_, i); })
+                         : entropy(node, weight(), product_of_node());
     }
 
-    PREFERO_INLINE float weight() const { return node_.all[0].lane[kWeightLane]; }
+    PREFERO_INLINE float weight() const { return all_[0].lane[kWeightLane]; }
 
     PREFERO_INLINE bool pure() const {
-        return large_ ? large_node_.consistent(large_node_.size(), unit_)
-                      : consistent(node_.all.data(), width_, unit_);
+        return large_ ? large_all_.consistent(large_all_.size(), unit_)
+                      : consistent(all_.data(), width(), unit_);
     }
 
     PREFERO_INLINE Left start() {
         if (large_) large_left_.clear();
-        left_.reset();
-        right_ = node_;
-        for (std::size_t id : distinct_) {
-            Count& count = counts_[id];
-            count.left_rows = 0;
-            count.left_weight = 0;
-        }
-        return {};
+        if (!single_)
+            for (Kind& kind : kinds_) {
+                kind.left_rows = 0;
+                kind.left_weight = 0;
+            }
+        return {zero_sums<Width>(left_all_),
+                zero_sums<Width>(left_once_),
+                zero_sums<Width>(left_gone_),
+                0,
+                0,
+                0,
+                count_entropies_};
     }
 
-    PREFERO_INLINE void push(Left&, RowSpan rows) {
+    PREFERO_INLINE void push(Left& left, RowSpan rows) {
         if (large_) large_left_.add(sample_, rows);
         for (std::uint32_t row : rows) {
-            Count& count = counts_[id_of(row)];
-            left_.push(count.left_rows, count.left_weight, row, *this);
-            ++count.left_rows;
-            count.left_weight += sample_.weights[row];
-            right_.pull(count.rows - count.left_rows, count.weight - count.left_weight, row, *this);
+            accumulate(left.all, sample_.lane(row), width());
+            single_ ? push_single(left, row) : push_kind(left, row);
         }
     }
 
-    PREFERO_INLINE float quality(const Left&) {
-        double w = weight(), here = left_.all[0].lane[kWeightLane];
+    PREFERO_INLINE float quality(const Left& left) {
+        const Part here{left.kinds, left.count_entropies};
+        const Part there{static_cast<int>(kinds_.size()) - left.gone_kinds,
+                         left.right_count_entropies};
+        double w = weight(), own = block_of(left.all, 0)[kWeightLane];
         if (large_) {
-            w = large_node_.weight();
-            here = large_left_.weight();
-            left_entropy_ = large_entropy(left_, [&](std::size_t i) { return large_left_[i]; });
-            right_entropy_ = large_entropy(
-                right_, [&](std::size_t i) { return large_node_[i] - large_left_[i]; });
+            w = large_all_.weight();
+            own = large_left_.weight();
+            measure_large(left, here, there);
         } else {
-            left_entropy_ = entropy(left_);
-            right_entropy_ = entropy(right_);
+            measure(left, here, there, own);
         }
-        return static_cast<float>(-(here * left_entropy_ + (w - here) * right_entropy_) / w);
+        left_kinds_ = here.kinds;
+        right_kinds_ = there.kinds;
+        return static_cast<float>(-(own * left_entropy_ + (w - own) * right_entropy_) / w);
     }
 
     // Delta of the MDLPC: how many bits, here nats, naming the rankings of the children saves.
     PREFERO_INLINE void note(const Left&) {
-        const double k = node_.kinds;
+        if (!description_length_) return;
+        const auto k = static_cast<double>(kinds_.size());
         const double choices = k < 30 ? std::log(std::pow(3.0, k) - 2) : k * std::log(3.0);
         delta_ =
-            choices - (k * entropy_ - left_.kinds * left_entropy_ - right_.kinds * right_entropy_);
+            choices - (k * entropy_ - left_kinds_ * left_entropy_ - right_kinds_ * right_entropy_);
     }
 
     bool accepts(float quality) const {
@@ -117,107 +133,164 @@ class EntropyCriterion {
 
   private:
     static constexpr std::size_t kTabulated = 1024;
+    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-    struct Count {
+    // A ranking that occurs in the node.
+    struct Kind {
+        std::size_t id;
         std::int32_t rows = 0, left_rows = 0;
         double weight = 0, left_weight = 0;
     };
 
+    // How many rankings a set of rows has, and the sum of n ln n over them.
+    struct Part {
+        int kinds;
+        double count_entropies;
+    };
+
+    PREFERO_INLINE std::size_t width() const { return Width ? Width : width_; }
+
+    static float lane_of(const Blocks& blocks, std::size_t i) {
+        return blocks[i / kLanes].lane[i % kLanes];
+    }
+
+    // Numbers the rankings of the node: what is kept of them stays in the first cache.
+    PREFERO_INLINE void number_kinds(RowSpan rows) {
+        for (const Kind& kind : kinds_) kind_of_id_[kind.id] = kNone;
+        kinds_.clear();
+        for (std::uint32_t row : rows) {
+            const std::size_t id = sample_.data.id(sample_.origin[row]);
+            if (kind_of_id_[id] == kNone) {
+                kind_of_id_[id] = static_cast<std::uint32_t>(kinds_.size());
+                kinds_.push_back(Kind{id});
+            }
+            kind_of_row_[row] = kind_of_id_[id];
+            Kind& kind = kinds_[kind_of_row_[row]];
+            ++kind.rows;
+            kind.weight += sample_.weights[row];
+        }
+        single_ = kinds_.size() == static_cast<std::size_t>(rows.end() - rows.begin());
+    }
+
+    PREFERO_INLINE const Block* unweighted(std::uint32_t row) const {
+        return sample_.data.lanes(sample_.origin[row]);
+    }
+
+    // Where every row has a ranking of its own, one that comes left is gone from the right.
+    PREFERO_INLINE void push_single(Left& left, std::uint32_t row) {
+        const double change = count_entropy(sample_.weights[row]);
+        left.count_entropies += change;
+        left.right_count_entropies -= change;
+        accumulate(left.once, unweighted(row), width());
+        ++left.kinds;
+        ++left.gone_kinds;
+    }
+
+    PREFERO_INLINE void push_kind(Left& left, std::uint32_t row) {
+        Kind& kind = kinds_[kind_of_row_[row]];
+        const double own = sample_.weights[row], before = kind.left_weight;
+        if (kind.left_rows == 0) {
+            accumulate(left.once, unweighted(row), width());
+            ++left.kinds;
+        }
+        kind.left_weight += own;
+        const double remains = kind.weight - kind.left_weight;
+        left.count_entropies += count_entropy(before + own) - count_entropy(before);
+        left.right_count_entropies -= count_entropy(remains + own) - count_entropy(remains);
+        if (++kind.left_rows == kind.rows) {
+            accumulate(left.gone, unweighted(row), width());
+            ++left.gone_kinds;
+        }
+    }
+
     static double xlogx(double x) { return x > 0 ? x * std::log(x) : 0; }
 
     // Whole numbers, which unweighted rows give, need no logarithm.
+    PREFERO_INLINE bool tabulated(double x) const {
+        return x < kTabulated && static_cast<double>(static_cast<std::int32_t>(x)) == x;
+    }
     PREFERO_INLINE double count_entropy(double x) const {
-        const auto whole = static_cast<std::size_t>(x);
-        return whole < kTabulated && static_cast<double>(whole) == x ? table_[whole] : xlogx(x);
+        return tabulated(x) ? table_[static_cast<std::int32_t>(x)] : xlogx(x);
+    }
+    PREFERO_INLINE double logarithm(double x) const {
+        return tabulated(x) ? logarithms_[static_cast<std::int32_t>(x)] : std::log(x);
     }
 
-    // What a row adds to the sum of n ln n if its ranking has this weight without it.
-    PREFERO_INLINE double count_change(double weight, std::uint32_t row) const {
-        return count_entropy(weight + sample_.weights[row]) - count_entropy(weight);
-    }
-
-    // Sums over a set of rows: of all, of one row a distinct ranking, of n ln n over these.
-    struct Sums {
-        explicit Sums(std::size_t width) : all(width), once(width) {}
-
-        void reset() {
-            clear_all(all.data(), all.size());
-            clear_all(once.data(), once.size());
-            kinds = 0;
-            count_entropies = 0;
-        }
-
-        // Takes a row in whose ranking already has so many rows of this weight.
-        PREFERO_INLINE void push(std::int32_t rows, double weight, std::uint32_t row,
-                                 const EntropyCriterion& own) {
-            add_all(all.data(), own.sample_.lane(row), all.size());
-            count_entropies += own.count_change(weight, row);
-            if (rows == 0) change_kinds(own.sample_, row, 1);
-        }
-
-        // Gives a row up; so many rows of this weight remain of its ranking.
-        PREFERO_INLINE void pull(std::int32_t rows, double weight, std::uint32_t row,
-                                 const EntropyCriterion& own) {
-            const Block* lanes = own.sample_.lane(row);
-            for (std::size_t k = 0; k < all.size(); ++k)
-                store(all[k], load(all[k]) - load(lanes[k]));
-            count_entropies -= own.count_change(weight, row);
-            if (rows == 0) change_kinds(own.sample_, row, -1);
-        }
-
-        PREFERO_INLINE void change_kinds(const Sample& sample, std::uint32_t row, int change) {
-            const Block* lanes = sample.data.lanes(sample.origin[row]);
-            const Eight sign = broadcast(static_cast<float>(change));
-            for (std::size_t k = 0; k < all.size(); ++k)
-                store(once[k], load(once[k]) + sign * load(lanes[k]));
-            kinds += change;
-        }
-
-        Blocks all, once;
-        int kinds = 0;
-        double count_entropies = 0;
-    };
-
-    PREFERO_INLINE double entropy(const Sums& sums) const {
-        const Block* all = sums.all.data();
+    // The products of the summed signs of all with those of one a ranking, without what stands
+    // before the signs.
+    PREFERO_INLINE double product_of_node() const {
         Eight products = broadcast(0);
-        for (std::size_t k = 0; k < width_; ++k) products += load(all[k]) * load(sums.once[k]);
-        const double w = all->lane[kWeightLane];
-        const double heads = w * sums.once[0].lane[kWeightLane] +
-                             all->lane[kLengthLane] * sums.once[0].lane[kLengthLane];
-        return entropy(sums, w, sum(products) - heads);
+        for (std::size_t k = 0; k < width(); ++k) products += load(all_[k]) * load(once_[k]);
+        return without_heads(products, load(all_[0]), load(once_[0]));
+    }
+
+    PREFERO_INLINE static double without_heads(const Eight& products, const Eight& all,
+                                               const Eight& once) {
+        const double heads = double{all[kWeightLane]} * once[kWeightLane] +
+                             double{all[kLengthLane]} * once[kLengthLane];
+        return sum(products) - heads;
+    }
+
+    // Both children in one pass: the right one's sums are never written down.
+    PREFERO_INLINE void measure(const Left& left, const Part& here, const Part& there, double own) {
+        const VectorSums<Width>& gone = single_ ? left.once : left.gone;
+        Eight left_products = broadcast(0), right_products = broadcast(0);
+        for (std::size_t k = 0; k < width(); ++k) {
+            left_products += block_of(left.all, k) * block_of(left.once, k);
+            right_products +=
+                (load(all_[k]) - block_of(left.all, k)) * (load(once_[k]) - block_of(gone, k));
+        }
+        left_entropy_ = entropy(
+            here, own, without_heads(left_products, block_of(left.all, 0), block_of(left.once, 0)));
+        right_entropy_ = entropy(there, weight() - static_cast<float>(own),
+                                 without_heads(right_products, load(all_[0]) - block_of(left.all, 0),
+                                               load(once_[0]) - block_of(gone, 0)));
+    }
+
+    PREFERO_INLINE void measure_large(const Left& left, const Part& here, const Part& there) {
+        const auto lane = [](const VectorSums<Width>& sums, std::size_t i) {
+            return block_of(sums, i / kLanes)[i % kLanes];
+        };
+        left_entropy_ = large_entropy(here, [&](std::size_t i) { return large_left_[i]; },
+                                      [&](std::size_t i) { return lane(left.once, i); });
+        right_entropy_ =
+            large_entropy(there, [&](std::size_t i) { return large_all_[i] - large_left_[i]; },
+                          [&](std::size_t i) {
+                              return lane_of(once_, i) - lane(single_ ? left.once : left.gone, i);
+                          });
     }
 
     // The sums of all rows in doubles, given lane by lane.
-    template <class Lane>
-    double large_entropy(const Sums& sums, Lane all) const {
+    template <class All, class Once>
+    double large_entropy(const Part& part, All all, Once once) const {
         double products = 0;
-        for (std::size_t i = kVectorLane; i < width_ * kLanes; ++i)
-            products += all(i) * sums.once[i / kLanes].lane[i % kLanes];
-        return entropy(sums, all(kWeightLane), products);
+        for (std::size_t i = kVectorLane; i < width() * kLanes; ++i) products += all(i) * once(i);
+        return entropy(part, all(kWeightLane), products);
     }
 
     // Of rows of weight w whose summed signs have this product with those of the distinct ones.
-    PREFERO_INLINE double entropy(const Sums& sums, double w, double product) const {
-        if (sums.kinds < 2) return 0;
-        const double similarity = product / (unit_ * sums.kinds * w);
+    PREFERO_INLINE double entropy(const Part& part, double w, double product) const {
+        if (part.kinds < 2) return 0;
+        const double similarity = product / (unit_ * part.kinds * w);
         const double closeness = std::min(1.0, (1 + similarity) / 2);
-        return closeness > 1e-10 ? (sums.count_entropies / w - std::log(w)) * std::log(closeness)
-                                 : 0;
+        return closeness > 1e-10
+                   ? (part.count_entropies / w - logarithm(w)) * std::log(closeness)
+                   : 0;
     }
-
-    std::size_t id_of(std::uint32_t row) const { return sample_.data.id(sample_.origin[row]); }
 
     const Sample& sample_;
     double unit_;
     bool description_length_;
     std::size_t width_;
-    std::vector<Count> counts_;
-    std::vector<std::size_t> distinct_;
-    Sums node_, left_, right_;
+    std::vector<std::uint32_t> kind_of_id_, kind_of_row_;
+    std::vector<Kind> kinds_;
+    bool single_ = false;  // every row has a ranking of its own
+    Blocks all_, once_, left_all_, left_once_, left_gone_;
+    double count_entropies_ = 0;
+    int left_kinds_ = 0, right_kinds_ = 0;
     bool large_ = false;
-    LargeSums large_node_, large_left_;
-    double table_[kTabulated] = {};
+    LargeSums large_all_, large_left_;
+    double table_[kTabulated] = {}, logarithms_[kTabulated] = {};
     double entropy_ = 0, left_entropy_ = 0, right_entropy_ = 0, delta_ = 0;
 };
 

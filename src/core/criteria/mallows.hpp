@@ -11,12 +11,15 @@
 
 namespace prefero {
 
+// Half is the number of blocks of the signs, or of the differences, if it is known when compiling,
+// else 0.
+template <std::size_t Half>
 class MallowsCriterion {
   public:
     static constexpr bool kFindsCuts = false;
     static constexpr bool kBoosts = false;
     struct Left {
-        Block* sums;
+        VectorSums<Half> signs, votes;
     };
 
     MallowsCriterion(const Sample& sample, const Stopping&)
@@ -26,7 +29,8 @@ class MallowsCriterion {
           width_(sample.data.width()),
           thetas_(sample.data.thetas()),
           total_(width_),
-          left_(width_),
+          left_signs_(Half ? 0 : width_ / 2),
+          left_votes_(Half ? 0 : width_ / 2),
           large_total_(width_),
           large_left_(width_) {}
 
@@ -38,8 +42,12 @@ class MallowsCriterion {
             large_total_.round(total_.data());
             theta_ = large_theta([&](std::size_t i) { return large_total_[i]; });
         } else {
-            clear_all(total_.data(), width_);
-            for (std::uint32_t row : rows) add_all(total_.data(), sample_.lane(row), width_);
+            Left sums = start();
+            push(sums, rows);
+            for (std::size_t k = 0; k < half(); ++k) {
+                store(total_[k], block_of(sums.signs, k));
+                store(total_[half() + k], block_of(sums.votes, k));
+            }
             theta_ = theta(total_.data());
         }
     }
@@ -47,35 +55,36 @@ class MallowsCriterion {
     PREFERO_INLINE float weight() const { return total_[0].lane[kWeightLane]; }
 
     PREFERO_INLINE bool pure() const {
-        return large_ ? large_total_.consistent(width_ / 2 * kLanes, unit_)
-                      : consistent(total_.data(), width_ / 2, unit_);
+        return large_ ? large_total_.consistent(half() * kLanes, unit_)
+                      : consistent(total_.data(), half(), unit_);
     }
 
     PREFERO_INLINE Left start() {
         if (large_) large_left_.clear();
-        clear_all(left_.data(), width_);
-        return {left_.data()};
+        return {zero_sums<Half>(left_signs_), zero_sums<Half>(left_votes_)};
     }
 
     PREFERO_INLINE void push(Left& left, RowSpan rows) {
         if (large_) return large_left_.add(sample_, rows);
-        for (std::uint32_t row : rows) add_all(left.sums, sample_.lane(row), width_);
+        for (std::uint32_t row : rows) {
+            accumulate(left.signs, sample_.lane(row), half());
+            accumulate(left.votes, sample_.lane(row) + half(), half());
+        }
     }
 
     // Both children in one pass: the right one's sums are never written down.
     PREFERO_INLINE float quality(const Left& left) {
         if (large_) return large_quality();
-        const std::size_t half = width_ / 2;
         const float* all = total_[0].lane;
-        const float* own = left.sums->lane;
+        const Eight own = block_of(left.signs, 0);
         const float here = own[kWeightLane], there = all[kWeightLane] - own[kWeightLane];
         const float least_here = equal_votes(here), least_there = equal_votes(there);
         Eight left_agreement = broadcast(0), right_agreement = broadcast(0);
-        for (std::size_t k = 0; k < half; ++k) {
-            const Eight signs = load(left.sums[k]), votes = load(left.sums[half + k]);
+        for (std::size_t k = 0; k < half(); ++k) {
+            const Eight signs = block_of(left.signs, k), votes = block_of(left.votes, k);
             left_agreement += with_sign(signs, votes, least_here);
             right_agreement +=
-                with_sign(load(total_[k]) - signs, load(total_[half + k]) - votes, least_there);
+                with_sign(load(total_[k]) - signs, load(total_[half() + k]) - votes, least_there);
         }
         const float right_length = all[kLengthLane] - own[kLengthLane];
         return static_cast<float>((here * theta(own[kLengthLane], sum(left_agreement)) +
@@ -92,6 +101,8 @@ class MallowsCriterion {
     }
 
   private:
+    PREFERO_INLINE std::size_t half() const { return Half ? Half : width_ / 2; }
+
     // Votes that are equal in theory differ by rounding: sums nearer than this are one.
     static float equal_votes(float weight) { return 1e-5f * weight; }
 
@@ -106,22 +117,21 @@ class MallowsCriterion {
     // Of sums in doubles, given lane by lane.
     template <class Lane>
     double large_theta(Lane lane) const {
-        const std::size_t half = width_ / 2 * kLanes;
+        const std::size_t votes_at = half() * kLanes;
         const double least = 1e-5 * lane(kWeightLane);
         double agreement = 0;
-        for (std::size_t i = kVectorLane; i < half; ++i) {
-            const double votes = lane(half + i);
+        for (std::size_t i = kVectorLane; i < votes_at; ++i) {
+            const double votes = lane(votes_at + i);
             agreement += votes > least ? lane(i) : votes < -least ? -lane(i) : 0;
         }
         return theta(lane(kLengthLane), agreement);
     }
 
     PREFERO_INLINE double theta(const Block* sums) const {
-        const std::size_t half = width_ / 2;
         const float least = equal_votes(sums->lane[kWeightLane]);
         Eight agreement = broadcast(0);
-        for (std::size_t k = 0; k < half; ++k)
-            agreement += with_sign(load(sums[k]), load(sums[half + k]), least);
+        for (std::size_t k = 0; k < half(); ++k)
+            agreement += with_sign(load(sums[k]), load(sums[half() + k]), least);
         return theta(sums->lane[kLengthLane], sum(agreement));
     }
 
@@ -139,7 +149,7 @@ class MallowsCriterion {
     std::size_t width_;  // the second half of the blocks holds the differences
     const ThetaTable& thetas_;
     double theta_ = 0;
-    Blocks total_, left_;
+    Blocks total_, left_signs_, left_votes_;
     bool large_ = false;
     LargeSums large_total_, large_left_;
 };

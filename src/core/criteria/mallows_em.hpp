@@ -115,7 +115,7 @@ class MallowsEmCriterion {
     }
 
     const Sample& sample_;
-    MallowsCriterion sums_;
+    MallowsCriterion<0> sums_;
     RankMatrix ranks_;
     const ThetaTable& thetas_;
     MallowsFitter fit_;

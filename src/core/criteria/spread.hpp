@@ -36,7 +36,7 @@ class Spread {
         } else {
             Left sums = start();
             push(sums, rows);
-            for (std::size_t k = 0; k < width(); ++k) store(total_[k], sum_of(sums, k));
+            for (std::size_t k = 0; k < width(); ++k) store(total_[k], block_of(sums, k));
         }
         if (gamma_ > 0) measure(rows);
     }
@@ -67,20 +67,12 @@ class Spread {
 
     PREFERO_INLINE Left start() {
         if (large_) large_left_.clear();
-        if constexpr (Width == 0) {
-            clear_all(left_.data(), width());
-            return {left_.data()};
-        } else {
-            Left left;
-            PREFERO_UNROLL
-            for (std::size_t k = 0; k < Width; ++k) left.lanes[k] = broadcast(0);
-            return left;
-        }
+        return zero_sums<Width>(left_);
     }
 
     PREFERO_INLINE void push(Left& left, RowSpan rows) {
         if (large_) return large_left_.add(sample_, rows);
-        for (std::uint32_t row : rows) accumulate(left, sample_.lane(row));
+        for (std::uint32_t row : rows) accumulate(left, sample_.lane(row), width());
     }
 
     // Squared distance between the children's means, times the harmonic mean of their weights.
@@ -88,13 +80,13 @@ class Spread {
     // are small, so that equal cuts are found equal in whatever order lanes are summed.
     PREFERO_INLINE float quality(const Left& left) const {
         if (large_) return large_quality();
-        const Eight head = sum_of(left, 0);
+        const Eight head = block_of(left, 0);
         const float w = weight(), here = head[kWeightLane];
         const float length = w * head[kLengthLane] - here * total_[0].lane[kLengthLane];
         const Eight all = broadcast(w), part = broadcast(here);
         Eight squares = broadcast(0);
         for (std::size_t k = 0; k < width(); ++k) {
-            const Eight difference = all * sum_of(left, k) - part * load(total_[k]);
+            const Eight difference = all * block_of(left, k) - part * load(total_[k]);
             squares += difference * difference;
         }
         return (sum(squares) - length * length) / (w * here * (w - here));
@@ -127,22 +119,6 @@ class Spread {
             squares += difference * difference;
         }
         return static_cast<float>(squares / (w * here * there));
-    }
-
-    PREFERO_INLINE void accumulate(Left& left, const Block* lanes) const {
-        for (std::size_t k = 0; k < width(); ++k) {
-            if constexpr (Width == 0)
-                prefero::add(left.blocks[k], lanes[k]);
-            else
-                left.lanes[k] += load(lanes[k]);
-        }
-    }
-
-    PREFERO_INLINE static Eight sum_of(const Left& left, std::size_t k) {
-        if constexpr (Width == 0)
-            return load(left.blocks[k]);
-        else
-            return left.lanes[k];
     }
 
     // The mean correlation in the node with every ranking against itself, and without.

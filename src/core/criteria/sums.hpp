@@ -29,6 +29,49 @@ PREFERO_INLINE void clear_all(Block* sums, std::size_t width) {
     for (std::size_t k = 0; k < width; ++k) store(sums[k], broadcast(0));
 }
 
+// Sums of vectors; in registers where Width, their number of blocks, is known.
+template <std::size_t Width>
+struct VectorSums {
+    Eight lanes[Width];
+};
+
+template <>
+struct VectorSums<0> {
+    Block* blocks;
+};
+
+// Nothing yet, kept in `memory` if the width is not known.
+template <std::size_t Width>
+PREFERO_INLINE VectorSums<Width> zero_sums(Blocks& memory) {
+    VectorSums<Width> sums;
+    if constexpr (Width == 0) {
+        clear_all(memory.data(), memory.size());
+        sums.blocks = memory.data();
+    } else {
+        PREFERO_UNROLL
+        for (std::size_t k = 0; k < Width; ++k) sums.lanes[k] = broadcast(0);
+    }
+    return sums;
+}
+
+template <std::size_t Width>
+PREFERO_INLINE Eight block_of(const VectorSums<Width>& sums, std::size_t k) {
+    if constexpr (Width == 0)
+        return load(sums.blocks[k]);
+    else
+        return sums.lanes[k];
+}
+
+template <std::size_t Width>
+PREFERO_INLINE void accumulate(VectorSums<Width>& sums, const Block* lanes, std::size_t width) {
+    for (std::size_t k = 0; k < (Width ? Width : width); ++k) {
+        if constexpr (Width == 0)
+            add(sums.blocks[k], lanes[k]);
+        else
+            sums.lanes[k] += load(lanes[k]);
+    }
+}
+
 // Whether no two of the rankings whose signs are summed put a pair of labels in different
 // orders: then no sum is smaller than the number of its terms. `unit` is the number of pairs.
 PREFERO_INLINE bool consistent(const Block* sums, std::size_t width, double unit) {

@@ -13,17 +13,6 @@
 
 namespace prefero {
 
-// Sums of vectors; in registers where Width, their number of blocks, is known.
-template <std::size_t Width>
-struct VectorSums {
-    Eight lanes[Width];
-};
-
-template <>
-struct VectorSums<0> {
-    Block* blocks;
-};
-
 template <std::size_t Width>
 class VectorCuts {
   public:
@@ -144,33 +133,10 @@ class VectorCuts {
         best = {gain, bin_of(keys_[at]), bin_of(keys_[at + 1]), missing_left};
     }
 
-    PREFERO_INLINE VectorSums<Width> zero() {
-        VectorSums<Width> sums;
-        if constexpr (Width == 0) {
-            clear_all(sums_.data(), width());
-            sums.blocks = sums_.data();
-        } else {
-            PREFERO_UNROLL
-            for (std::size_t k = 0; k < Width; ++k) sums.lanes[k] = broadcast(0);
-        }
-        return sums;
-    }
+    PREFERO_INLINE VectorSums<Width> zero() { return zero_sums<Width>(sums_); }
 
     PREFERO_INLINE void take(VectorSums<Width>& sums, Key key) const {
-        const Block* vector = item(item_of(key));
-        for (std::size_t k = 0; k < width(); ++k) {
-            if constexpr (Width == 0)
-                add(sums.blocks[k], vector[k]);
-            else
-                sums.lanes[k] += load(vector[k]);
-        }
-    }
-
-    PREFERO_INLINE static Eight block_of(const VectorSums<Width>& sums, std::size_t k) {
-        if constexpr (Width == 0)
-            return load(sums.blocks[k]);
-        else
-            return sums.lanes[k];
+        accumulate(sums, item(item_of(key)), width());
     }
 
     PREFERO_INLINE Eight square(const VectorSums<Width>& sums) const {

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from scipy.special import expit, log_expit
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
@@ -24,11 +23,13 @@ from prefero._typing import Mask, Values
 # L-BFGS; the rows of a batch are few enough for its arrays to stay in the cache.
 _NEWTON_COLUMNS = 100
 _BATCH_ENTRIES = 2**15
-# Of many rows evenly spaced ones show most of the way, and others how the loss bends: so many rows
-# a column. A problem has to have so many among them, else all rows are asked, and where the
-# gradient no longer falls that much in a step.
-_PILOT_ROWS_A_COLUMN, _HESSIAN_ROWS_A_COLUMN, _LEAST_ROWS_A_COLUMN = 50, 100, 10
-_LEAST_SAMPLE, _GOOD_STEP = 256, 4
+# Of many rows evenly spaced ones show most of the way, more of them nearly all of it, and others
+# how the loss bends: so many rows a column. A problem has to have so many among them, else all rows are asked, and where the
+# gradient no longer falls that much in a step along how they bend now.
+_PILOT_ROWS_A_COLUMN, _HESSIAN_ROWS_A_COLUMN, _LEAST_ROWS_A_COLUMN = (50, 250), 100, 10
+# Where some of the rows have a say, so many times the tolerance is near enough.
+_PILOT_TOLERANCE = 5
+_LEAST_SAMPLE, _GOOD_STEP = 256, 2
 _SUFFICIENT_DECREASE = 1e-4
 
 
@@ -151,10 +152,14 @@ def _newton(
     if len(ridge) > X.shape[1]:
         X = np.hstack([X, np.ones((len(X), 1))])
     problems = LogisticProblems(X, signs, weight, ridge)
-    fewer = problems.sample(_PILOT_ROWS_A_COLUMN * len(ridge))
-    if fewer is not None:  # most of the way costs a fraction on some of the rows
-        beta, _ = descend(fewer, beta, tol, max_iter)
-    return descend(problems, beta, tol, max_iter)
+    inverse = None
+    for rows in _PILOT_ROWS_A_COLUMN:
+        fewer = problems.sample(rows * len(ridge))
+        if fewer is None:  # most of the way costs a fraction on some of the rows
+            continue
+        beta, _, inverse = _descend(fewer, beta, _PILOT_TOLERANCE * tol, max_iter, inverse)
+        inverse *= (fewer.total / problems.total)[:, None, None]
+    return _descend(problems, beta, tol, max_iter, inverse)[:2]
 
 
 def descend(problems: Any, beta: Values, tol: float, max_iter: int) -> tuple[Values, bool]:
@@ -176,32 +181,49 @@ def descend(problems: Any, beta: Values, tol: float, max_iter: int) -> tuple[Val
     converged : bool
         False if a problem was stopped by max_iter.
     """
+    return _descend(problems, beta, tol, max_iter, None)[:2]
+
+
+def _descend(
+    problems: Any, beta: Values, tol: float, max_iter: int, inverse: Values | None
+) -> tuple[Values, bool, Values]:
+    """Descend, given how the loss bends or None, and return that too: inverse Hessians."""
     beta = beta.copy()
     direction, base = np.zeros_like(beta), np.zeros_like(beta)
     base_loss, decrement = np.full(len(beta), np.inf), np.zeros(len(beta))
     step, steepest = np.ones(len(beta)), np.full(len(beta), np.inf)
+    if inverse is None:
+        inverse = np.full((*beta.shape, beta.shape[1]), np.nan)
+    fresh = np.zeros(len(beta), dtype=bool)
     goal = tol * problems.total
     open_ = np.arange(len(beta))
     for _ in range(max_iter + 1):
         loss, gradient = problems.slopes(beta[open_])
         going = np.abs(gradient).max(axis=1) > goal[open_]
         if not going.any():
-            return beta, True
+            return beta, True, inverse
         if not going.all():
             open_, problems = open_[going], problems[going]
             loss, gradient = loss[going], gradient[going]
         fell = _SUFFICIENT_DECREASE * step[open_] * decrement[open_]
         good = loss <= base_loss[open_] - fell + 1e-12 * np.abs(loss)
         new, slope = open_[good], gradient[good]
-        slow = np.abs(slope).max(axis=1) > steepest[new] / _GOOD_STEP
+        # As long as the gradient falls, the loss bends as it did.
+        slow = ~(np.abs(slope).max(axis=1) <= steepest[new] / _GOOD_STEP)
+        bent = slow | np.isnan(inverse[new, 0, 0])
         steepest[new] = np.abs(slope).max(axis=1)
-        hessian = problems[good].hessians(beta[new], exact=slow)
-        direction[new] = -np.linalg.solve(hessian, slope[:, :, None])[:, :, 0]
+        if bent.any():
+            exact = (slow & fresh[new])[bent]
+            again = good.copy()
+            again[good] = bent
+            inverse[new[bent]] = np.linalg.inv(problems[again].hessians(beta[new[bent]], exact))
+        fresh[new] = bent
+        direction[new] = -(inverse[new] @ slope[:, :, None])[:, :, 0]
         decrement[new] = -(direction[new] * slope).sum(axis=1)
         base[new], base_loss[new] = beta[new], loss[good]
         step[open_] = np.where(good, 1, step[open_] / 2)
         beta[open_] = base[open_] + step[open_, None] * direction[open_]
-    return beta, False
+    return beta, False, inverse
 
 
 class LogisticProblems:
@@ -262,7 +284,8 @@ class LogisticProblems:
         if fewer is None or exact.all():
             return self._hessians(beta)
         found = fewer._hessians(beta) * (self.total / fewer.total)[:, None, None]
-        found[exact] = self[exact]._hessians(beta[exact])
+        if exact.any():
+            found[exact] = self[exact]._hessians(beta[exact])
         return found
 
     def _hessians(self, beta: Values) -> Values:
@@ -289,11 +312,6 @@ class LogisticProblems:
         return gen_batches(len(self._X), max(1, _BATCH_ENTRIES // widest))
 
 
-def _logistic(margin: Values) -> tuple[Values, Values]:
-    """The loss log(1 + exp(-margin)) and the probability 1 / (1 + exp(margin)) of an error."""
-    return -log_expit(margin), expit(-margin)
-
-
 def _lbfgs(
     X: Any,
     signs: NDArray[np.int8],
@@ -305,13 +323,11 @@ def _lbfgs(
 ) -> tuple[Values, bool]:
     """L-BFGS on features that are sparse or many."""
     n_features = X.shape[1]
-    share = (weight if weight.ndim == 2 else weight[:, None]) * signs
 
     def slopes(beta: Values) -> tuple[Values, Values]:
         scores = safe_sparse_dot(X, beta[:, :n_features].T) + _intercept(beta, n_features)
-        value, probability = _logistic(signs * scores)
-        loss = (np.abs(share) * value).sum(axis=0) + (beta**2 @ ridge) / 2
-        residual = share * probability
+        residual = np.ascontiguousarray(scores)  # which the core replaces
+        loss = _core.logistic_derivatives(residual, signs, weight) + (beta**2 @ ridge) / 2
         gradient = beta * ridge
         gradient[:, :n_features] -= safe_sparse_dot(X.T, residual).T
         gradient[:, n_features:] -= residual.sum(axis=0)[:, None]

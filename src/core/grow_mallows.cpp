@@ -1,0 +1,10 @@
+#include "core/criteria/mallows.hpp"
+#include "core/grow_task.hpp"
+
+namespace prefero {
+
+std::vector<Tree> grow_mallows(const GrowTask& task) {
+    return grow_of_width<MallowsCriterion, 6>(task, task.data.width() / 2);
+}
+
+}  // namespace prefero

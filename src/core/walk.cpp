@@ -1,0 +1,212 @@
+#include "core/walk.hpp"
+
+#include <algorithm>
+
+#include "core/lanes.hpp"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(PREFERO_SCALAR)
+#include <immintrin.h>
+#define PREFERO_GATHERS __attribute__((target("avx2")))
+#endif
+
+namespace prefero {
+
+namespace {
+
+constexpr std::size_t kRowBlock = 1024;  // rows that walk down a tree together
+constexpr std::size_t kMostAtOnce = 64;  // of them step by step
+constexpr std::size_t kSteps = 3;        // before those that have arrived leave
+constexpr unsigned kCutBits = 8;
+
+struct TreeView {
+    std::size_t count;  // nodes
+    const Node* nodes;
+    const std::uint32_t* steps;  // of its paths
+    unsigned shift;
+    const std::int32_t* sets;
+    const BinSet* categories;
+};
+
+TreeView view(const Forest& forest, std::size_t tree) {
+    const auto node = static_cast<std::size_t>(forest.node_starts[tree]);
+    const bool paths = forest.paths && !forest.paths->steps.empty();
+    return {static_cast<std::size_t>(forest.node_starts[tree + 1]) - node,
+            forest.nodes + node,
+            paths ? forest.paths->steps.data() + node : nullptr,
+            paths ? forest.paths->shift : 0,
+            forest.sets ? forest.sets + node : nullptr,
+            forest.sets ? forest.categories + forest.set_starts[tree] : nullptr};
+}
+
+bool goes_left(const TreeView& tree, std::size_t at, std::uint8_t bin) {
+    const Node& node = tree.nodes[at];
+    if (bin == kMissingBin) return (node.flags & kMissingLeft) != 0;
+    if (node.flags & kCategories) return tree.categories[tree.sets[at]].contains(bin);
+    return bin <= node.cut;
+}
+
+std::int32_t walk(const TreeView& tree, const std::uint8_t* bins) {
+    std::size_t at = 0;
+    while (!(tree.nodes[at].flags & kLeaf)) {
+        const Node& node = tree.nodes[at];
+        at = static_cast<std::size_t>(node.child) + !goes_left(tree, at, bins[node.feature]);
+    }
+    return tree.nodes[at].child;
+}
+
+// Rows that take a few steps down a tree.
+struct Walkers {
+    const TreeView& tree;
+    BinMatrix bins;
+    std::size_t steps;
+    std::int32_t* nodes;  // where each row is
+};
+
+// Notes where rows are, writes those that have not arrived to `still` and returns behind the last.
+template <std::size_t AtOnce>
+PREFERO_INLINE std::uint16_t* note(const Walkers& walkers, const std::uint16_t* rows,
+                                   const std::int32_t* reached, std::uint16_t* still) {
+    for (std::size_t i = 0; i < AtOnce; ++i) {
+        const std::uint16_t row = rows[i];
+        walkers.nodes[row] = reached[i];
+        *still = row;
+        still += walkers.tree.steps[reached[i]] >> walkers.tree.shift != 0;
+    }
+    return still;
+}
+
+// Without a branch: memory answers one row while another waits.
+std::uint16_t* step_by_step(const Walkers& walkers, const std::uint16_t* rows,
+                            std::uint16_t* still) {
+    constexpr std::size_t kAtOnce = 16;
+    const unsigned shift = walkers.tree.shift;
+    const std::uint32_t* steps = walkers.tree.steps;
+    const std::uint32_t features = (1u << (shift - kCutBits)) - 1;
+    const std::uint8_t* own[kAtOnce];
+    std::int32_t at[kAtOnce];
+    for (std::size_t i = 0; i < kAtOnce; ++i) {
+        own[i] = walkers.bins.data + rows[i] * walkers.bins.features;
+        at[i] = walkers.nodes[rows[i]];
+    }
+    for (std::size_t step = 0; step < walkers.steps; ++step)
+        for (std::size_t i = 0; i < kAtOnce; ++i) {
+            const std::uint32_t test = steps[at[i]];
+            const std::uint8_t bin = own[i][test >> kCutBits & features];
+            at[i] += static_cast<std::int32_t>(test >> shift) +
+                     (bin > static_cast<std::uint8_t>(test));
+        }
+    return note<kAtOnce>(walkers, rows, at, still);
+}
+
+#if defined(PREFERO_GATHERS)
+// The same with eight rows in a register. Reads a word where a bin stands, so three bytes too many.
+PREFERO_GATHERS std::uint16_t* step_in_registers(const Walkers& walkers, const std::uint16_t* rows,
+                                                 std::uint16_t* still) {
+    constexpr std::size_t kAtOnce = kMostAtOnce, kRegisters = kAtOnce / kLanes;
+    const int shift = static_cast<int>(walkers.tree.shift);
+    const auto* steps = reinterpret_cast<const int*>(walkers.tree.steps);
+    const auto* values = reinterpret_cast<const int*>(walkers.bins.data);
+    const __m256i features = _mm256_set1_epi32((1 << (shift - static_cast<int>(kCutBits))) - 1);
+    const __m256i width = _mm256_set1_epi32(static_cast<int>(walkers.bins.features));
+    const __m256i byte = _mm256_set1_epi32(255);
+    const __m128i way = _mm_cvtsi32_si128(shift);
+    __m256i own[kRegisters], at[kRegisters];
+    for (std::size_t r = 0; r < kRegisters; ++r) {
+        const __m256i row = _mm256_cvtepu16_epi32(
+            _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows + r * kLanes)));
+        own[r] = _mm256_mullo_epi32(row, width);
+        at[r] = _mm256_i32gather_epi32(walkers.nodes, row, sizeof(std::int32_t));
+    }
+    for (std::size_t step = 0; step < walkers.steps; ++step)
+        for (std::size_t r = 0; r < kRegisters; ++r) {
+            const __m256i test = _mm256_i32gather_epi32(steps, at[r], sizeof(std::int32_t));
+            const __m256i feature = _mm256_and_si256(_mm256_srli_epi32(test, kCutBits), features);
+            const __m256i bin = _mm256_and_si256(
+                _mm256_i32gather_epi32(values, _mm256_add_epi32(own[r], feature), 1), byte);
+            const __m256i right = _mm256_cmpgt_epi32(bin, _mm256_and_si256(test, byte));
+            at[r] = _mm256_sub_epi32(_mm256_add_epi32(at[r], _mm256_srl_epi32(test, way)), right);
+        }
+    std::int32_t reached[kAtOnce];
+    for (std::size_t r = 0; r < kRegisters; ++r)
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(reached + r * kLanes), at[r]);
+    return note<kAtOnce>(walkers, rows, reached, still);
+}
+#endif
+
+// How this processor steps, how many rows at once, and how many bytes it reads behind a bin.
+struct Stepping {
+    std::uint16_t* (*step)(const Walkers&, const std::uint16_t*, std::uint16_t*);
+    std::size_t at_once, behind;
+};
+
+Stepping stepping() {
+#if defined(PREFERO_GATHERS)
+    if (__builtin_cpu_supports("avx2")) return {step_in_registers, kMostAtOnce, 3};
+#endif
+    return {step_by_step, 16, 0};
+}
+
+// The leaves of up to kRowBlock rows. After a few steps those that have arrived leave the block:
+// paths differ much in length.
+void block_leaves(const TreeView& tree, BinMatrix bins, const Stepping& stepping,
+                  std::int32_t* leaves) {
+    std::uint16_t walking[kRowBlock + kMostAtOnce];
+    for (std::size_t row = 0; row < bins.rows; ++row) {
+        walking[row] = static_cast<std::uint16_t>(row);
+        leaves[row] = 0;  // while a row walks, the node where it is
+    }
+    // Few arrive before the depth that the leaves of a balanced tree would have.
+    Walkers walkers{tree, bins, 1, leaves};
+    while (tree.count >> (walkers.steps + 1)) ++walkers.steps;
+    for (std::size_t left = bins.rows; left > 0; walkers.steps = kSteps) {
+        // To step at once the last row walks with itself, which does no harm.
+        for (std::size_t i = 0; i < stepping.at_once; ++i) walking[left + i] = walking[left - 1];
+        std::uint16_t* still = walking;
+        for (std::size_t i = 0; i < left; i += stepping.at_once)
+            still = stepping.step(walkers, walking + i, still);
+        left = static_cast<std::size_t>(still - walking);
+    }
+    for (std::size_t row = 0; row < bins.rows; ++row) leaves[row] = tree.nodes[leaves[row]].child;
+}
+
+}  // namespace
+
+Paths make_paths(const Forest& forest, std::size_t features) {
+    Paths paths;
+    paths.shift = kCutBits;
+    while (features > 0 && (features - 1) >> (paths.shift - kCutBits)) ++paths.shift;
+    const auto count = static_cast<std::size_t>(forest.node_starts[forest.trees]);
+    paths.steps.resize(count);
+    for (std::size_t tree = 0; tree < forest.trees; ++tree)
+        for (std::int64_t at = forest.node_starts[tree]; at < forest.node_starts[tree + 1]; ++at) {
+            const Node& node = forest.nodes[at];
+            const auto own = static_cast<std::int32_t>(at - forest.node_starts[tree]);
+            const bool leaf = node.flags & kLeaf;
+            const std::uint64_t way = leaf ? 0 : static_cast<std::uint64_t>(node.child - own);
+            if (way << paths.shift >> 32) return {};
+            paths.steps[static_cast<std::size_t>(at)] =
+                leaf ? kBins - 1
+                     : static_cast<std::uint32_t>(way << paths.shift) |
+                           static_cast<std::uint32_t>(node.feature) << kCutBits | node.cut;
+        }
+    return paths;
+}
+
+void leaves_of(const Forest& forest, std::size_t tree, BinMatrix bins, bool plain,
+               std::int32_t* leaves) {
+    static const Stepping how = stepping();
+    const TreeView own = view(forest, tree);
+    // The last rows, behind which too few bytes are, walk alone.
+    std::size_t together = bins.rows;
+    if (!plain || !own.steps || bins.features == 0) together = 0;
+    while (together > 0 && (bins.rows - together) * bins.features < how.behind) --together;
+    for (std::size_t row = 0; row < together; row += kRowBlock)
+        block_leaves(
+            own,
+            {bins.data + row * bins.features, std::min(kRowBlock, together - row), bins.features},
+            how, leaves + row);
+    for (std::size_t row = together; row < bins.rows; ++row)
+        leaves[row] = walk(own, bins.data + row * bins.features);
+}
+
+}  // namespace prefero

@@ -1,0 +1,16 @@
+// Walking down trees, many rows together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/tree.hpp"
+
+namespace prefero {
+
+// The leaf that each row reaches in a tree. `plain` says that no test is on categories and no value
+// is missing.
+void leaves_of(const Forest& forest, std::size_t tree, BinMatrix bins, bool plain,
+               std::int32_t* leaves);
+
+}  // namespace prefero
