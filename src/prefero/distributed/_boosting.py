@@ -64,7 +64,8 @@ class RoundRows(NamedTuple):
     drawn: NDArray[np.uint16]
 
 
-def _ranked_rows(rows: Rows, place: Place, spec: BoostSpec) -> RankedRows:
+def ranked_rows(rows: Rows, place: Place, spec: BoostSpec) -> RankedRows:
+    """Turn the rows of a partition into what boosting reads; the features are forgotten."""
     learns = np.ones(len(rows.weight), dtype=np.uint16)
     learns[place.inside(spec.held_out)] = 0
     return RankedRows(
@@ -192,7 +193,7 @@ def fit_boosting(ranker: BoostingLabelRanker, partitions: Partitions) -> None:
         all(s.whole_weights for s in partitions.summaries),
         numbers if watching else np.empty(0, dtype=np.int64),
     )
-    parts = partitions.read(_ranked_rows, shared=spec)
+    parts = partitions.read(ranked_rows, shared=spec)
     boosting = ranker._boosting(partitions.n_rows)
     rounds = ranker.n_estimators
     if few:
