@@ -22,18 +22,19 @@ inline void require_growable(const Bins& bins) {
     require(bins.shape(1) < (std::size_t{1} << 16), "there must be fewer than 65536 features");
 }
 
-// One array of the same member of all trees.
+// One array of the same member of all trees, which they lose: there need not be room for both.
 template <typename T, typename Item>
-Out<T, 1> joined(const std::vector<Tree>& trees, std::vector<Item> Tree::* member) {
+Out<T, 1> joined(std::vector<Tree>& trees, std::vector<Item> Tree::* member) {
     static_assert(sizeof(Item) % sizeof(T) == 0, "items must consist of whole numbers of T");
     std::size_t size = 0;
     for (const Tree& tree : trees) size += (tree.*member).size();
     auto all = make_array<T, 1>({size * (sizeof(Item) / sizeof(T))});
     char* out = reinterpret_cast<char*>(all.data());
-    for (const Tree& tree : trees) {
+    for (Tree& tree : trees) {
         const std::size_t bytes = (tree.*member).size() * sizeof(Item);
         if (bytes) std::memcpy(out, (tree.*member).data(), bytes);
         out += bytes;
+        std::vector<Item>().swap(tree.*member);
     }
     return all;
 }
@@ -57,7 +58,7 @@ inline void fill_sets(std::vector<Tree>& trees) {
     for (Tree& tree : trees) tree.sets.resize(tree.nodes.size(), -1);
 }
 
-// Trees one after the other.
+// Trees one after the other; those that were given are empty then.
 inline nb::dict tree_arrays(std::vector<Tree>& trees, std::size_t labels) {
     fill_sets(trees);
     nb::dict result;

@@ -3,15 +3,37 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/wide.hpp"
+
 namespace prefero {
 
 namespace {
+
+struct Extent {
+    std::size_t labels, strengths;
+};
+
+// A node's own values, those of its parent, and how far it is to these.
+struct Way {
+    const double *own, *parent, *whole;
+};
+
+PREFERO_CLONES void move_along(Extent size, Way way, const double* parts, const double* above,
+                               double* to) {
+    for (std::size_t k = 0; k < size.labels; ++k)
+        for (std::size_t i = k * size.strengths; i < (k + 1) * size.strengths; ++i)
+            to[i] = way.own[k] + ((above[i] - way.parent[k]) + parts[i] * way.whole[k]);
+}
+
+PREFERO_CLONES void add_values(const float* values, std::size_t count, double* to) {
+    for (std::size_t i = 0; i < count; ++i) to[i] += values[i];
+}
 
 // One tree after the other, on the same buffers. Values stand node after node, label after label.
 class TreeShrinker {
   public:
     TreeShrinker(const Forest& forest, const double* weight)
-        : forest_(forest), labels_(forest.labels), all_weights_(weight), parts_(labels_) {}
+        : forest_(forest), labels_(forest.labels), all_weights_(weight) {}
 
     // Computes the means of the nodes of a tree.
     void enter(std::size_t tree) {
@@ -35,23 +57,27 @@ class TreeShrinker {
     std::size_t leaves() const { return leaves_; }
     std::size_t nodes() const { return count_; }
 
-    // Writes what the leaves of the tree say, `stride` values apart, and their evidence if there
-    // is any.
-    void shrink(double strength, std::size_t stride, float* scores, float* evidence) {
-        if (strength > 0) {
-            move(strength, scores_, to_parent_, moved_scores_);
-            if (forest_.evidence) move(strength, evidence_, less_to_parent_, moved_evidence_);
-        }
-        for (std::size_t n = 0; n < count_; ++n) {
-            if (!is_leaf(n)) continue;
-            const std::size_t to = value_row(n) * stride, own = first_ + value_row(n) * labels_;
-            for (std::size_t k = 0; k < labels_; ++k)
-                scores[to + k] = strength > 0 ? static_cast<float>(moved_scores_[n * labels_ + k])
-                                              : forest_.scores[own + k];
-            for (std::size_t k = 0; forest_.evidence && k < labels_; ++k)
-                evidence[to + k] = strength > 0
-                                       ? static_cast<float>(moved_evidence_[n * labels_ + k])
-                                       : forest_.evidence[own + k];
+    // Writes what the leaves of the tree say at each strength, and their evidence if there is any:
+    // leaves x labels x strengths.
+    void shrink(Strengths strengths, float* scores, float* evidence) {
+        const std::size_t each = labels_ * strengths.count;
+        strengths_ = strengths;
+        waiting_.assign(1, {0, 0, 0});
+        while (!waiting_.empty()) {
+            const Waiting at = waiting_.back();
+            waiting_.pop_back();
+            if (levels_.size() <= at.depth) levels_.emplace_back(each);
+            if (levels_[at.depth].scores.size() != each) levels_[at.depth] = Level(each);
+            arrive(at);
+            if (is_leaf(at.node)) {
+                write(levels_[at.depth].scores, forest_.scores, at.node, scores);
+                if (forest_.evidence)
+                    write(levels_[at.depth].evidence, forest_.evidence, at.node, evidence);
+                continue;
+            }
+            write_parts(at.node, levels_[at.depth]);
+            for (std::size_t child : {first_child(at.node) + 1, first_child(at.node)})
+                waiting_.push_back({child, at.node, at.depth + 1});
         }
     }
 
@@ -94,33 +120,62 @@ class TreeShrinker {
         }
     }
 
-    // Moves every node as its parent, and a part of the way to it.
-    void move(double strength, const std::vector<double>& from, const std::vector<double>& way,
-              std::vector<double>& to) {
-        to.resize(from.size());
-        std::copy_n(from.begin(), labels_, to.begin());
-        for (std::size_t n = 0; n < count_; ++n) {
-            if (is_leaf(n)) continue;
-            write_parts(n, strength);
-            const double *own = from.data() + n * labels_, *moved = to.data() + n * labels_;
-            for (std::size_t child : {first_child(n), first_child(n) + 1}) {
-                const double *start = from.data() + child * labels_,
-                             *whole = way.data() + child * labels_;
-                double* out = to.data() + child * labels_;
-                for (std::size_t k = 0; k < labels_; ++k)
-                    out[k] = start[k] + ((moved[k] - own[k]) + parts_[k] * whole[k]);
+    // A node on the way down and what its values become: labels x strengths.
+    struct Level {
+        explicit Level(std::size_t each) : scores(each), evidence(each), parts(each) {}
+        std::vector<double> scores, evidence;
+        std::vector<double> parts;  // of the way from a child to the node
+    };
+
+    struct Waiting {
+        std::size_t node, parent, depth;
+    };
+
+    // Moves a node as its parent, and a part of the way to it.
+    void arrive(const Waiting& at) {
+        Level& own = levels_[at.depth];
+        if (at.depth == 0) {
+            for (std::size_t i = 0; i < own.scores.size(); ++i) {
+                own.scores[i] = scores_[i / strengths_.count];
+                own.evidence[i] = evidence_[i / strengths_.count];
+            }
+            return;
+        }
+        const Level& above = levels_[at.depth - 1];
+        const std::size_t here = at.node * labels_, there = at.parent * labels_;
+        move_along({labels_, strengths_.count}, {&scores_[here], &scores_[there], &to_parent_[here]},
+                   above.parts.data(), above.scores.data(), own.scores.data());
+        if (forest_.evidence)
+            move_along({labels_, strengths_.count},
+                       {&evidence_[here], &evidence_[there], &less_to_parent_[here]},
+                       above.parts.data(), above.evidence.data(), own.evidence.data());
+    }
+
+    void write_parts(std::size_t node, Level& level) const {
+        const std::size_t count = strengths_.count;
+        for (std::size_t k = 0; k < labels_; ++k) {
+            double* parts = level.parts.data() + k * count;
+            if (k > 0 && !forest_.evidence) {
+                std::copy_n(level.parts.data(), count, parts);
+                continue;
+            }
+            const double mass = weight_[node] * evidence_[node * labels_ + k];
+            for (std::size_t s = 0; s < count; ++s) {
+                const double strength = strengths_.values[s];
+                parts[s] = std::isinf(strength) ? 1 : strength > 0 ? strength / (mass + strength) : 0;
             }
         }
     }
 
-    // Of the way from a child to the node, label by label.
-    void write_parts(std::size_t node, double strength) {
-        const auto part = [=](double mass) {
-            return std::isinf(strength) ? 1 : strength / (mass + strength);
-        };
-        if (!forest_.evidence) return std::fill(parts_.begin(), parts_.end(), part(weight_[node]));
-        for (std::size_t k = 0; k < labels_; ++k)
-            parts_[k] = part(weight_[node] * evidence_[node * labels_ + k]);
+    // Strength 0 leaves what there is.
+    void write(const std::vector<double>& moved, const float* grown, std::size_t leaf,
+               float* to) const {
+        const std::size_t row = value_row(leaf), own = first_ + row * labels_;
+        to += row * moved.size();
+        for (std::size_t i = 0; i < moved.size(); ++i) to[i] = static_cast<float>(moved[i]);
+        for (std::size_t s = 0; s < strengths_.count; ++s)
+            for (std::size_t k = 0; strengths_.values[s] == 0 && k < labels_; ++k)
+                to[k * strengths_.count + s] = grown[own + k];
     }
 
     const Forest& forest_;
@@ -129,25 +184,32 @@ class TreeShrinker {
     const Node* nodes_ = nullptr;
     const double* weight_ = nullptr;
     std::size_t count_ = 0, leaves_ = 0, first_ = 0;
-    std::vector<double> parts_;
     std::vector<double> scores_, evidence_, to_parent_, less_to_parent_;
-    std::vector<double> moved_scores_, moved_evidence_;
+    Strengths strengths_{};
+    std::vector<Level> levels_;
+    std::vector<Waiting> waiting_;
 };
 
 }  // namespace
 
 void shrink(const Forest& forest, const double* weight, Strengths strengths, float* scores,
             float* evidence, Interruption& interruption) {
-    const auto all = static_cast<std::size_t>(forest.value_starts[forest.trees]) * forest.labels;
+    const std::size_t c = forest.labels, width = strengths.count * c;
+    const auto all = static_cast<std::size_t>(forest.value_starts[forest.trees]) * c;
     TreeShrinker shrinker(forest, weight);
+    std::vector<float> values, known;
     for (std::size_t tree = 0; tree < forest.trees; ++tree) {
         shrinker.enter(tree);
-        interruption.spend(8 * strengths.count * shrinker.nodes() * forest.labels);
-        const std::size_t first =
-            static_cast<std::size_t>(forest.value_starts[tree]) * forest.labels;
-        for (std::size_t s = 0; s < strengths.count; ++s)
-            shrinker.shrink(strengths.values[s], forest.labels, scores + s * all + first,
-                            evidence + (forest.evidence ? s * all + first : 0));
+        interruption.spend(8 * strengths.count * shrinker.nodes() * c);
+        values.resize(shrinker.leaves() * width);
+        known.resize(forest.evidence ? values.size() : 0);
+        shrinker.shrink(strengths, values.data(), known.data());
+        const std::size_t first = static_cast<std::size_t>(forest.value_starts[tree]) * c;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const std::size_t to = i % strengths.count * all + first + i / strengths.count;
+            scores[to] = values[i];
+            if (forest.evidence) evidence[to] = known[i];
+        }
     }
 }
 
@@ -156,7 +218,7 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, c
                         Interruption& interruption) {
     const std::size_t c = forest.labels, width = strengths.count * c;
     TreeShrinker shrinker(forest, weight);
-    std::vector<float> values, known;  // leaves x strengths x labels
+    std::vector<float> values, known;  // leaves x labels x strengths
     std::vector<double> sums(bins.rows * width), seen(forest.evidence ? sums.size() : 0);
     std::fill_n(trees, bins.rows, std::int64_t{0});
     const auto add = [&](std::size_t tree, const std::uint16_t* drawn, const std::int32_t* leaves) {
@@ -164,16 +226,14 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, c
         interruption.spend(8 * strengths.count * shrinker.nodes() * c);
         values.resize(shrinker.leaves() * width);
         known.resize(forest.evidence ? values.size() : 0);
-        for (std::size_t s = 0; s < strengths.count; ++s)
-            shrinker.shrink(strengths.values[s], width, values.data() + s * c,
-                            known.data() + (forest.evidence ? s * c : 0));
+        shrinker.shrink(strengths, values.data(), known.data());
         for (std::size_t row = 0; row < bins.rows; ++row) {
             if (drawn[row] > 0) continue;
             ++trees[row];
             const std::size_t from = static_cast<std::size_t>(leaves[row]) * width;
             double* to = sums.data() + row * width;
             if (!forest.evidence) {
-                for (std::size_t i = 0; i < width; ++i) to[i] += values[from + i];
+                add_values(values.data() + from, width, to);
                 continue;
             }
             for (std::size_t i = 0; i < width; ++i) {
@@ -186,7 +246,7 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, c
     for (std::size_t s = 0; s < strengths.count; ++s)
         for (std::size_t row = 0; row < bins.rows; ++row)
             for (std::size_t k = 0; k < c; ++k) {
-                const std::size_t at = row * width + s * c + k;
+                const std::size_t at = row * width + k * strengths.count + s;
                 const double count = forest.evidence ? seen[at] : static_cast<double>(trees[row]);
                 *scores++ = count > 0 ? sums[at] / count : sums[at];
             }

@@ -173,7 +173,9 @@ class EntropyCriterion {
     }
 
     PREFERO_INLINE const Block* unweighted(std::uint32_t row) const {
-        return sample_.data.lanes(sample_.origin[row]);
+        // That of a row of weight 1 was read just now.
+        return sample_.weights[row] == 1 ? sample_.lane(row)
+                                         : sample_.data.lanes(sample_.origin[row]);
     }
 
     // Where every row has a ranking of its own, one that comes left is gone from the right.

@@ -72,7 +72,7 @@ class Spread {
 
     PREFERO_INLINE void push(Left& left, RowSpan rows) {
         if (large_) return large_left_.add(sample_, rows);
-        for (std::uint32_t row : rows) accumulate(left, sample_.lane(row), width());
+        accumulate(left, sample_, rows, width());
     }
 
     // Squared distance between the children's means, times the harmonic mean of their weights.

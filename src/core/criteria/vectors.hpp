@@ -112,11 +112,15 @@ class VectorCuts {
         for (std::size_t k = 0; k < count; ++k) {
             const Key* keys = keys_.data() + k * kLanes;
             Eight heads[kLanes], squares[kLanes];
-            PREFERO_UNROLL
-            for (std::size_t j = 0; j < kLanes; ++j) {
-                take(sums, keys[j]);
-                heads[j] = block_of(sums, 0);
-                squares[j] = square(sums);
+            if constexpr (Width == 0) {
+                take_eight(sums, keys, heads, squares);
+            } else {
+                PREFERO_UNROLL
+                for (std::size_t j = 0; j < kLanes; ++j) {
+                    take(sums, keys[j]);
+                    heads[j] = block_of(sums, 0);
+                    squares[j] = square(sums);
+                }
             }
             const Eight left = first_each(heads);
             const Eight gains = where_upper_bytes_differ(
@@ -137,6 +141,30 @@ class VectorCuts {
 
     PREFERO_INLINE void take(VectorSums<Width>& sums, Key key) const {
         accumulate(sums, item(item_of(key)), width());
+    }
+
+    // Eight items block by block: of long vectors only the block that grows is in a register.
+    PREFERO_INLINE void take_eight(VectorSums<0>& sums, const Key* keys, Eight (&heads)[kLanes],
+                                   Eight (&squares)[kLanes]) const {
+        const Block* items[kLanes];
+        Eight grown = load(sums.blocks[0]);
+        PREFERO_UNROLL
+        for (std::size_t j = 0; j < kLanes; ++j) {
+            items[j] = item(item_of(keys[j]));
+            grown += load(items[j][0]);
+            heads[j] = grown;
+            squares[j] = grown * kVectorOnly * grown;
+        }
+        store(sums.blocks[0], grown);
+        for (std::size_t k = 1; k < width(); ++k) {
+            grown = load(sums.blocks[k]);
+            PREFERO_UNROLL
+            for (std::size_t j = 0; j < kLanes; ++j) {
+                grown += load(items[j][k]);
+                squares[j] += grown * grown;
+            }
+            store(sums.blocks[k], grown);
+        }
     }
 
     PREFERO_INLINE Eight square(const VectorSums<Width>& sums) const {
