@@ -148,5 +148,5 @@ def test_the_lines_of_a_criterion_are_like_those_beside_them(path, start):
     block = next(
         b for b in re.findall(r"```cpp\n(.*?)```", GUIDE, re.S) if b.strip().startswith(start)
     )
-    beside = block.replace("Plain", "Mallows").replace("plain", "mallows")
+    beside = block.replace("Plain", "MallowsEm").replace("plain", "mallows_em")
     assert beside in (ROOT / path).read_text()
