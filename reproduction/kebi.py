@@ -359,9 +359,12 @@ def main() -> None:
     """Compare all rankers with the best published results."""
     parser = kebi_arguments("Compare all rankers with the best results published for each set.")
     parser.add_argument("--missing", type=float, nargs="+", default=[0.0, 0.3, 0.6])
+    rankers = default_rankers()
+    parser.add_argument("--rankers", nargs="+", choices=rankers, default=list(rankers))
     options = parse(parser)
     sets = sets_to_run(options)
-    results = run_kebi(default_rankers(), options, sets=sets, missing=options.missing)
+    chosen = {name: rankers[name] for name in rankers if name in options.rankers}
+    results = run_kebi(chosen, options, sets=sets, missing=options.missing)
     best = {
         "best in a paper": published("best_known.csv", column="best_tau_printed_paper"),
         "best anywhere": published("best_known.csv", column="best_tau_any"),
