@@ -59,8 +59,8 @@ folds and the same missing labels for all. The best figures of others are taken 
 whatever method had them.
 """
 
-# Options that name folders and files, which differ from reader to reader.
-_FOLDERS = ("--data", "--folder", "--output", "--store")
+# Options that change no figure: folders and files, which differ from reader to reader, and workers.
+_ASIDE = ("--data", "--folder", "--jobs", "--output", "--store")
 
 Published = dict[tuple[str, float], float]
 
@@ -336,14 +336,14 @@ def file_name(heading: str) -> str:
 
 
 def command() -> str:
-    """Return the command as typed, without the folders, which differ from reader to reader."""
+    """Return the command as typed, without what changes no figure."""
     words = ["prefero", "reproduce", Path(sys.argv[0]).stem]
-    follows_folder = False
+    follows = False
     for word in sys.argv[1:]:
-        names_folder = word.partition("=")[0] in _FOLDERS
-        if not names_folder and not follows_folder:
+        aside = word.partition("=")[0] in _ASIDE
+        if not aside and not follows:
             words.append(word)
-        follows_folder = names_folder and "=" not in word
+        follows = aside and "=" not in word
     return " ".join(words)
 
 
