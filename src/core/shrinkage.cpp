@@ -13,16 +13,26 @@ struct Extent {
     std::size_t labels, strengths;
 };
 
-// A node's own values, those of its parent, and how far it is to these.
+// A node's own values and those of its parent.
 struct Way {
-    const double *own, *parent, *whole;
+    const double *own, *parent;
 };
 
 PREFERO_CLONES void move_along(Extent size, Way way, const double* parts, const double* above,
                                double* to) {
-    for (std::size_t k = 0; k < size.labels; ++k)
+    for (std::size_t k = 0; k < size.labels; ++k) {
+        const double own = way.own[k], parent = way.parent[k], whole = parent - own;
         for (std::size_t i = k * size.strengths; i < (k + 1) * size.strengths; ++i)
-            to[i] = way.own[k] + ((above[i] - way.parent[k]) + parts[i] * way.whole[k]);
+            to[i] = own + ((above[i] - parent) + parts[i] * whole);
+    }
+}
+
+// The mean of two children of these weights, which know every label.
+PREFERO_CLONES void join_known(const double* weights, const double* children, std::size_t labels,
+                               double* to) {
+    const double here = weights[0], there = weights[1], seen = here + there;
+    for (std::size_t k = 0; k < labels; ++k)
+        to[k] = seen > 0 ? (here * children[k] + there * children[labels + k]) / seen : 0;
 }
 
 PREFERO_CLONES void add_values(const float* values, std::size_t count, double* to) {
@@ -46,12 +56,8 @@ class TreeShrinker {
         leaves_ = at(forest_.value_starts, 1) - at(forest_.value_starts, 0);
         first_ = at(forest_.value_starts, 0) * labels_;
         scores_.resize(count_ * labels_);
-        evidence_.assign(count_ * labels_, 1.0);
+        evidence_.resize(forest_.evidence ? count_ * labels_ : 0);
         for (std::size_t n = count_; n-- > 0;) is_leaf(n) ? read_leaf(n) : join_children(n);
-        to_parent_.assign(count_ * labels_, 0.0);
-        less_to_parent_.assign(forest_.evidence ? count_ * labels_ : 0, 0.0);
-        for (std::size_t n = 0; n < count_; ++n)
-            if (!is_leaf(n)) look_up(n);
     }
 
     std::size_t leaves() const { return leaves_; }
@@ -99,24 +105,15 @@ class TreeShrinker {
     void join_children(std::size_t node) {
         const std::size_t left = first_child(node) * labels_, right = left + labels_;
         const double* weights = weight_ + first_child(node);
+        if (!forest_.evidence)
+            return join_known(weights, scores_.data() + left, labels_,
+                              scores_.data() + node * labels_);
         for (std::size_t k = 0; k < labels_; ++k) {
             const double here = weights[0] * evidence_[left + k];
             const double there = weights[1] * evidence_[right + k], seen = here + there;
             const double votes = here * scores_[left + k] + there * scores_[right + k];
             scores_[node * labels_ + k] = seen > 0 ? votes / seen : 0;
-            if (forest_.evidence) evidence_[node * labels_ + k] = seen / weight_[node];
-        }
-    }
-
-    // How far it is from the children to the node. A child without evidence says what the node
-    // says.
-    void look_up(std::size_t node) {
-        const std::size_t from = first_child(node) * labels_;
-        for (std::size_t i = 0; i < 2 * labels_; ++i) {
-            const std::size_t child = from + i, at = node * labels_ + i % labels_;
-            if (!(evidence_[child] > 0)) scores_[child] = scores_[at];
-            to_parent_[child] = scores_[at] - scores_[child];
-            if (forest_.evidence) less_to_parent_[child] = evidence_[at] - evidence_[child];
+            evidence_[node * labels_ + k] = seen / weight_[node];
         }
     }
 
@@ -137,18 +134,21 @@ class TreeShrinker {
         if (at.depth == 0) {
             for (std::size_t i = 0; i < own.scores.size(); ++i) {
                 own.scores[i] = scores_[i / strengths_.count];
-                own.evidence[i] = evidence_[i / strengths_.count];
+                if (forest_.evidence) own.evidence[i] = evidence_[i / strengths_.count];
             }
             return;
         }
         const Level& above = levels_[at.depth - 1];
+        const Extent size{labels_, strengths_.count};
         const std::size_t here = at.node * labels_, there = at.parent * labels_;
-        move_along({labels_, strengths_.count}, {&scores_[here], &scores_[there], &to_parent_[here]},
-                   above.parts.data(), above.scores.data(), own.scores.data());
+        // A child without evidence says what the node says.
+        for (std::size_t k = 0; forest_.evidence && k < labels_; ++k)
+            if (!(evidence_[here + k] > 0)) scores_[here + k] = scores_[there + k];
+        move_along(size, {&scores_[here], &scores_[there]}, above.parts.data(),
+                   above.scores.data(), own.scores.data());
         if (forest_.evidence)
-            move_along({labels_, strengths_.count},
-                       {&evidence_[here], &evidence_[there], &less_to_parent_[here]},
-                       above.parts.data(), above.evidence.data(), own.evidence.data());
+            move_along(size, {&evidence_[here], &evidence_[there]}, above.parts.data(),
+                       above.evidence.data(), own.evidence.data());
     }
 
     void write_parts(std::size_t node, Level& level) const {
@@ -159,7 +159,8 @@ class TreeShrinker {
                 std::copy_n(level.parts.data(), count, parts);
                 continue;
             }
-            const double mass = weight_[node] * evidence_[node * labels_ + k];
+            const double seen = forest_.evidence ? evidence_[node * labels_ + k] : 1;
+            const double mass = weight_[node] * seen;
             for (std::size_t s = 0; s < count; ++s) {
                 const double strength = strengths_.values[s];
                 parts[s] = std::isinf(strength) ? 1 : strength > 0 ? strength / (mass + strength) : 0;
@@ -184,7 +185,7 @@ class TreeShrinker {
     const Node* nodes_ = nullptr;
     const double* weight_ = nullptr;
     std::size_t count_ = 0, leaves_ = 0, first_ = 0;
-    std::vector<double> scores_, evidence_, to_parent_, less_to_parent_;
+    std::vector<double> scores_, evidence_;
     Strengths strengths_{};
     std::vector<Level> levels_;
     std::vector<Waiting> waiting_;

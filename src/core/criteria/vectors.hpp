@@ -79,9 +79,13 @@ class VectorCuts {
         const Block* lanes = sample_.lanes.data();
         Block* bins = bins_.data();
         const NodeRows node = node_;
-        for (std::size_t i = 0; i < node.count; ++i) {
-            const std::size_t row = node.rows[i];
-            add_all(bins + column[row * stride] * w, lanes + row * w, w);
+        if constexpr (Width == 0) {
+            sum_sorted(column, stride);
+        } else {
+            for (std::size_t i = 0; i < node.count; ++i) {
+                const std::size_t row = node.rows[i];
+                add_all(bins + column[row * stride] * w, lanes + row * w, w);
+            }
         }
         keys_.clear();
         for (std::size_t bin = 0; bin < kBins; ++bin) {
@@ -94,6 +98,28 @@ class VectorCuts {
         if (keys_.count() < 2) return false;
         keys_.finish();
         return true;
+    }
+
+    // Sums long vectors bin after bin, rows in their order: no cache holds the sums of all bins.
+    PREFERO_INLINE void sum_sorted(const std::uint8_t* column, std::size_t stride) {
+        std::uint32_t ends[kBins] = {};
+        for (std::size_t i = 0; i < node_.count; ++i) ++ends[column[node_.rows[i] * stride]];
+        std::uint32_t begin = 0;
+        for (std::uint32_t& end : ends) {
+            const std::uint32_t count = end;
+            end = begin;
+            begin += count;
+        }
+        sorted_.resize(node_.count);
+        for (std::size_t i = 0; i < node_.count; ++i)
+            sorted_[ends[column[node_.rows[i] * stride]]++] = node_.rows[i];
+        begin = 0;
+        for (std::size_t bin = 0; bin < kBins; ++bin) {
+            VectorSums<0> sums{bins_.data() + bin * width()};
+            const RowSpan rows{sorted_.data() + begin, sorted_.data() + ends[bin]};
+            accumulate(sums, sample_, rows, width());
+            begin = ends[bin];
+        }
     }
 
     PREFERO_INLINE void scan_missing_left(Cut& best) {
@@ -184,6 +210,7 @@ class VectorCuts {
     Blocks items_;
     Blocks bins_;  // sums a bin, zero between two features
     Blocks sums_;
+    std::vector<std::uint32_t> sorted_;  // rows, bin by bin
     SortedKeys keys_;
     std::uint32_t few_[kLanes];  // the rows of a node of at most eight, the last one repeated
 };
