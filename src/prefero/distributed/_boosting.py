@@ -202,7 +202,8 @@ def fit_boosting(ranker: BoostingLabelRanker, partitions: Partitions) -> None:
         ranker.start_scores_ = scores_of_duels(*partitions.engine.sum(_own_duels, parts))
         ranker.validation_path_ = np.empty(0)
     growing = Rounds(
-        *(partitions.engine, parts, ranker.start_scores_, boosting.options, spec.most),
+        *(partitions.engine, parts, ranker.start_scores_),
+        *(boosting.options_for(cases) if few else boosting.options, spec.most),
         ranker.n_features_in_,
     )
     if watching:
