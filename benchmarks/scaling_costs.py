@@ -16,10 +16,11 @@ from prefero import (
 from prefero._cases import CaseBase
 from prefero._trees import find_bins
 from prefero.distributed._binned import LaneSpec, bin_rows
-from prefero.distributed._boosting import BoostSpec, Rounds, ranked_rows
+from prefero.distributed._boosted_tree import NewtonOptions, newton_cut
+from prefero.distributed._boosting import BoostSpec, RankedRows, Rounds, ranked_rows, round_rows
 from prefero.distributed._engine import LocalEngine
 from prefero.distributed._levels import GrowOptions, grow_forest
-from prefero.distributed._partitions import Blocks, Partitions
+from prefero.distributed._partitions import Blocks, Partitions, Place
 from prefero.label_ranking._loglinear_solvers import Objective
 from prefero.rankings import ranks_from_scores
 from prefero.study import Table
@@ -69,6 +70,8 @@ class Costs(NamedTuple):
     square: float  # a product of two features is added up
     distance: float  # a feature of a case is compared with that of a query
     pair: float  # the loss of a pair of labels, counted twice, is differentiated
+    lane: float  # a derivative of a row is weighed, rounded and written
+    newton: float  # a number of a histogram is looked at for cuts of boosting
 
 
 def nanoseconds(call: Callable[[], Any], of: float, repeat: int = 3) -> float:
@@ -119,10 +122,23 @@ def measured_costs(rows: int = 200_000) -> Costs:
         lambda: CaseBase(some, np.ones(20_000), algorithm="brute").nearest(queries, 20),
         20_000 * 200 * 10,
     )
-    scores = np.zeros((20_000, 5))
-    pair = nanoseconds(lambda: _core.pair_logistic_derivatives(Y[:20_000], scores), 20_000 * 20)
     own = one - 8 * number
-    return Costs(draw, walk, own, number, search, merge, product, square, distance, pair)
+    linear_costs = number, search, merge, product, square, distance
+    return Costs(draw, walk, own, *linear_costs, *_boosting_costs(bins, Y, sums[0, :6]))
+
+
+def _boosting_costs(bins: Any, Y: Any, histograms: Any) -> tuple[float, float, float]:
+    """Nanoseconds of a pair, a lane and a number that is looked at for cuts."""
+    rows, c = Y.shape
+    scores, ones = np.zeros((rows, c)), np.ones(rows)
+    pair = nanoseconds(lambda: _core.pair_logistic_derivatives(Y, scores), rows * c * (c - 1))
+    own = RankedRows(bins, Y, ones, ones, np.ones(rows, np.uint16), Place(0, rows, rows, 0))
+    whole = nanoseconds(lambda: round_rows(own, scores, 0, 0.6, rows), rows)
+    lane = (whole - c * (c - 1) * pair) / (2 + 2 * c)
+    wide, options = np.tile(histograms, (1, 1, 2))[..., :12], NewtonOptions(0.1, 1.0, 9, 5, 10)
+    features = np.arange(6, dtype=np.uint16)
+    newton = nanoseconds(lambda: newton_cut(wide, features, options), wide.size, 50)
+    return pair, lane, newton
 
 
 def exchange(rows: int, trees: int, depth: int) -> None:
@@ -171,8 +187,10 @@ def boosting_cost(
     # The root and the smaller children: each level of a balanced tree adds half of its rows.
     added = 0.6 * rounds * rows * (1 + depth / 2) * tried * width
     walked = rounds * rows * (leaves - 1) * (costs.row + depth / 2 * costs.step)
-    round_ = rounds * rows * (c * (c - 1) * costs.pair + depth * costs.step + width * costs.merge)
-    return 8 * numbers, added * costs.number + walked + round_ + merges * numbers * costs.merge
+    round_ = rounds * rows * (c * (c - 1) * costs.pair + depth * costs.step + width * costs.lane)
+    # Both children are looked at, of which one is a difference.
+    driver = numbers * (2 * costs.newton + (1 + merges) * costs.merge)
+    return 8 * numbers, added * costs.number + walked + round_ + driver
 
 
 def exchange_of_boosting(costs: Costs, rows: int, rounds: int) -> None:

@@ -71,6 +71,13 @@ def test_the_rounds_of_few_rows_are_chosen_as_on_one_machine():
     assert np.allclose(found.predict_pairwise(X), local.predict_pairwise(X), atol=1e-6)
 
 
+def test_of_a_few_rows_every_tree_sees_all():
+    X, Y = problem(40, theta=1.0)
+    ranker = BoostingLabelRanker(3, validation=None, random_state=0)
+    found = boosted(ranker, X, Y, sizes=(15,))
+    assert nested(found, sides=True) == nested(ranker.fit(X, Y), sides=True)
+
+
 @pytest.fixture
 def many(monkeypatch):
     """So that a few hundred rows are too many for the driver."""

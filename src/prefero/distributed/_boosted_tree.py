@@ -78,14 +78,15 @@ def newton_cut(
     own = float(newton_gains(total, options.penalty))
     known = histograms[:, :_MISSING_BIN].cumsum(axis=1)
     missing = histograms[:, _MISSING_BIN]
-    sides = [known, known + missing[:, None]]
-    gains = [_gains(left, total, options) for left in sides]
-    gains[1][missing[:, EXAMPLES] == 0] = -np.inf
-    cuts = [gain.argmax(axis=1) for gain in gains]
-    row = np.arange(len(features))
-    most = [gain[row, cut] for gain, cut in zip(gains, cuts, strict=True)]
-    side = (most[1] > most[0]).astype(int)
-    quality = np.where(side, most[1], most[0])
+    sides = [known]
+    if missing[:, EXAMPLES].any():
+        sides.append(known + missing[:, None])
+    gains = np.stack([_gains(left, total, options) for left in sides])
+    gains[1:, missing[:, EXAMPLES] == 0] = -np.inf
+    cuts, row = gains.argmax(axis=2), np.arange(len(features))
+    # The first of equals: missing values go right.
+    side = gains.max(axis=2).argmax(axis=0)
+    quality = gains[side, row, cuts[side, row]]
     best, reached = None, -np.inf
     for k in range(len(features)):
         better = quality[k] > reached * (1 + _ROUNDING if reached > 0 else 1)
@@ -93,7 +94,7 @@ def newton_cut(
             best, reached = k, quality[k]
     if best is None:
         return None
-    at = int(cuts[side[best]][best])
+    at = int(cuts[side[best], best])
     left = sides[side[best]][best, at]
     seen = missing[best, EXAMPLES] > 0
     larger_left = 2 * left[EXAMPLES] >= total[EXAMPLES]

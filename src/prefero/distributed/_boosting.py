@@ -84,17 +84,17 @@ def _own_duels(rows: RankedRows, _: Any) -> tuple[Values, Values]:
 
 def _first_round(rows: RankedRows, shared: tuple[Values, tuple[int, float, float]]) -> RoundRows:
     start, chance = shared
-    return _round(rows, np.tile(start, (len(rows.ranks), 1)), *chance)
+    return round_rows(rows, np.tile(start, (len(rows.ranks), 1)), *chance)
 
 
 def _next_round(
     rows: RankedRows, before: RoundRows, shared: tuple[Trees, tuple[int, float, float]]
 ) -> RoundRows:
     tree, chance = shared
-    return _round(rows, before.scores + tree.walker.scores(rows.bins), *chance)
+    return round_rows(rows, before.scores + tree.walker.scores(rows.bins), *chance)
 
 
-def _round(rows: RankedRows, scores: Values, seed: int, share: float, most: float) -> RoundRows:
+def round_rows(rows: RankedRows, scores: Values, seed: int, share: float, most: float) -> RoundRows:
     """Differentiate the loss at the scores, and draw the rows of the round."""
     lanes = np.empty((len(scores), DERIVATIVES + 2 * scores.shape[1]))
     lanes[:, WEIGHT], lanes[:, EXAMPLES] = rows.weight, rows.examples
@@ -202,7 +202,8 @@ def fit_boosting(ranker: BoostingLabelRanker, partitions: Partitions) -> None:
         ranker.start_scores_ = scores_of_duels(*partitions.engine.sum(_own_duels, parts))
         ranker.validation_path_ = np.empty(0)
     growing = Rounds(
-        *(partitions.engine, parts, ranker.start_scores_, boosting.options, spec.most),
+        *(partitions.engine, parts, ranker.start_scores_),
+        *(boosting.options_for(cases) if few else boosting.options, spec.most),
         ranker.n_features_in_,
     )
     if watching:

@@ -171,9 +171,12 @@ class Boosting:
             scores[fold > 0] = start + trees.sums(cases.bins[fold > 0])
         return HeldOutRounds.of(cases, path, scores, constant, np.sum(folds, axis=0))
 
+    def options_for(self, training: Cases) -> dict[str, Any]:
+        """Return the options, with all rows for every tree if there are few cases."""
+        few = len(training.weight) < _ENOUGH_CASES
+        return {**self.options, "row_share": 1.0} if few else self.options
+
     def _booster(self, training: Cases, watched: Cases, start: Values) -> _core.LabelBooster:
-        # Of a few cases none can be done without.
-        whole = {"row_share": 1.0} if len(training.weight) < _ENOUGH_CASES else {}
         return _core.LabelBooster(
             training.bins,
             self.nominal,
@@ -183,7 +186,7 @@ class Boosting:
             start,
             training.stakes,
             watched.stakes,
-            **{**self.options, **whole},
+            **self.options_for(training),
         )
 
     def _add(self, boosters: list[_core.LabelBooster], seeds: Seeds) -> list[Values]:
