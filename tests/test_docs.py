@@ -54,8 +54,13 @@ def test_every_method_has_the_same_frame(name):
     assert [heading for heading in bodies if heading in FRAME] == FRAME
     assert "$$" in bodies["Formula"]
     assert re.search(r"\(\d{4}\)|\(17\d\d\)", bodies["Paper"])
-    # What is said of a method was measured, and the page says where.
-    assert "(results/" in bodies["When to use it"] + bodies["When not"]
+    # What is said of a method was measured: its figures stand on the pages that it links to.
+    said = bodies["When to use it"] + bodies["When not"]
+    measured = [ROOT / "docs" / link for link in re.findall(r"\((results/[\w-]+\.md)", said)]
+    assert measured
+    tables = "".join(page.read_text("utf-8") for page in measured)
+    figures = re.findall(r"(?<![\d.])\.\d{3}\b", said)
+    assert not [figure for figure in figures if f"0{figure} " not in tables]
     assert name in (ROOT / "docs" / "methods.md").read_text().split()
 
 

@@ -95,8 +95,10 @@ def test_an_estimator_of_another_package_has_no_page_here():
 
 def test_badges_are_true():
     readme = text("README.md")
-    for workflow in re.findall(r"/actions/workflows/([\w.]+)/badge.svg", readme):
-        assert (ROOT / ".github" / "workflows" / workflow).exists()
+    workflows = ROOT / ".github" / "workflows"
+    if workflows.exists():  # it is not in a source archive
+        for workflow in re.findall(r"/actions/workflows/([\w.]+)/badge.svg", readme):
+            assert (workflows / workflow).exists()
     named = [re.search(r":: (3\.\d+)$", line) for line in PROJECT["classifiers"]]
     versions = [found[1] for found in named if found]
     assert f"badge/python-{versions[0]}%20to%20{versions[-1]}-" in readme

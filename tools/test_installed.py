@@ -35,8 +35,9 @@ def main() -> None:
     if "site-packages" not in package.parts:
         raise SystemExit(f"prefero comes from {package}, not from an installed wheel.")
     X, Y = make_label_ranking(300, 4, 5, random_state=0)
+    settings = {"ForestLabelRanker": {"random_state": 0}}
     for name in ("ForestLabelRanker", "PairwiseLabelRanker", "NeighborsLabelRanker"):
-        ranker = getattr(prefero, name)().fit(X[:200], Y[:200])
+        ranker = getattr(prefero, name)(**settings.get(name, {})).fit(X[:200], Y[:200])
         constant = prefero.ConsensusLabelRanker().fit(X[:200], Y[:200]).score(X[200:], Y[200:])
         found = ranker.score(X[200:], Y[200:])
         print(f"{name}: tau {found:.3f}, the constant order {constant:.3f}")
