@@ -54,6 +54,8 @@ def write_tables(folder):
     judged = table.assign(query=groups, relevance=(X[:, 0] > 0).astype(int))
     judged.to_csv(folder / "judged.csv", index=False)
     judged.drop(columns="relevance").to_csv(folder / "new.csv", index=False)
+    topics = pd.DataFrame((X > 0).astype(int), columns=["is politics", "is sports", "is money"])
+    table.join(topics).to_csv(folder / "topics.csv", index=False)
     X, Y, Z = make_dyad_ranking(30, n_labels=6, noise=0.1, random_state=0)
     substrates = pd.DataFrame(X).add_prefix("x")
     substrates.to_csv(folder / "substrates.csv", index=False)
