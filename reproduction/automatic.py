@@ -98,9 +98,7 @@ def main() -> None:
     parser.add_argument("--real", action="store_true", help="real preferences, not KEBI")
     parser.add_argument("--folds", type=int, help="only the first folds of each set")
     parser.add_argument("--large-folds", type=int, help="of sets of more than 3000 rows")
-    parser.add_argument(
-        "--rows", type=int, help="at most so many of a real set, evenly spaced"
-    )
+    parser.add_argument("--rows", type=int, help="at most so many of a real set, evenly spaced")
     parser.add_argument("--effort", default="balanced", choices=("quick", "balanced", "best"))
     parser.add_argument("--singles", help="single rankers too: their names, with commas")
     options = parse(parser)
