@@ -25,7 +25,7 @@ from prefero.preferences import DECOMPOSITIONS, decompose
 from prefero.study import Table
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "reproduction"))
-from dekel2003 import load_rcv1
+from dekel2003 import load
 from kebi import read_set
 
 ALPHA = 1e-5
@@ -211,7 +211,7 @@ def main() -> None:
         "--rcv1", nargs="+", choices=DECOMPOSITIONS, help="only these decompositions of RCV1"
     )
     options = parser.parse_args()
-    X, graphs = load_rcv1()
+    X, graphs = load("tfidf")
     X, graphs = csr_array(X[:4800]), graphs[:4800]
     rows = rcv1_rows(X, graphs, options.rcv1 or DECOMPOSITIONS)
     if not options.rcv1:

@@ -126,8 +126,7 @@ ThetaTable::ThetaTable(std::size_t labels)
     auto [theta, slope] = knot(std::ldexp(1.0, -kOctaves));
     for (std::size_t k = 0; k < kPieces; ++k) {
         const double width = std::ldexp(1.0 / 16, static_cast<int>(k / 16) - kOctaves);
-        const auto [next_theta, next_slope] =
-            knot((17 + static_cast<double>(k % 16)) * width);
+        const auto [next_theta, next_slope] = knot((17 + static_cast<double>(k % 16)) * width);
         const double rise = next_theta - theta, here = width * slope, there = width * next_slope;
         cubics_[k] = {theta, here, 3 * rise - 2 * here - there, here + there - 2 * rise};
         theta = next_theta;

@@ -144,8 +144,8 @@ class TreeShrinker {
         // A child without evidence says what the node says.
         for (std::size_t k = 0; forest_.evidence && k < labels_; ++k)
             if (!(evidence_[here + k] > 0)) scores_[here + k] = scores_[there + k];
-        move_along(size, {&scores_[here], &scores_[there]}, above.parts.data(),
-                   above.scores.data(), own.scores.data());
+        move_along(size, {&scores_[here], &scores_[there]}, above.parts.data(), above.scores.data(),
+                   own.scores.data());
         if (forest_.evidence)
             move_along(size, {&evidence_[here], &evidence_[there]}, above.parts.data(),
                        above.evidence.data(), own.evidence.data());
@@ -163,7 +163,9 @@ class TreeShrinker {
             const double mass = weight_[node] * seen;
             for (std::size_t s = 0; s < count; ++s) {
                 const double strength = strengths_.values[s];
-                parts[s] = std::isinf(strength) ? 1 : strength > 0 ? strength / (mass + strength) : 0;
+                parts[s] = std::isinf(strength) ? 1
+                           : strength > 0       ? strength / (mass + strength)
+                                                : 0;
             }
         }
     }

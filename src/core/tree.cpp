@@ -11,7 +11,7 @@ namespace prefero {
 
 namespace {
 
-constexpr std::size_t kChunk = 65536;  // rows that pass through all trees before the next ones
+constexpr std::size_t kChunk = 65536;   // rows that pass through all trees before the next ones
 constexpr std::size_t kStepsARow = 64;  // what walking down a tree takes, in nanoseconds or so
 
 bool any_missing(BinMatrix bins) {

@@ -92,8 +92,8 @@ std::uint16_t* step_by_step(const Walkers& walkers, const std::uint16_t* rows,
         for (std::size_t i = 0; i < kAtOnce; ++i) {
             const std::uint32_t test = steps[at[i]];
             const std::uint8_t bin = own[i][test >> kCutBits & features];
-            at[i] += static_cast<std::int32_t>(test >> shift) +
-                     (bin > static_cast<std::uint8_t>(test));
+            at[i] +=
+                static_cast<std::int32_t>(test >> shift) + (bin > static_cast<std::uint8_t>(test));
         }
     return note<kAtOnce>(walkers, rows, at, still);
 }

@@ -23,8 +23,7 @@ struct Case {
         }
         const std::size_t count = weight_a_problem ? rows * problems : rows;
         for (std::size_t k = 0; k < count; ++k)
-            weights.push_back(even_weight > 0 ? even_weight
-                                              : 0.25 + static_cast<double>(k % 9));
+            weights.push_back(even_weight > 0 ? even_weight : 0.25 + static_cast<double>(k % 9));
     }
 };
 
@@ -54,13 +53,9 @@ void check_derivatives(const Case& given, bool weight_a_problem) {
 
 }  // namespace
 
-TEST(logistic_derivatives_are_those_of_the_formula) {
-    check_derivatives(Case(false), false);
-}
+TEST(logistic_derivatives_are_those_of_the_formula) { check_derivatives(Case(false), false); }
 
-TEST(logistic_derivatives_with_a_weight_a_row_and_problem) {
-    check_derivatives(Case(true), true);
-}
+TEST(logistic_derivatives_with_a_weight_a_row_and_problem) { check_derivatives(Case(true), true); }
 
 // More rows than a product has factors.
 TEST(logistic_derivatives_of_rows_that_count_alike) {

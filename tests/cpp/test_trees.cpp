@@ -221,8 +221,12 @@ TEST(rows_walk_together_as_each_walks_alone) {
     const std::int64_t nodes[] = {0, static_cast<std::int64_t>(tree.nodes.size())};
     const std::int64_t values[] = {0, static_cast<std::int64_t>(tree.scores.size() / 3)};
     const std::int64_t sets[] = {0, 0};
-    Forest alone{1,       3,       nodes,   values,  sets, tree.nodes.data(), nullptr,
-                 nullptr, nullptr, tree.scores.data(), nullptr};
+    Forest alone{1,       3,
+                 nodes,   values,
+                 sets,    tree.nodes.data(),
+                 nullptr, nullptr,
+                 nullptr, tree.scores.data(),
+                 nullptr};
     const Paths paths = make_paths(alone, 2), few = make_paths(alone, 300);
     CHECK(paths.steps.size() == tree.nodes.size());
     CHECK(make_paths(alone, std::size_t{1} << 24).steps.empty());  // no room for the way

@@ -61,8 +61,9 @@ class EntropyCriterion {
             large_all_.round(all_.data());
         }
         const Part node{static_cast<int>(kinds_.size()), count_entropies_};
-        entropy_ = large ? large_entropy(node, [&](std::size_t i) { return large_all_[i]; },
-                                         [&](std::size_t i) { return lane_of(once_, i); })
+        entropy_ = large ? large_entropy(
+                               node, [&](std::size_t i) { return large_all_[i]; },
+                               [&](std::size_t i) { return lane_of(once_, i); })
                          : entropy(node, weight(), product_of_node());
     }
 
@@ -244,22 +245,24 @@ class EntropyCriterion {
         }
         left_entropy_ = entropy(
             here, own, without_heads(left_products, block_of(left.all, 0), block_of(left.once, 0)));
-        right_entropy_ = entropy(there, weight() - static_cast<float>(own),
-                                 without_heads(right_products, load(all_[0]) - block_of(left.all, 0),
-                                               load(once_[0]) - block_of(gone, 0)));
+        right_entropy_ =
+            entropy(there, weight() - static_cast<float>(own),
+                    without_heads(right_products, load(all_[0]) - block_of(left.all, 0),
+                                  load(once_[0]) - block_of(gone, 0)));
     }
 
     PREFERO_INLINE void measure_large(const Left& left, const Part& here, const Part& there) {
         const auto lane = [](const VectorSums<Width>& sums, std::size_t i) {
             return block_of(sums, i / kLanes)[i % kLanes];
         };
-        left_entropy_ = large_entropy(here, [&](std::size_t i) { return large_left_[i]; },
-                                      [&](std::size_t i) { return lane(left.once, i); });
-        right_entropy_ =
-            large_entropy(there, [&](std::size_t i) { return large_all_[i] - large_left_[i]; },
-                          [&](std::size_t i) {
-                              return lane_of(once_, i) - lane(single_ ? left.once : left.gone, i);
-                          });
+        left_entropy_ = large_entropy(
+            here, [&](std::size_t i) { return large_left_[i]; },
+            [&](std::size_t i) { return lane(left.once, i); });
+        right_entropy_ = large_entropy(
+            there, [&](std::size_t i) { return large_all_[i] - large_left_[i]; },
+            [&](std::size_t i) {
+                return lane_of(once_, i) - lane(single_ ? left.once : left.gone, i);
+            });
     }
 
     // The sums of all rows in doubles, given lane by lane.
@@ -275,9 +278,8 @@ class EntropyCriterion {
         if (part.kinds < 2) return 0;
         const double similarity = product / (unit_ * part.kinds * w);
         const double closeness = std::min(1.0, (1 + similarity) / 2);
-        return closeness > 1e-10
-                   ? (part.count_entropies / w - logarithm(w)) * std::log(closeness)
-                   : 0;
+        return closeness > 1e-10 ? (part.count_entropies / w - logarithm(w)) * std::log(closeness)
+                                 : 0;
     }
 
     const Sample& sample_;

@@ -24,8 +24,8 @@ from prefero._typing import Mask, Values
 _NEWTON_COLUMNS = 100
 _BATCH_ENTRIES = 2**15
 # Of many rows evenly spaced ones show most of the way, more of them nearly all of it, and others
-# how the loss bends: so many rows a column. A problem has to have so many among them, else all rows are asked, and where the
-# gradient no longer falls that much in a step along how they bend now.
+# how the loss bends: so many rows a column. A problem has to have so many among them, else all rows
+# are asked, and where the gradient no longer falls that much in a step along how they bend now.
 _PILOT_ROWS_A_COLUMN, _HESSIAN_ROWS_A_COLUMN, _LEAST_ROWS_A_COLUMN = (50, 250), 100, 10
 # Where some of the rows have a say, so many times the tolerance is near enough.
 _PILOT_TOLERANCE = 5
