@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prefero import ForestLabelRanker, TreeLabelRanker
+from prefero._sampling import evenly_spaced
 from prefero._trees import STRENGTHS, strongest_alike
+from prefero.calibration import all_pairs, learn_calibration, pair_outcomes, score_margins
 from prefero.metrics import kendall_tau
 from prefero.rankings import drop_labels, strict_ranks
 from strategies import noisy_linear_problem
@@ -140,3 +142,30 @@ def test_adding_trees_starts_from_those_that_were_grown():
     grown.set_params(n_estimators=12).fit(X, Y)
     whole = ForestLabelRanker(12, shrinkage=20.0, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(grown.decision_function(X), whole.decision_function(X))
+
+
+def test_of_many_rows_evenly_spaced_ones_choose_the_shrinkage(monkeypatch):
+    X, Y = noisy_linear_problem(300, 3, 4, random_state=0)
+    Y = drop_labels(Y, 0.2, random_state=0)
+    some = evenly_spaced(300, 80)
+    whole = ForestLabelRanker(20, shrinkage=0.0, oob_score=True, random_state=0).fit(X, Y)
+    monkeypatch.setattr("prefero._trees._shrinkage.evenly_spaced", lambda n: evenly_spaced(n, 80))
+    sampled = ForestLabelRanker(20, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(sampled.trees_["scores"], whole.trees_["scores"])
+    scores = whole.oob_decision_function_[some]
+    known = ~np.isnan(scores).any(axis=1)
+    tau = kendall_tau(Y[some][known], strict_ranks(scores[known]))
+    np.testing.assert_allclose(sampled.shrinkage_path_["tau"][0], tau)
+
+
+def test_probabilities_of_many_rows_are_those_of_out_of_bag_rows(monkeypatch):
+    X, Y = noisy_linear_problem(150, 3, 4, random_state=0)
+    monkeypatch.setattr("prefero._trees._shrinkage.evenly_spaced", lambda n: evenly_spaced(n, 80))
+    sampled = ForestLabelRanker(20, random_state=0).fit(X, Y)
+    strength = sampled.shrinkage_
+    whole = ForestLabelRanker(20, shrinkage=strength, oob_score=True, random_state=0).fit(X, Y)
+    pairs = all_pairs(4)
+    margins = score_margins(whole.oob_decision_function_, pairs)
+    expected = learn_calibration(margins, pair_outcomes(Y, pairs), np.ones(150))
+    for ranker in (sampled, whole):
+        np.testing.assert_allclose(ranker.calibration_, expected, atol=1e-7)

@@ -6,15 +6,17 @@ lambda), m the weight of the parent's rows, times the evidence where labels are 
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prefero import _core
+from prefero._sampling import evenly_spaced
 from prefero._state import Attribute
 from prefero._trees._arrays import Trees
 from prefero._trees._models import NodeModels
-from prefero._typing import Values
+from prefero._typing import Indices, Values
 from prefero.metrics import kendall_tau, regret
 from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
 
@@ -160,24 +162,58 @@ def _ratio(votes: Values, evidence: Values) -> Values:
     return np.divide(votes, evidence, out=np.zeros_like(votes), where=evidence > 0)
 
 
+class JudgedRows(NamedTuple):
+    """Training rows by which the strength is chosen.
+
+    Attributes
+    ----------
+    bins, target, weight : ndarray
+        What the trees were grown from.
+    samples : ndarray of shape (n_trees,) or (n_trees, n_samples)
+        What the bootstrap samples were drawn from, if these are all rows, or how often each
+        holds them.
+    votes, evidence : ndarray of shape (n_samples, n_labels)
+        What leaves average of them, as of `leaf_votes`.
+    """
+
+    bins: NDArray[np.uint8]
+    target: Values | ScoredRanks
+    weight: Values
+    samples: NDArray[np.uint64] | NDArray[np.uint16]
+    votes: Values
+    evidence: Values
+
+    def evenly_spaced(self) -> "JudgedRows":
+        """Return some of all rows, all if they are few."""
+        some = evenly_spaced(n := len(self.weight))
+        if len(some) == n:
+            return self
+        counts = counts_in_samples(self.samples, n, some)
+        bins, target, weight, _, votes, evidence = self
+        return JudgedRows(
+            bins[some], target[some], weight[some], counts, votes[some], evidence[some]
+        )
+
+
+def counts_in_samples(
+    seeds: NDArray[np.unsignedinteger], n_samples: int, rows: Indices
+) -> NDArray[np.uint16]:
+    """Return how often the bootstrap samples of seeds hold some of all rows, a row a seed."""
+    drawn = (_core.bootstrap_counts(int(seed), 0, n_samples, n_samples)[rows] for seed in seeds)
+    return np.stack(list(drawn))
+
+
 def out_of_bag_path(
-    trees: Trees,
-    bins: NDArray[np.uint8],
-    samples: NDArray[np.uint64] | NDArray[np.uint16],
-    target: Values | ScoredRanks,
-    weight: Values,
-    leaf: str = "ranks",
+    trees: Trees, rows: JudgedRows, leaf: str = "ranks"
 ) -> tuple[Values, dict[str, Values]]:
-    """Return what each training row is given at each strength by trees that have not seen it.
+    """Return what each row is given at each strength by trees that have not seen it.
 
     Parameters
     ----------
     trees : Trees
         As grown, on bootstrap samples.
-    bins, target, weight : ndarray
-        Training rows.
-    samples : ndarray of shape (n_trees,) or (n_trees, n_samples)
-        What the samples were drawn from, or how often they hold each row.
+    rows : JudgedRows
+        The rows.
     leaf : {"ranks", "scores", "blend"}
         What the leaves hold.
 
@@ -190,14 +226,14 @@ def out_of_bag_path(
         ``"squared_error"`` of the votes; unless leaves hold scores alone, ``"disorder"``, 1 - tau;
         unless they hold ranks alone, ``"regret"``. NaN where undefined.
     """
-    votes, evidence = leaf_votes(target, weight, leaf)
-    share = _ratio(votes, evidence)
-    own = weight[:, None] * votes, weight[:, None] * evidence
+    target, weight = rows.target, rows.weight[:, None]
+    share = _ratio(rows.votes, rows.evidence)
+    own = weight * rows.votes, weight * rows.evidence
     others = _ratio(*(part.sum(axis=0) - part for part in own))
     finite = trees.arrays["weight"], STRENGTHS[:-1]
-    scores, count = trees.walker.out_of_bag_shrunk(bins, samples, *finite)
+    scores, count = trees.walker.out_of_bag_shrunk(rows.bins, rows.samples, *finite)
     scores = np.concatenate([scores, others[None]])
-    squared = np.einsum("rl,srl->rs", evidence, (scores - share) ** 2)
+    squared = np.einsum("rl,srl->rs", rows.evidence, (scores - share) ** 2)
     predicted = strict_ranks(scores.reshape(-1, scores.shape[2]))
     seen, losses = count[:, None] > 0, {"squared_error": squared}
     repeated = (len(STRENGTHS), 1)
