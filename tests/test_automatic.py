@@ -157,6 +157,16 @@ def test_noise_gets_the_constant_order():
         np.testing.assert_array_equal(fitted.predict(X[:3]), expected)
 
 
+def test_a_stack_that_knows_how_sure_it_is_need_not_change_many_orders():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1))
+    ahead = rng.random(300) < expit(1.5 + X[:, 0])
+    Y = np.where(ahead[:, None], [[1, 2]], [[2, 1]])
+    stack = StackingLabelRanker([("linear", LogLinearLabelRanker(alpha=1e-3))]).fit(X, Y)
+    assert 0 < stack.gain_ < stack.guard * stack.gain_error_
+    assert not stack.is_constant_
+
+
 def test_probabilities_are_calibrated_and_sure():
     X, Y = problem(1500, noise=1.0)
     ranker = StackingLabelRanker(MEMBERS).fit(X[:700], Y[:700])

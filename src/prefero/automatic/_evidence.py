@@ -13,7 +13,7 @@ from prefero import _core
 from prefero._solvers import case_numbers
 from prefero._typing import Indices, Values
 from prefero.automatic._members import HeldOut, Judged, Rows, fold_held_out, own_held_out
-from prefero.automatic._weights import Combination, combine, standard_error
+from prefero.automatic._weights import Combination, PairLoss, combine, standard_error
 from prefero.calibration import all_pairs, pair_outcomes
 from prefero.consensus import borda_batch, kemeny
 from prefero.label_ranking import ConsensusLabelRanker
@@ -163,6 +163,31 @@ class Evidence:
     ) -> tuple[float, float]:
         """Return how much better orders are than others, and its standard error."""
         return self.summary(self.values(ranks, measure) - self.values(over, measure))
+
+    def loss_gain(self, margins: Sequence[Values], families: Sequence[str]) -> tuple[float, float]:
+        """Return how much smaller the pair loss of a stack is than its first member's alone.
+
+        The weights of each fold are learned from the others, so that none has seen its rows.
+        """
+        fold = self.fold[self.asked]
+        known = ~np.isnan(self.outcomes).all(axis=1)
+        gains = np.full(len(fold), np.nan)
+        for k in np.unique(fold[known]):
+            here, others = known & (fold == k), known & (fold != k)
+            if not others.any():
+                continue
+            found = combine(
+                [part[others] for part in margins],
+                families,
+                self.outcomes[others],
+                self.weight[others],
+            )
+            loss = PairLoss(self.outcomes[here], self.weight[here])
+            own = np.array([loss.entries(part[here]) for part in margins])
+            alone = loss.of_rows(found.scales[0] * own[0])
+            stacked = loss.of_rows((found.weights * found.scales) @ own)
+            gains[here] = alone - stacked
+        return self.summary(gains)
 
     def clearly_best(self, orders: Sequence[Indices]) -> int:
         """Return the number of the first, or of the best that gains a standard error over it."""
