@@ -166,14 +166,25 @@ def _forests(shape: Shape, family: str, effort: str, seed: int) -> list[Candidat
     return found
 
 
+# Larger trees of all features gained where there are thousands of rows or few features.
+_BOOSTINGS: dict[str, dict[str, Any]] = {
+    "boosting": {},
+    "boosting of large trees": {
+        "max_leaf_nodes": 31,
+        "max_features": None,
+        "learning_rate": 0.05,
+        "n_estimators": 2000,
+    },
+    "slow boosting": {"learning_rate": 0.05, "n_estimators": 800},
+    "boosting of small trees": {"max_leaf_nodes": 6, "n_estimators": 800},
+}
+_N_BOOSTINGS = {"quick": 1, "balanced": 2, "best": 4}
+
+
 def _boosting(shape: Shape, effort: str, seed: int) -> list[Candidate]:
-    settings: dict[str, dict[str, Any]] = {"boosting": {}}
-    if effort == "best":
-        settings["slow boosting"] = {"learning_rate": 0.05, "n_estimators": 800}
-        settings["boosting of small trees"] = {"max_leaf_nodes": 6, "n_estimators": 800}
     nominal = shape.nominal if shape.nominal.any() else None
     found = []
-    for name, options in settings.items():
+    for name, options in list(_BOOSTINGS.items())[: _N_BOOSTINGS[effort]]:
         ranker = BoostingLabelRanker(random_state=seed, categorical_features=nominal, **options)
         found.append(Candidate(name, "boosting", densed(shape, ranker, seed), own=True))
     return found
