@@ -32,7 +32,6 @@ class CalibrationDisplay(Display):
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("agg")
     >>> from prefero import ForestLabelRanker
     >>> from prefero.datasets import make_label_ranking
     >>> X, Y = make_label_ranking(100, 3, 3, random_state=0)

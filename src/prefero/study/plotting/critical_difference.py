@@ -31,7 +31,6 @@ class CriticalDifferenceDisplay(Display):
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("agg")
     >>> from prefero.study import Table, compare
     >>> rows = [
     ...     {"dataset": f"set {k}", "ranker": ranker, "tau": 0.5 + gain + 0.01 * k}

@@ -35,7 +35,6 @@ class ExplanationDisplay(Display):
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("agg")
     >>> display = ExplanationDisplay(["age = 31", "town = Ulm"], [0.4, -0.1], pair=("tea", "milk"))
     >>> display.plot().figure_ is display.ax_.figure
     True

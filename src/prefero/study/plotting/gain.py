@@ -38,7 +38,6 @@ class GainDisplay(Display):
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("agg")
     >>> from prefero.study import Table
     >>> told = [("iris", "forest", 0.9), ("iris", "tree", 0.8)]
     >>> results = Table([dict(zip(("dataset", "ranker", "tau"), row)) for row in told])

@@ -39,7 +39,6 @@ class MissingLabelsDisplay(Display):
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("agg")
     >>> import numpy as np
     >>> curves = {"forest": np.array([0.8, 0.7, 0.6])}
     >>> display = MissingLabelsDisplay(np.array([0, 0.3, 0.6]), curves)

@@ -44,7 +44,6 @@ class PairMatrixDisplay(Display):
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("agg")
     >>> display = PairMatrixDisplay.from_ranks([[1, 2], [1, 2], [2, 1]], labels=["tea", "milk"])
     >>> float(display.shares[0, 1].round(2))
     0.67

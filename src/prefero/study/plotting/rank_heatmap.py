@@ -44,7 +44,6 @@ class RankHeatmapDisplay:
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("agg")
     >>> display = RankHeatmapDisplay.from_ranks([[1, 2], [1, 2], [2, 1]], labels=["tea", "milk"])
     >>> display.labels
     ['tea', 'milk']

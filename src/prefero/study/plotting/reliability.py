@@ -32,7 +32,6 @@ class ReliabilityDisplay(Display):
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("agg")
     >>> display = ReliabilityDisplay.from_predictions([0.9, 0.5, 0.1], [1.0, 0.6, 0.2])
     >>> display.tau.round(2).tolist()  # of the most reliable, of two, of all
     [1.0, 0.8, 0.6]

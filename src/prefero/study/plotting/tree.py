@@ -74,7 +74,6 @@ class TreeDisplay(Display):
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("agg")
     >>> X, Y = [[0.0], [0.0], [9.0], [9.0]], [[1, 2], [1, 2], [2, 1], [2, 1]]
     >>> tree = TreeLabelRanker(min_samples_split=2).fit(X, Y)
     >>> TreeDisplay.from_estimator(tree).figure_ is not None
