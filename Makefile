@@ -15,7 +15,7 @@
 # make wheel  the wheel of this Python in dist/, built from that archive, checked, and tried in an empty environment;
 #             PYTHONS="python3.11 python3.12 python3.13" for several
 # make coverage  how much of the package the Python tests run
-# make review how the project stands to the habits of the field: sp-repo-review, codespell
+# make review how the project stands to the habits of the field: sp-repo-review, codespell, zizmor for the workflows
 # make check-stubs  whether src/prefero/_core.pyi is what make stubs would write
 # make stubs  write src/prefero/_core.pyi anew from the compiled module
 
@@ -199,6 +199,7 @@ review:
 	@build/review/bin/python -m pip install --quiet --disable-pip-version-check --group review
 	@build/review/bin/python -m repo_review .
 	@build/review/bin/codespell
+	@test ! -d .github || build/review/bin/zizmor --offline .github/workflows
 
 clean:
 	rm -rf build $(VENV)

@@ -101,6 +101,14 @@ def test_figures_that_recommend_stand_in_a_table(name):
     ]
 
 
+def test_figures_of_the_paper_stand_in_a_table():
+    text = (ROOT / "paper" / "paper.md").read_text("utf-8")
+    pages = ("kebi", "cheng2009", "desa2017", "real-ten", "ties")
+    tables = linked_results("".join(f"(results/{name}.md)" for name in pages))
+    assert "0.793" in text
+    assert not [wrong for line in text.splitlines() for wrong in unmeasured(line, tables)]
+
+
 def test_figures_of_the_readme_stand_in_a_table():
     text = (ROOT / "README.md").read_text("utf-8")
     rows = [line for line in text.splitlines() if re.match(r"\|.*0\.\d{3}", line)]
