@@ -29,6 +29,16 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
     -------
     ndarray or csr_matrix of shape (n_samples, n_features)
         The features as float64.
+
+    Examples
+    --------
+    >>> from prefero import PairwiseLabelRanker
+    >>> check_features(PairwiseLabelRanker(), [[1, 2]], reset=True)
+    array([[1., 2.]])
+    >>> check_features(PairwiseLabelRanker(), [[1, float("nan")]], reset=True)
+    Traceback (most recent call last):
+        ...
+    ValueError: ...
     """
     input_tags = estimator.__sklearn_tags__().input_tags
     try:
