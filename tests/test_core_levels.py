@@ -96,9 +96,7 @@ def test_sets_of_categories(level, min_leaf, category_sets):
     bins, lanes, drawn, leaves, places, features = level
     sums = _core.level_histograms(bins, lanes, lanes.shape[1], drawn, leaves, places, features)
     nominal = features == 0
-    quality, _, marks, left, sets = _core.level_cuts(
-        sums, float(min_leaf), nominal, category_sets
-    )
+    quality, _, marks, left, sets = _core.level_cuts(sums, float(min_leaf), nominal, category_sets)
     for at in zip(*np.nonzero(nominal), strict=True):
         own = sums[at]
         filled, total = np.flatnonzero(own[:, 0]), own.sum(axis=0)

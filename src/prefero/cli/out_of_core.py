@@ -176,7 +176,6 @@ def fitted_columns(
     ranker: Any, parts: "list[RowGroup]", whole: LargeTable, words: dict[str, list[str]]
 ) -> Any:
     """Standardise numbers and give each word a column, as for a ranker that takes numbers alone."""
-    import numpy as np
     import pandas as pd
 
     columns = None
@@ -193,9 +192,8 @@ def fitted_columns(
                 scaler.partial_fit(features[list(scaler.feature_names_in_)])
             continue
         # A few rows that hold every word, for what must know them all.
-        most = max(map(len, words.values()), default=1)
-        every = {name: [*own, *[np.nan] * (most - len(own))] for name, own in words.items()}
-        specimen = pd.DataFrame({name: every.get(name, np.zeros(most)) for name in features})
+        every = {name: pd.Series(own, dtype=object) for name, own in words.items()}
+        specimen = pd.DataFrame({name: every.get(name, pd.Series([0.0])) for name in features})
         columns = behind_columns(ranker, specimen)[0].fit(features)
     if columns is None:
         raise DataError("no row ranks any label: there is nothing to learn from.", str(whole.path))

@@ -98,13 +98,13 @@ def newton_cut(
     """
     total = histograms[0].sum(axis=0)
     own = float(newton_gains(total, options.penalty))
-    known = np.flatnonzero(~tried.nominal)
-    bests = dict(zip(known, _numeric(histograms[known], total, options), strict=True))
-    for k in np.flatnonzero(tried.nominal):
-        bests[k] = _nominal(histograms[k], total, options)
+    numeric = iter(_numeric(histograms[~tried.nominal], total, options))
+    bests = [
+        _nominal(own, total, options) if nominal else next(numeric)
+        for own, nominal in zip(histograms, tried.nominal, strict=True)
+    ]
     chosen, reached = None, -np.inf
-    for k in range(len(bests)):
-        quality = bests[k].quality
+    for k, (quality, *_) in enumerate(bests):
         better = quality > reached * (1 + _ROUNDING if reached > 0 else 1)
         if better and quality > own * (1 + _ROUNDING) + _LEAST:
             chosen, reached = k, quality

@@ -212,7 +212,7 @@ class LocalEngine(Engine):
                 file.write(bytes(-file.tell() % _ALIGNED))
                 starts.append(file.tell())
                 file.write(part)
-        mapped = memoryview(np.memmap(path, mode="r"))
+        mapped = np.memmap(path, mode="r")
         ends = [start + part.nbytes for start, part in zip(starts, parts, strict=True)]
         views = [mapped[start:end] for start, end in zip(starts, ends, strict=True)]
         return pickle.loads(data, buffers=views)

@@ -216,9 +216,7 @@ class Partitions:
         self._name_features(reader)
         self._who = reader, blocks.names
 
-    def _summaries(
-        self, blocks: Blocks, numbers: Sequence[int], ranker: Any
-    ) -> list[Summary]:
+    def _summaries(self, blocks: Blocks, numbers: Sequence[int], ranker: Any) -> list[Summary]:
         columns = [[column[k] for k in numbers] for column in blocks.columns]
         return self.engine.gather(
             self.engine.each(summarize, numbers, *columns, shared=(ranker, blocks.names))
