@@ -138,7 +138,7 @@ def test_kept_in_files(tmp_path):
     inside = ranker.fit(cut(X, 2000), cut(Y, 2000)).to_local()
     ranker.set_params(folder=tmp_path)
     same_trees(ranker.fit(cut(X, 2000), cut(Y, 2000)).to_local(), inside)
-    assert list(tmp_path.glob("*.npy"))
+    assert list(tmp_path.glob("*.arrays"))
 
 
 def test_the_forest_is_as_good_as_one_machines():

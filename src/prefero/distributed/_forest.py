@@ -57,8 +57,7 @@ def learn_bins(ranker: ForestLabelRanker, partitions: Partitions) -> None:
     """Find the bins of all rows, from those that one machine would look at."""
     step = -(-partitions.n_rows // MAX_ROWS_FOR_QUANTILES)
     X = partitions.rows_at(np.arange(0, partitions.n_rows, step)).X
-    ranker.bin_edges_, ranker.bin_starts_, ranker.nominal_features_ = find_bins(X)
-    ranker.categories_ = {}
+    ranker.bin_edges_, ranker.bin_starts_, _ = find_bins(X, ranker.nominal_features_)
 
 
 def _options(ranker: ForestLabelRanker, partitions: Partitions) -> GrowOptions:

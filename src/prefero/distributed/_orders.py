@@ -10,7 +10,7 @@ from sklearn.utils.extmath import row_norms
 
 from prefero.base import SampleOrders, check_sample_orders, twin_of
 from prefero.distributed._engine import Engine
-from prefero.distributed._partitions import Blocks, refuse_differences
+from prefero.distributed._partitions import Blocks, naming, refuse_differences
 
 
 class OrdersSummary(NamedTuple):
@@ -25,12 +25,9 @@ class OrdersSummary(NamedTuple):
 def _read_orders(number: int, *entries: Any) -> tuple[SampleOrders, Any]:
     *blocks, (orderer, names) = entries
     given, twin = dict(zip(names, blocks, strict=True)), twin_of(orderer)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a partition may be tied where others are not
-            return check_sample_orders(twin, **given), twin
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"Partition {number}: {error}") from error
+    with naming(number), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a partition may be tied where others are not
+        return check_sample_orders(twin, **given), twin
 
 
 def _summarize(number: int, *entries: Any) -> OrdersSummary:
