@@ -4,7 +4,7 @@ A script of this folder that makes a table of a paper writes down its rankers an
 `run_kebi` and `beside`. Run by itself, this one compares every ranker of Prefero, with its
 default parameters, with the best results published for each set::
 
-    python reproduction/kebi.py --quick --jobs 2
+    prefero reproduce kebi --quick --jobs 2
 
 The data are read from the folder that ``--data`` or the environment variable PREFERO_DATA names;
 ``--data openml`` downloads those sets, by name, whose rankings were uploaded there. The published
