@@ -91,7 +91,8 @@ def need(names: Iterable[str]) -> None:
     missing = [name for name in names if folder is None or not (folder / name).exists()]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        where = f" in {folder}" if folder else ""
+        named = folder or os.environ.get("PREFERO_DATA")
+        where = f" in {named}" if named else ""
         raise FileNotFoundError(
             f"The data are not there: {missing[0]}{more} cannot be found{where}; name the folder "
             "that holds them by --data or PREFERO_DATA."
