@@ -232,11 +232,10 @@ def main() -> None:
     """Run the experiments and print the tables."""
     parser = kebi.kebi_arguments("Every table and figure of Cheng et al. 2009, ours beside theirs.")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(OF_THE_PAPER | OURS))
-    parser.add_argument("--chosen-rows", type=int, help="sets of more have no CC-chosen")
     options = kebi.parse(parser)
     sets = kebi.sets_to_run(options)
     methods = {name: METHODS[name] for name in options.methods}
-    results = run_methods(methods, options, sets)
+    results = kebi.run_kebi(methods, options, sets=sets, missing=RATES)
     whole = set(OF_THE_PAPER) <= methods.keys()
     tables = {"Table 1: the sets": Table(map(described, sets))} if whole else {}
     tables |= {head_of(rate): beside_the_paper(results, rate) for rate in RATES}
@@ -246,7 +245,7 @@ def main() -> None:
     figures = {}
     if "housing" in sets:
         curve = run_experiment(
-            {name: ranker for name, ranker in methods.items() if name != CHOSEN},
+            methods,
             {"housing": partial(read_set, "housing")},
             missing=CURVE_RATES,
             n_jobs=options.jobs,
@@ -261,20 +260,6 @@ def main() -> None:
     title, items = "Cheng, Hühn & Hüllermeier (2009)", what_is_met(tables) if whole else []
     kebi.publish(
         title, tables, options.output, figures=figures, reading=reading, of_the_paper=items
-    )
-
-
-def run_methods(
-    methods: dict[str, BaseEstimator], options: argparse.Namespace, sets: Sequence[str]
-) -> Table:
-    """Run all methods, the one that chooses most perhaps on small sets alone."""
-    most = options.chosen_rows
-    if most is None or CHOSEN not in methods:
-        return kebi.run_kebi(methods, options, sets=sets, missing=RATES)
-    others = {name: ranker for name, ranker in methods.items() if name != CHOSEN}
-    small = [name for name in sets if len(read_set(name)[0]) <= most]
-    return kebi.run_kebi(others, options, sets=sets, missing=RATES) + kebi.run_kebi(
-        {CHOSEN: methods[CHOSEN]}, options, sets=small, missing=RATES
     )
 
 
