@@ -147,6 +147,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         """
         self.constant_margins_ = constant_margins(rows)
         self.constant_votes_ = constant_votes(rows, evidence.rule())
+        evidence, judged = evidence.known_to_all(judged)
         constant, order = evidence.constant()
         margins = [constant.margins, *(member.held_out.margins for member in judged)]
         families = [CONSTANT, *(member.family for member in judged)]
