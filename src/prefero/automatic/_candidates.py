@@ -23,8 +23,10 @@ from prefero.label_ranking import (
     PairwiseLabelRanker,
 )
 
-# Linear rankers are exact enough for a stack at this tolerance.
-_TOL = 1e-2
+# Linear rankers are exact enough for a stack at these tolerances, behind a kernel at the latter.
+_TOL, _KERNEL_TOL = 1e-3, 1e-2
+# Penalties of linear rankers; rankings without noise want next to none.
+_PENALTIES = (1e-3, 1e-5, 1e-2, 1e-7)
 # Dimensions of sparse features for rankers that need dense ones; landmarks of a kernel.
 _DIMENSIONS, _LANDMARKS = 100, 300
 # Rows that a case base or a kernel can hold.
@@ -120,7 +122,7 @@ def _linear(shape: Shape, alpha: Any) -> Candidate:
 
 
 def _linears(shape: Shape) -> list[Candidate]:
-    return [_linear(shape, alpha) for alpha in (1e-3, 1e-5, 1e-2)]
+    return [_linear(shape, alpha) for alpha in _PENALTIES]
 
 
 def _pairwise(shape: Shape, effort: str) -> list[Candidate]:
@@ -201,7 +203,8 @@ def _kernels(shape: Shape, effort: str, seed: int) -> list[Candidate]:
         kernel = Nystroem(
             gamma=width / max(1, shape.n_features), n_components=count, random_state=seed
         )
-        ranker = make_pipeline(kernel, LogLinearLabelRanker(alpha=alpha, calibrate=False, tol=_TOL))
+        linear = LogLinearLabelRanker(alpha=alpha, calibrate=False, tol=_KERNEL_TOL)
+        ranker = make_pipeline(kernel, linear)
         name = f"kernel {width:g} {alpha:g}"
         model = behind_numbers(shape, ranker, seed=seed)
         found.append(Candidate(name, "kernel", model, _MOST_KERNEL_ROWS))
