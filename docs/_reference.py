@@ -1,5 +1,6 @@
 """Writes the reference of the site: a page a room from its public names, and the commands."""
 
+import re
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -78,4 +79,17 @@ def _commands() -> str:
 
     command: Any = get_command(build())
     with command.make_context("prefero", [], resilient_parsing=True) as context:
-        return get_docs_for_click(obj=command, ctx=context, name="prefero", title="Commands")
+        page = get_docs_for_click(obj=command, ctx=context, name="prefero", title="Commands")
+    return _in_full(page, command)
+
+
+def _in_full(page: str, command: Any) -> str:
+    """Write out what lists of commands cut short."""
+    for name, one in command.commands.items():
+        first = " ".join((one.help or "").split("\n\n")[0].split())
+        short = re.search(rf"^\* `{name}`: (.*?)(?:…|\.\.\.)$", page, re.MULTILINE)
+        if short and first.startswith(short[1]):
+            page = page.replace(short[0], f"* `{name}`: {first}", 1)
+        if hasattr(one, "commands"):
+            page = _in_full(page, one)
+    return page

@@ -34,6 +34,13 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"
 myst_heading_anchors = 3
 
 autosummary_generate = True
+# What classes have of scikit-learn, tuples and exceptions.
+autosummary_context = {
+    "unlisted": [
+        *("get_metadata_routing", "get_params", "set_params", "set_output"),
+        *("add_note", "count", "index", "with_traceback"),
+    ]
+}
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
