@@ -80,6 +80,8 @@ def _commands() -> str:
     command: Any = get_command(build())
     with command.make_context("prefero", [], resilient_parsing=True) as context:
         page = get_docs_for_click(obj=command, ctx=context, name="prefero", title="Commands")
+    examples = r"^Examples:\n((?:  .+\n?)+)"
+    page = re.sub(examples, r"**Examples**:\n\n```sh\n\1\n```\n", page, flags=re.MULTILINE)
     return _in_full(page, command)
 
 
