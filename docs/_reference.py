@@ -1,5 +1,6 @@
 """Writes the reference of the site: a page a room from its public names, and the commands."""
 
+import inspect
 import re
 from importlib import import_module
 from pathlib import Path
@@ -46,7 +47,7 @@ def public_names(room: ModuleType) -> list[str]:
 
 def write_reference() -> None:
     """Write docs/reference anew."""
-    REFERENCE.mkdir(exist_ok=True)
+    (REFERENCE / "names").mkdir(parents=True, exist_ok=True)
     missing = set(prefero._ROOMS) - set(ROOMS)
     if missing:
         raise ValueError(
@@ -60,6 +61,9 @@ def write_reference() -> None:
         listed = "".join(f"   {public}\n" for public in public_names(room))
         summary = f".. autosummary::\n   :toctree: names\n   :nosignatures:\n\n{listed}"
         (REFERENCE / f"{name}.rst").write_text(heading + about + summary)
+        for public in public_names(room):
+            page = REFERENCE / "names" / f"prefero.{name}.{public}.rst"
+            page.write_text(_page(room, public))
         pages.append(name)
     (REFERENCE / "commands.md").write_text(_commands())
     title = "Reference"
@@ -68,6 +72,27 @@ def write_reference() -> None:
         f"{title}\n{'=' * len(title)}\n\nEvery public name, room by room, and every command.\n\n"
         f".. toctree::\n   :maxdepth: 1\n\n{tree}"
     )
+
+
+def _page(room: ModuleType, public: str) -> str:
+    """The page of a name: what its docstring says and, of a class, those of its methods."""
+    thing = getattr(room, public)
+    kind = "class" if inspect.isclass(thing) else "function" if callable(thing) else "data"
+    kind = "data" if not hasattr(thing, "__qualname__") else kind
+    heading = f"{public}\n{'=' * len(public)}\n\n.. currentmodule:: {room.__name__}\n\n"
+    methods = own_methods(thing) if inspect.isclass(thing) else []
+    listed = "".join(f"\n   .. automethod:: {name}\n" for name in methods)
+    return f"{heading}.. auto{kind}:: {public}\n{listed}"
+
+
+def own_methods(cls: type) -> list[str]:
+    """Return the public methods of a class that are written in this package."""
+    return [
+        name
+        for name, method in inspect.getmembers(cls, inspect.isroutine)
+        if not name.startswith("_")
+        and (getattr(method, "__module__", None) or "").startswith("prefero")
+    ]
 
 
 def _commands() -> str:
