@@ -67,7 +67,7 @@ def fold_scores(fold: Fold, dimensions: Sequence[int]) -> Iterator[tuple[tuple[s
         "KRCDR": RankCorrelationReducer(most, correlation="kendall").fit(*train),
         "SRCDR": RankCorrelationReducer(most, correlation="spearman").fit(*train),
         "SRCDR, deflated": deflated.fit(*train),
-        "PCA": PCA(min(most, len(train.y))).fit(dense[0]),
+        "PCA": PCA(min(most, len(train.y)), random_state=0).fit(dense[0]),
     }
 
     def linear_scores(features: list[Any]) -> tuple[float, ...]:

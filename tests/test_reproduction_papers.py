@@ -111,7 +111,7 @@ def test_what_the_differences_tell():
 
 def test_without_differences_nothing_is_told():
     none = dekel2003.domination_table([])
-    assert dekel2003.told(none) == ""
+    assert dekel2003.told(none).startswith("- nothing")
     assert not any("domination" in place for place, *_ in dekel2003.of_the_paper(none))
 
 
