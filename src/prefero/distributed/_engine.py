@@ -54,7 +54,7 @@ class Task(NamedTuple):
         Takes an entry of each column, and what all calls share.
     columns : tuple of sequences
         Each has one entry a partition: a handle that ``each`` returned, a delayed block of a Dask
-        collection, a block to be read later, or a plain value.
+        collection, a block to be read later, a plain value, or a list of such.
     shared : object
         What travels once.
     """
@@ -220,6 +220,8 @@ class LocalEngine(Engine):
 
 def _here(entry: Any) -> Any:
     """What an entry stands for."""
+    if isinstance(entry, list):
+        return [_here(part) for part in entry]
     if isinstance(entry, Future):
         return entry.result()
     if isinstance(entry, Later):

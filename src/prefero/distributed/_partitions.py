@@ -296,10 +296,14 @@ class Partitions:
                 ranges[feature, end] = names.index(own[int(ranges[feature, end])])
         return ranges
 
-    def read(self, function: Callable[..., Any], shared: Any = None) -> list[Any]:
+    def read(
+        self, function: Callable[..., Any], shared: Any = None, *, brief: bool = False
+    ) -> list[Any]:
         """Start ``function(rows, place, shared)`` for each partition, read anew."""
-        reading, given = partial(_with_rows, function), (self._who, shared)
-        return self.engine.each(reading, self.places, self._numbers, *self._columns, shared=given)
+        columns = self.places, self._numbers, *self._columns
+        return self.engine.each(
+            partial(_with_rows, function), *columns, shared=(self._who, shared), brief=brief
+        )
 
     def rows_at(self, numbers: Indices) -> Rows:
         """Bring some rows, named by ascending numbers, to the driver."""
