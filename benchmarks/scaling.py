@@ -25,6 +25,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -136,11 +137,10 @@ def memory(rows: int, folder: Path, trees: int, depth: int) -> None:
     """Say what ``prefero train`` and ``compare`` hold at most, of rows of 20 features."""
     file = folder / f"table-{rows}.parquet"
     if not file.exists():
-        X, Y = made(rows, 7, 20, 5)
-        ranks = pd.DataFrame(Y.astype(np.int8), columns=LABELS)
-        frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(20)]).join(ranks)
-        frame.to_parquet(file, index=False, row_group_size=100_000)
-        del X, Y, frame, ranks
+        # What this process held at most would count for those that it starts.
+        writer = get_context("spawn").Process(target=_write_table, args=(file, rows))
+        writer.start()
+        writer.join()
     bounds = [f"n_estimators={trees}", f"max_depth={depth}"]
     settings = [word for bound in bounds for word in ("--set", bound)]
     usual = (str(file), "--labels", "y*", "--jobs", "1")
@@ -148,12 +148,20 @@ def memory(rows: int, folder: Path, trees: int, depth: int) -> None:
         ["train", *usual, "-o", str(folder / "model.prefero"), "--model", "forest", *settings],
         ["compare", *usual, "--rankers", "tree", "--quick"],
     ):
-        program = subprocess.Popen([sys.executable, "-m", "prefero", *command])
+        prefero = Path(sys.executable).with_name("prefero")
+        program = subprocess.Popen([prefero, *command])
         _, status, used = os.wait4(program.pid, 0)
         if status:
             raise SystemExit(f"prefero {command[0]} failed.")
         spent = used.ru_utime + used.ru_stime
         print(f"prefero {command[0]}: at most {used.ru_maxrss / 1e6:.2f} GB, CPU {spent:.0f} s")
+
+
+def _write_table(file: Path, rows: int) -> None:
+    X, Y = made(rows, 7, 20, 5)
+    ranks = pd.DataFrame(Y.astype(np.int8), columns=LABELS)
+    frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(20)]).join(ranks)
+    frame.to_parquet(file, index=False, row_group_size=100_000)
 
 
 # Two workers against one
@@ -188,9 +196,8 @@ def workers(rows: int, folder: Path, trees: int, depth: int, repeat: int) -> Non
             for _ in range(repeat):
                 for n, client in clients.items():
                     spent[n].append(_spent(client, model, tables[n]))
-            (one, _, _), (two, ours, theirs) = (
-                map(min, zip(*spent[n], strict=True)) for n in (1, 2)
-            )
+            least = {n: [min(column) for column in zip(*spent[n], strict=True)] for n in (1, 2)}
+            one, (two, ours, theirs) = least[1][0], least[2]
             lines.append(
                 {
                     "model": name,

@@ -300,10 +300,9 @@ class Partitions:
         self, function: Callable[..., Any], shared: Any = None, *, brief: bool = False
     ) -> list[Any]:
         """Start ``function(rows, place, shared)`` for each partition, read anew."""
-        columns = self.places, self._numbers, *self._columns
-        return self.engine.each(
-            partial(_with_rows, function), *columns, shared=(self._who, shared), brief=brief
-        )
+        reading, given = partial(_with_rows, function), (self._who, shared)
+        columns: list[Sequence[Any]] = [self.places, self._numbers, *self._columns]
+        return self.engine.each(reading, *columns, shared=given, brief=brief)
 
     def rows_at(self, numbers: Indices) -> Rows:
         """Bring some rows, named by ascending numbers, to the driver."""
