@@ -187,7 +187,8 @@ def workers(rows: int, folder: Path, trees: int, depth: int, repeat: int) -> Non
             cluster = stack.enter_context(LocalCluster(**options))
             clients[n] = stack.enter_context(Client(cluster, set_as_default=False))
             tables[n] = clients[n].persist(dd.read_parquet(place))
-            wait(tables[n])
+            with clients[n].as_current():
+                wait(tables[n])
         for name, model in models.items():
             spent: dict[int, list[tuple[float, ...]]] = {1: [], 2: []}
             few = [da.from_array(a, chunks=(100, -1)) for a in made(200, 0)]

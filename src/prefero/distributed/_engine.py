@@ -340,7 +340,8 @@ class DaskEngine(Engine):
         alone = 0.0
         while True:
             try:
-                distributed.wait(list(handles), timeout=_LOOK_SECONDS)
+                with self._client.as_current():
+                    distributed.wait(list(handles), timeout=_LOOK_SECONDS)
                 return
             except TimeoutError:
                 alone = 0.0 if self._client.scheduler_info()["workers"] else alone + _LOOK_SECONDS
