@@ -99,6 +99,11 @@ def test_neighbouring_floats_lie_in_different_bins():
     np.testing.assert_array_equal(find_bins(values).apply(values), [[0], [1]])
 
 
+def test_no_row_has_no_bins():
+    bins = find_bins(np.array([[1.0], [2.0]]))
+    assert bins.apply(np.empty((0, 1))).shape == (0, 1)
+
+
 @pytest.mark.parametrize("kind", [TreeLabelRanker, ForestLabelRanker, BoostingLabelRanker])
 def test_single_precision_is_binned_as_it_is_and_changes_nothing(kind, monkeypatch):
     monkeypatch.setattr("prefero._trees._bins._ROWS_TOGETHER", 7)

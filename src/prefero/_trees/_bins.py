@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import gen_batches
 
 from prefero import _core
 from prefero._typing import Values
@@ -40,7 +39,8 @@ class FeatureBins(NamedTuple):
     def apply(self, X: Values) -> NDArray[np.uint8]:
         """Return the bin of every value; a category never seen is like a missing value."""
         bins = np.empty(X.shape, dtype=np.uint8)
-        for rows in gen_batches(len(X), _ROWS_TOGETHER):
+        for first in range(0, len(X), _ROWS_TOGETHER):
+            rows = slice(first, first + _ROWS_TOGETHER)
             bins[rows] = self._some(X[rows])
         return bins
 

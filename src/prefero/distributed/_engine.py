@@ -39,7 +39,21 @@ def add(one: Any, other: Any, *, reuse: bool = False) -> Any:
 
 
 class Later(NamedTuple):
-    """A block that is read when it is needed."""
+    """A block that is read when it is needed.
+
+    Attributes
+    ----------
+    read : callable
+        Returns the block.
+    arguments : tuple
+        What it is called with.
+
+    Examples
+    --------
+    >>> block = Later(range, (2, 5))
+    >>> list(block.read(*block.arguments))
+    [2, 3, 4]
+    """
 
     read: Callable[..., Any]
     arguments: tuple[Any, ...]
