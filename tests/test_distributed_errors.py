@@ -103,3 +103,15 @@ def test_rows_that_say_nothing_are_left_out_with_one_warning():
         found = ranker.fit(cut(X, 20, 20), cut(empty, 20, 20)).to_local()
     known = np.arange(60) % 4 > 0
     assert nested(found) == nested(forest.fit(X[known], Y[known]))
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_client_need_not_be_the_default_one():
+    from distributed import Client, LocalCluster
+
+    X, Y = problem(30)
+    options = {"n_workers": 1, "processes": False, "dashboard_address": ":0"}
+    with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as client:
+        forest = ForestLabelRanker(2, random_state=0)
+        found = DistributedLabelRanker(forest, client=client).fit(cut(X, 10), cut(Y, 10))
+    assert found.to_local().predict(X).shape == Y.shape

@@ -21,7 +21,9 @@ def training_features(rankings: "Rankings", named: FeatureColumns) -> "pd.DataFr
     if not rankings.features:
         raise table.error("every column holds rankings: there is no feature to learn from.")
     columns = features_of(table, rankings.features, named, len(rankings.rows))
-    return columns.iloc[rankings.rows].reset_index(drop=True)
+    if len(rankings.rows) < len(table):
+        columns = columns.iloc[rankings.rows]
+    return columns.reset_index(drop=True)
 
 
 def features_of(

@@ -39,7 +39,21 @@ def add(one: Any, other: Any, *, reuse: bool = False) -> Any:
 
 
 class Later(NamedTuple):
-    """A block that is read when it is needed."""
+    """A block that is read when it is needed.
+
+    Attributes
+    ----------
+    read : callable
+        Returns the block.
+    arguments : tuple
+        What it is called with.
+
+    Examples
+    --------
+    >>> block = Later(range, (2, 5))
+    >>> list(block.read(*block.arguments))
+    [2, 3, 4]
+    """
 
     read: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -54,7 +68,7 @@ class Task(NamedTuple):
         Takes an entry of each column, and what all calls share.
     columns : tuple of sequences
         Each has one entry a partition: a handle that ``each`` returned, a delayed block of a Dask
-        collection, a block to be read later, or a plain value.
+        collection, a block to be read later, a plain value, or a list of such.
     shared : object
         What travels once.
     """
@@ -220,6 +234,8 @@ class LocalEngine(Engine):
 
 def _here(entry: Any) -> Any:
     """What an entry stands for."""
+    if isinstance(entry, list):
+        return [_here(part) for part in entry]
     if isinstance(entry, Future):
         return entry.result()
     if isinstance(entry, Later):
@@ -338,7 +354,8 @@ class DaskEngine(Engine):
         alone = 0.0
         while True:
             try:
-                distributed.wait(list(handles), timeout=_LOOK_SECONDS)
+                with self._client.as_current():
+                    distributed.wait(list(handles), timeout=_LOOK_SECONDS)
                 return
             except TimeoutError:
                 alone = 0.0 if self._client.scheduler_info()["workers"] else alone + _LOOK_SECONDS

@@ -78,6 +78,12 @@ class Blocks:
     collections : dict of str to collection
         Dask arrays, DataFrames or Series, or arrays and tables in memory, which are one partition;
         None is left out.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> len(Blocks(X=da.zeros((6, 2), chunks=(2, 2)), y=da.ones((6, 3), chunks=(2, 3))))
+    3
     """
 
     def __init__(self, **collections: Any) -> None:
@@ -95,7 +101,32 @@ class Blocks:
 
     @classmethod
     def later(cls, entries: Sequence[Later]) -> "Blocks":
-        """Return blocks that are read when needed, each a dict of what ``fit`` takes."""
+        """Return blocks that are read when needed, each a dict of what ``fit`` takes.
+
+        Parameters
+        ----------
+        entries : sequence of Later
+            One a partition.
+
+        Returns
+        -------
+        Blocks
+            For ``DistributedLabelRanker.fit_blocks``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from prefero import LogLinearLabelRanker
+        >>> from prefero.distributed import DistributedLabelRanker
+        >>> def read(number):
+        ...     X = np.arange(4.0)[:, None] + 4 * number
+        ...     return {"X": X, "y": np.where(X < 4, [[1, 2]], [[2, 1]])}
+        >>> blocks = Blocks.later([Later(read, (number,)) for number in range(2)])
+        >>> ranker = DistributedLabelRanker(LogLinearLabelRanker(alpha=0.1), client=False)
+        >>> ranker.fit_blocks(blocks).to_local().predict([[0.0], [7.0]])
+        array([[1, 2],
+               [2, 1]])
+        """
         blocks = cls()
         blocks.names, blocks.columns = (WHOLE,), [list(entries)]
         return blocks
@@ -115,8 +146,8 @@ def _blocks(collection: Any, chunks: Any) -> list[Any]:
     return list(collection.to_delayed())
 
 
-def _given(names: Sequence[str], blocks: Sequence[Any]) -> dict[str, Any]:
-    """What ``fit`` takes, from the blocks of one partition."""
+def given_blocks(names: Sequence[str], blocks: Sequence[Any]) -> dict[str, Any]:
+    """Return what ``fit`` takes, from the blocks of one partition."""
     given = dict(zip(names, blocks, strict=True))
     return {**given.pop(WHOLE, {}), **given}
 
@@ -129,7 +160,7 @@ def read_rows(number: int, *entries: Any) -> Rows:
     """
     *blocks, (ranker, names) = entries
     with naming(number):
-        return _validated(ranker, False, **_given(names, blocks))[0]
+        return _validated(ranker, False, **given_blocks(names, blocks))[0]
 
 
 @contextmanager
@@ -156,7 +187,7 @@ def _validated(
 def summarize(number: int, *entries: Any) -> Summary:
     """Read a partition and say what the driver must know of it."""
     *blocks, (ranker, names) = entries
-    given, twin = _given(names, blocks), twin_of(ranker)
+    given, twin = given_blocks(names, blocks), twin_of(ranker)
     with naming(number):
         rows, labels = _validated(twin, True, **given)
     known = getattr(twin, "feature_names_in_", None)
@@ -296,10 +327,13 @@ class Partitions:
                 ranges[feature, end] = names.index(own[int(ranges[feature, end])])
         return ranges
 
-    def read(self, function: Callable[..., Any], shared: Any = None) -> list[Any]:
+    def read(
+        self, function: Callable[..., Any], shared: Any = None, *, brief: bool = False
+    ) -> list[Any]:
         """Start ``function(rows, place, shared)`` for each partition, read anew."""
         reading, given = partial(_with_rows, function), (self._who, shared)
-        return self.engine.each(reading, self.places, self._numbers, *self._columns, shared=given)
+        columns: list[Sequence[Any]] = [self.places, self._numbers, *self._columns]
+        return self.engine.each(reading, *columns, shared=given, brief=brief)
 
     def rows_at(self, numbers: Indices) -> Rows:
         """Bring some rows, named by ascending numbers, to the driver."""
@@ -327,6 +361,14 @@ def refuse_differences(what: str, found: Sequence[Any]) -> None:
 
 def _told(columns: tuple[int, tuple[Any, ...] | None]) -> str:
     return f"{columns[0]} without names" if columns[1] is None else str(list(columns[1]))
+
+
+def lean_twin(ranker: Any, *heavy: str) -> Any:
+    """Return a ranker to be sent round: without what it says of rows, and some attributes."""
+    twin = twin_of(ranker, anew=False)
+    for name in ("_held_out", *heavy):
+        vars(twin).pop(name, None)
+    return twin
 
 
 def _with_rows(function: Callable[..., Any], place: Place, number: int, *entries: Any) -> Any:
