@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 from prefero import ForestLabelRanker, TreeLabelRanker
+from prefero._sampling import evenly_spaced
 from prefero._trees import STRENGTHS, strongest_alike
-from prefero.datasets import make_label_ranking
+from prefero.calibration import all_pairs, learn_calibration, pair_outcomes, score_margins
 from prefero.metrics import kendall_tau
 from prefero.rankings import drop_labels, strict_ranks
 from strategies import noisy_linear_problem
@@ -144,18 +144,28 @@ def test_adding_trees_starts_from_those_that_were_grown():
     np.testing.assert_array_equal(grown.decision_function(X), whole.decision_function(X))
 
 
-@pytest.mark.parametrize("leaf", ["ranks", "blend"])
-@pytest.mark.parametrize("gaps", [False, True])
-def test_rows_looked_at_some_at_a_time_say_the_same(leaf, gaps, monkeypatch):
-    X, Y = make_label_ranking(200, 4, 4, theta=1.0, random_state=0)
-    Y[:: 3 if gaps else 200, 1] = np.nan
-    forest = ForestLabelRanker(4, leaf=leaf, random_state=0)
-    given = {} if leaf == "ranks" else {"scores": np.where(np.isnan(Y), np.nan, -(Y**2))}
-    whole = clone(forest).fit(X, Y, **given)
-    monkeypatch.setattr("prefero._trees._shrinkage._BLOCK_ENTRIES", 2000)
-    monkeypatch.setattr("prefero._trees._shrinkage._STEP_ENTRIES", 700)
-    parts = clone(forest).fit(X, Y, **given)
-    assert parts.shrinkage_ == whole.shrinkage_
-    assert np.array_equal(parts.calibration_, whole.calibration_)
-    for name, losses in whole.shrinkage_path_.items():
-        assert np.array_equal(parts.shrinkage_path_[name], losses)
+def test_of_many_rows_evenly_spaced_ones_choose_the_shrinkage(monkeypatch):
+    X, Y = noisy_linear_problem(300, 3, 4, random_state=0)
+    Y = drop_labels(Y, 0.2, random_state=0)
+    some = evenly_spaced(300, 80)
+    whole = ForestLabelRanker(20, shrinkage=0.0, oob_score=True, random_state=0).fit(X, Y)
+    monkeypatch.setattr("prefero._trees._shrinkage.evenly_spaced", lambda n: evenly_spaced(n, 80))
+    sampled = ForestLabelRanker(20, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(sampled.trees_["scores"], whole.trees_["scores"])
+    scores = whole.oob_decision_function_[some]
+    known = ~np.isnan(scores).any(axis=1)
+    tau = kendall_tau(Y[some][known], strict_ranks(scores[known]))
+    np.testing.assert_allclose(sampled.shrinkage_path_["tau"][0], tau)
+
+
+def test_probabilities_of_many_rows_are_those_of_out_of_bag_rows(monkeypatch):
+    X, Y = noisy_linear_problem(150, 3, 4, random_state=0)
+    monkeypatch.setattr("prefero._trees._shrinkage.evenly_spaced", lambda n: evenly_spaced(n, 80))
+    sampled = ForestLabelRanker(20, random_state=0).fit(X, Y)
+    strength = sampled.shrinkage_
+    whole = ForestLabelRanker(20, shrinkage=strength, oob_score=True, random_state=0).fit(X, Y)
+    pairs = all_pairs(4)
+    margins = score_margins(whole.oob_decision_function_, pairs)
+    expected = learn_calibration(margins, pair_outcomes(Y, pairs), np.ones(150))
+    for ranker in (sampled, whole):
+        np.testing.assert_allclose(ranker.calibration_, expected, atol=1e-7)

@@ -10,8 +10,9 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from prefero._cases._index import INDEX_PARAMETERS, build_index, index_recall, spread
+from prefero._cases._index import INDEX_PARAMETERS, build_index, index_recall
 from prefero._cases._neighborhoods import Neighbors, place_sizes
+from prefero._sampling import evenly_spaced
 from prefero._sent_once import SentOnce, called
 from prefero._sklearn import HasMethods, Interval, StrOptions, limit_threads
 from prefero._state import Array, Count, FittedState, State
@@ -254,7 +255,7 @@ def evenly_sampled(weight: Values, most: int) -> tuple[Indices, Values]:
     ends = np.cumsum(size)
     if ends[-1] <= most:
         return np.arange(len(weight)), weight
-    taken = np.searchsorted(ends, spread(int(ends[-1]), most), side="right")
+    taken = np.searchsorted(ends, evenly_spaced(int(ends[-1]), most), side="right")
     cases, count = np.unique(taken, return_counts=True)
     return cases, count * (weight / size)[cases]
 

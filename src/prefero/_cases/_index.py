@@ -8,6 +8,7 @@ from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 
 from prefero import _core
 from prefero._optional import require
+from prefero._sampling import evenly_spaced
 from prefero._state import Array, Attribute, FittedState, Number, State, Word
 from prefero._typing import Indices, Mask, Values
 
@@ -253,11 +254,6 @@ class FaissIndex:
         return measured(queries, self._points, found)
 
 
-def spread(n: int, most: int) -> Indices:
-    """At most so many row numbers out of n, evenly spaced: a sample without chance."""
-    return np.linspace(0, n - 1, min(n, most)).round().astype(np.int64)
-
-
 def index_recall(index: Any, exact: Any, points: Values, k: int, n_queries: int = 200) -> float:
     """Return the share of the true k nearest cases that an index finds, on a sample of cases.
 
@@ -283,6 +279,6 @@ def index_recall(index: Any, exact: Any, points: Values, k: int, n_queries: int 
     >>> index_recall(build_index(points), build_index(points, "brute"), points, 5)
     1.0
     """
-    queries = points[spread(len(points), n_queries)]
+    queries = points[evenly_spaced(len(points), n_queries)]
     true, found = exact.kneighbors(queries, k)[1], index.kneighbors(queries, k)[1]
     return float(np.mean([np.isin(*pair).mean() for pair in zip(found, true, strict=True)]))

@@ -13,7 +13,6 @@ from prefero._trees._arrays import Trees
 from prefero._trees._shrinkage import shrunk
 from prefero._typing import Values
 from prefero.calibration import all_pairs, pair_outcomes
-from prefero.rankings import have_ties
 
 # Leaves times pairs beyond which shares would be most of a model: ties then follow margins.
 _MOST_SHARES = 2**24
@@ -74,10 +73,10 @@ def tie_shares(
     Returns
     -------
     TieShares or None
-        None if there is no tie, or if there were too many shares to keep.
+        None if there were too many shares to keep.
     """
     pairs = all_pairs(ranks.shape[1])
-    if not have_ties(ranks) or len(trees.leaves) * len(pairs.first) > _MOST_SHARES:
+    if len(trees.leaves) * len(pairs.first) > _MOST_SHARES:
         return None
     outcomes = pair_outcomes(ranks, pairs)
     facts = np.where(np.isnan(outcomes), -1, outcomes == 0.5).astype(np.int8)

@@ -11,6 +11,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from prefero import _core
+from prefero._sampling import SAMPLE_ROWS, evenly_spaced
 from prefero._solvers import case_numbers
 from prefero._typing import Indices, Values
 from prefero.automatic._members import HeldOut, Judged, Rows, fold_held_out, own_held_out
@@ -24,8 +25,8 @@ from prefero.rankings import strict_ranks
 
 # Different rows, or groups, below which nothing can be told from folds.
 FEWEST_CASES = 10
-# Rows that members are judged by at most, and entries (rows x pairs) as long as some remain.
-_MOST_ASKED, _MOST_ENTRIES, _FEWEST_ASKED = 20_000, 2**21, 64
+# Entries (rows x pairs) that members are judged by at most, as long as some rows remain.
+_MOST_ENTRIES, _FEWEST_ASKED = 2**21, 64
 # The least share of the rows that all members must know to be judged by these alone.
 _LEAST_KNOWN = 0.1
 # Rows whose order plays no part, because folds are dealt out along their sorted features.
@@ -68,7 +69,7 @@ class Evidence:
         self.pairs = all_pairs(self.n_labels)
         self.fold, n_cases = folds_of(rows, groups, n_folds)
         self.possible = n_cases >= FEWEST_CASES and self.n_labels > 1
-        self.asked = spread(len(rows.ranks), self._most_asked())
+        self.asked = evenly_spaced(len(rows.ranks), self._most_asked())
         self.truth, self.weight = rows.ranks[self.asked], rows.weight[self.asked]
         self.scores = None if rows.scores is None else rows.scores[self.asked]
         self.groups = (
@@ -90,7 +91,7 @@ class Evidence:
 
     def _most_asked(self) -> int:
         by_memory = _MOST_ENTRIES // max(1, len(self.pairs.first))
-        return min(_MOST_ASKED, max(_FEWEST_ASKED, by_memory))
+        return min(SAMPLE_ROWS, max(_FEWEST_ASKED, by_memory))
 
     def _stakes(self) -> Values:
         """How much is at stake between the labels of each pair."""
@@ -152,7 +153,7 @@ class Evidence:
     def rule(self) -> str:
         """Return which of Borda's and Kemeny's rules suits the rankings better."""
         if not hasattr(self, "_rule"):
-            part = self.rows.some(spread(len(self.rows.ranks), _MOST_ASKED))
+            part = self.rows.some(evenly_spaced(len(self.rows.ranks)))
             # The features play no part; the order of the rows must not either.
             X = np.nan_to_num(part.ranks)
             ranker = ConsensusLabelRanker()
@@ -242,12 +243,7 @@ def sample(n_rows: int, groups: Indices | None, size: int) -> Indices:
 def thinned(rows: Rows, size: int) -> Rows:
     """Return so many rows spread evenly, all if there are not more."""
     n = len(rows.ranks)
-    return rows if n <= size else rows.some(spread(n, size))
-
-
-def spread(n_rows: int, most: int) -> Indices:
-    """Return rows spread evenly over so many, all if they are few."""
-    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, most)).round().astype(np.int64))
+    return rows if n <= size else rows.some(evenly_spaced(n, size))
 
 
 def constant_margins(rows: Rows) -> Values:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from prefero._sampling import evenly_spaced
 from prefero._typing import Indices, Values
 from prefero.preferences import PreferenceGraphs
 
@@ -90,7 +91,7 @@ def calibration_rows(n_samples: int, n_pairs: int) -> Indices:
     4096
     """
     most = int(np.clip(_MAX_MARGINS // max(n_pairs, 1), _MIN_ROWS, _MAX_ROWS))
-    return np.unique(np.linspace(0, n_samples - 1, min(n_samples, most)).round().astype(np.int64))
+    return evenly_spaced(n_samples, most)
 
 
 def score_margins(scores: Values, pairs: LabelPairs) -> Values:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefero import _core
+from prefero._sampling import SAMPLE_ROWS, evenly_spaced
 from prefero._trees import FeatureBins, Trees
 from prefero._typing import Indices, Mask, Values
 from prefero.base import twin_of
@@ -22,7 +23,7 @@ from prefero.distributed._chance import features_of_tree, rows_of_tree
 from prefero.distributed._engine import Engine
 from prefero.distributed._forest import learn_bins
 from prefero.distributed._nodes import GrowingNodes
-from prefero.distributed._partitions import SAMPLE_ROWS, Partitions, Place, Rows, evenly_spaced
+from prefero.distributed._partitions import Partitions, Place, Rows
 from prefero.label_ranking import BoostingLabelRanker
 from prefero.label_ranking._boosting_rounds import Cases, HeldOutRounds, duels, scores_of_duels
 

@@ -5,7 +5,14 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from prefero._trees import MAX_ROWS_FOR_QUANTILES, FeatureBins, Trees, find_bins
+from prefero._trees import (
+    MAX_ROWS_FOR_QUANTILES,
+    FeatureBins,
+    JudgedRows,
+    Trees,
+    find_bins,
+    row_votes,
+)
 from prefero._typing import Indices, Mask, Values
 from prefero.distributed._binned import CRITERIA, LaneSpec, bin_rows
 from prefero.distributed._levels import GrowOptions, grow_forest
@@ -100,7 +107,8 @@ def finish_forest(
     ranker.trees_, ranker.mean_votes_ = grown.arrays, partitions.mean_votes()
     bins = ranker._feature_bins.apply(sample.X)
     drawn = np.ascontiguousarray(drawn)
-    ranker._choose_shrinkage(grown, bins, drawn, sample.ranks, sample.weight, "ranks")
+    rows = JudgedRows(bins, sample.ranks, sample.weight, drawn, *row_votes(sample.ranks))
+    ranker._choose_shrinkage(grown, rows, "ranks")
     if not hasattr(ranker, "_held_out"):
         scores, trees = ranker._trees.walker.out_of_bag(bins, drawn)
         ranker._held_out = np.where(trees[:, None] > 0, scores, np.nan)

@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 from sklearn.utils import check_consistent_length
 
+from prefero._sampling import evenly_spaced
 from prefero._sklearn import check_sample_weight
 from prefero._trees import CategoryEncoder, mean_votes, row_votes
 from prefero._typing import Indices, Mask, Values
@@ -17,10 +17,6 @@ from prefero._warnings import warn_user
 from prefero.base import feature_ranges, twin_of, unseen_labels
 from prefero.distributed._engine import Engine, Later
 from prefero.rankings import check_ranks, have_ties, label_names
-
-# What parameters are chosen and probabilities are learned by: so many rows, evenly spaced.
-SAMPLE_ROWS = 20_000
-
 
 # The name of blocks that hold everything.
 WHOLE = "rows"
@@ -345,7 +341,7 @@ class Partitions:
 
     def sample(self) -> tuple[Indices, Rows]:
         """Bring evenly spaced rows, all if they are few, and their numbers."""
-        numbers = evenly_spaced(self.n_rows, SAMPLE_ROWS)
+        numbers = evenly_spaced(self.n_rows)
         return numbers, self.rows_at(numbers)
 
 
@@ -378,9 +374,3 @@ def _with_rows(function: Callable[..., Any], place: Place, number: int, *entries
 
 def _pick(rows: Rows, place: Place, numbers: Indices) -> Rows:
     return rows.some(place.inside(numbers))
-
-
-def evenly_spaced(n_rows: int, most: int) -> NDArray[np.int64]:
-    """Return at most so many row numbers, evenly spaced."""
-    spaced = np.linspace(0, n_rows - 1, min(n_rows, most))
-    return np.unique(spaced.round().astype(np.int64))

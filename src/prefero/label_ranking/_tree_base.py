@@ -28,6 +28,7 @@ from prefero._trees import (
 )
 from prefero._typing import Values
 from prefero.base import BaseLabelRanker
+from prefero.rankings import have_ties
 
 CRITERIA = {"mallows", "mallows_em", "kendall", "spearman", "entropy"}
 NO_BOUND = 2**31 - 1
@@ -212,7 +213,7 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         """Keep how often pairs are tied in each leaf, if any are."""
         for name in ("leaf_ties_", "leaf_pairs_", "_tie_trees"):
             self.__dict__.pop(name, None)
-        found = tie_shares(self._grown, bins, seeds, ranks, weight)
+        found = tie_shares(self._grown, bins, seeds, ranks, weight) if have_ties(ranks) else None
         if found is not None:
             self.leaf_ties_, self.leaf_pairs_ = found
 

@@ -16,11 +16,13 @@ from prefero._state import Array, Attribute, FittedState, Number
 from prefero._trees import (
     STRENGTH,
     STRENGTHS,
-    OutOfBagPath,
+    JudgedRows,
     Trees,
+    counts_in_samples,
     leaf_votes,
     mean_loss,
     mean_votes,
+    out_of_bag_path,
     shrunk,
     shrunk_means,
     strongest_alike,
@@ -75,8 +77,9 @@ default="auto"
     shrinkage : float or "auto", default="auto"
         How strongly leaves are drawn towards the nodes above them: a step from a node to its
         child is divided by 1 + shrinkage / (weight of the node's rows); infinity gives the
-        constant order. ``"auto"`` chooses among ``shrinkage_path_`` by out-of-bag
-        predictions; without ``bootstrap``, where there are none, it means 0.
+        constant order. ``"auto"`` chooses among ``shrinkage_path_`` by out-of-bag predictions
+        of at most 20,000 rows, evenly spaced; without ``bootstrap``, where there are none, it
+        means 0.
     leaf : {"auto", "ranks", "scores", "blend"}, default="auto"
         What leaves average of their rows: the votes of the rankings; the scores that ``fit`` was
         given, which say how much is at stake; or half of each, both as large over all rows.
@@ -239,27 +242,33 @@ default="auto"
     def _fit(self, X: Values, target: Values | ScoredRanks, weight: Values) -> None:
         self._refuse_oob_without_bootstrap()
         leaf = self._leaf(target)
-        votes, evidence = leaf_votes(target, weight, leaf)
-        self.mean_votes_ = mean_votes(votes, evidence, weight)
-        own = None if leaf == "ranks" else votes
-        del votes, evidence
-        ranks = ranks_of(target)
         adding = self.warm_start and hasattr(self, "trees_")
         bins = (
             self._feature_bins.apply(X) if adding else self._learn_bins(X, self.nominal_features_)
         )
-        seeds = self._next_seeds(len(self.seeds_) if adding else 0)
-        if len(seeds):
+        old = self.seeds_ if adding else np.empty(0, dtype=np.uint64)
+        new = self._next_seeds(len(old))
+        self.seeds_ = np.concatenate([old, new])
+        votes, evidence = leaf_votes(target, weight, leaf)
+        constant, judged = mean_votes(votes, evidence, weight), None
+        if isinstance(self.shrinkage, str) and self.bootstrap:
+            of_all = JudgedRows(bins, target, weight, self.seeds_, votes, evidence)
+            judged = of_all.evenly_spaced()
+            del of_all
+        own = None if leaf == "ranks" else votes
+        del votes, evidence  # those of many rows would stay beside the trees
+        ranks = ranks_of(target)
+        if len(new):
             run: Any = {"votes": own, "bootstrap": self.bootstrap, "n_jobs": self.n_jobs}
-            grown = self._grow(bins, ranks, weight, seeds, **run)
+            grown = self._grow(bins, ranks, weight, new, **run)
             if adding:
                 grown = Trees.joined([self.trees_, grown.arrays], *grown.shape)
-                seeds = np.concatenate([self.seeds_, seeds])
-            self.seeds_ = seeds
         else:
             grown = self._grown
-        self.trees_ = grown.arrays
-        self._choose_shrinkage(grown, bins, self.seeds_, target, weight, leaf)
+        self.trees_, self.mean_votes_ = grown.arrays, constant
+        self._choose_shrinkage(grown, judged, leaf)
+        if judged is not None and len(judged.weight) < len(weight):
+            self.__dict__.pop("_held_out", None)  # of others than calibration asks about
         self._learn_ties(bins, self.seeds_ if self.bootstrap else None, ranks, weight)
         if self.oob_score:
             self._predict_out_of_bag(bins, ranks)
@@ -270,37 +279,28 @@ default="auto"
         many = ranks.shape[1] > _MANY_LABELS
         return "spearman" if many or have_ties(ranks) else "kendall"
 
-    def _choose_shrinkage(
-        self,
-        grown: Trees,
-        bins: NDArray[np.uint8],
-        samples: NDArray[np.uint64] | NDArray[np.uint16],
-        target: Values | ScoredRanks,
-        weight: Values,
-        leaf: str,
-    ) -> None:
-        """Choose by the rows that samples, told as in `OutOfBagPath`, lack."""
+    def _choose_shrinkage(self, grown: Trees, rows: JudgedRows | None, leaf: str) -> None:
+        """Choose by what is said of rows that samples lack, if any; keep it for calibration."""
         self.shrinkage_ = 0.0 if isinstance(self.shrinkage, str) else float(self.shrinkage)
         self.__dict__.pop("shrinkage_path_", None)
-        if isinstance(self.shrinkage, str) and self.bootstrap:
-            left_out = OutOfBagPath(grown, bins, samples, target, weight, leaf)
-            losses = left_out.losses()
-            chosen = strongest_alike(list(losses.values()), weight)
-            self.shrinkage_, self._held_out = float(STRENGTHS[chosen]), left_out.scores(chosen)
-            path = {name: mean_loss(loss, weight) for name, loss in losses.items()}
+        if isinstance(self.shrinkage, str) and rows is not None:
+            scores, losses = out_of_bag_path(grown, rows, leaf)
+            chosen = strongest_alike(list(losses.values()), rows.weight)
+            self.shrinkage_, self._held_out = float(STRENGTHS[chosen]), scores[chosen]
+            path = {name: mean_loss(loss, rows.weight) for name, loss in losses.items()}
             if "disorder" in path:
                 path["tau"] = 1 - path.pop("disorder")
             # Where scores say what is at stake, no order may win by tau alone.
             if "tau" in path and "regret" not in path:
-                self._try_kemeny(losses["disorder"][:, chosen], ranks_of(target), weight)
+                self._try_kemeny(losses["disorder"][:, chosen], rows)
             self.shrinkage_path_ = {"shrinkage": STRENGTHS, **path}
         self._trees = self._aggregated(grown)
         if self.aggregation == "rankings":
             self.__dict__.pop("_held_out", None)
 
-    def _try_kemeny(self, disorder: Values, ranks: Values, weight: Values) -> None:
+    def _try_kemeny(self, disorder: Values, rows: JudgedRows) -> None:
         """Take Kemeny's order for everyone where it beats what was chosen beyond chance."""
-        found = better_kemeny(disorder, ranks, weight, self.mean_votes_)
+        found = better_kemeny(disorder, ranks_of(rows.target), rows.weight, self.mean_votes_)
         if found is not None:
             self.shrinkage_, self.mean_votes_ = np.inf, found.votes
             del self._held_out
@@ -358,17 +358,20 @@ default="auto"
             return None
         if hasattr(self, "_held_out"):
             return self._held_out[rows]
-        scores, trees = self._trees.walker.out_of_bag(self._feature_bins.apply(X), self.seeds_)
-        return np.where(trees[rows, None] > 0, scores[rows], np.nan)
+        return self._out_of_bag(self._trees, X, rows)
 
     def _held_out_tie_shares(
         self, X: Values, target: Values, weight: Values, rows: Indices
     ) -> Values | None:
         if not (self.bootstrap and hasattr(self, "leaf_ties_")):
             return None
-        bins = self._feature_bins.apply(X)
-        shares, trees = self._tie_trees.walker.out_of_bag(bins, self.seeds_)
-        return np.where(trees[rows, None] > 0, shares[rows], np.nan)
+        return self._out_of_bag(self._tie_trees, X, rows)
+
+    def _out_of_bag(self, trees: Trees, X: Values, rows: Indices) -> Values:
+        """What trees say of some training rows that they have not seen; else NaN."""
+        counts = counts_in_samples(self.seeds_, len(X), rows)
+        said, seen = trees.walker.out_of_bag(self._feature_bins.apply(X[rows]), counts)
+        return np.where(seen[:, None] > 0, said, np.nan)
 
     def _over_rows(self, method: str, bins: NDArray[np.uint8]) -> NDArray[Any]:
         """Call a method of the walker on slices of rows; each row passes all trees in order."""
