@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from prefero import ForestLabelRanker, TreeLabelRanker
 from prefero._trees import STRENGTHS, strongest_alike
+from prefero.datasets import make_label_ranking
 from prefero.metrics import kendall_tau
 from prefero.rankings import drop_labels, strict_ranks
 from strategies import noisy_linear_problem
@@ -140,3 +142,20 @@ def test_adding_trees_starts_from_those_that_were_grown():
     grown.set_params(n_estimators=12).fit(X, Y)
     whole = ForestLabelRanker(12, shrinkage=20.0, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(grown.decision_function(X), whole.decision_function(X))
+
+
+@pytest.mark.parametrize("leaf", ["ranks", "blend"])
+@pytest.mark.parametrize("gaps", [False, True])
+def test_rows_looked_at_some_at_a_time_say_the_same(leaf, gaps, monkeypatch):
+    X, Y = make_label_ranking(200, 4, 4, theta=1.0, random_state=0)
+    Y[:: 3 if gaps else 200, 1] = np.nan
+    forest = ForestLabelRanker(4, leaf=leaf, random_state=0)
+    given = {} if leaf == "ranks" else {"scores": np.where(np.isnan(Y), np.nan, -(Y**2))}
+    whole = clone(forest).fit(X, Y, **given)
+    monkeypatch.setattr("prefero._trees._shrinkage._BLOCK_ENTRIES", 2000)
+    monkeypatch.setattr("prefero._trees._shrinkage._STEP_ENTRIES", 700)
+    parts = clone(forest).fit(X, Y, **given)
+    assert parts.shrinkage_ == whole.shrinkage_
+    assert np.array_equal(parts.calibration_, whole.calibration_)
+    for name, losses in whole.shrinkage_path_.items():
+        assert np.array_equal(parts.shrinkage_path_[name], losses)

@@ -1,6 +1,14 @@
 """Grown trees, for every estimator that has some: bins, categories, arrays, models, reading."""
 
-from prefero._trees._arrays import LEAF, MISSING_LEFT, NODE, Arrays, ScoreEffects, Trees
+from prefero._trees._arrays import (
+    CATEGORIES,
+    LEAF,
+    MISSING_LEFT,
+    NODE,
+    Arrays,
+    ScoreEffects,
+    Trees,
+)
 from prefero._trees._bins import (
     MAX_BINS,
     MAX_ROWS_FOR_QUANTILES,
@@ -18,10 +26,10 @@ from prefero._trees._reading import TreeNode, TreeReader
 from prefero._trees._shrinkage import (
     STRENGTH,
     STRENGTHS,
+    OutOfBagPath,
     leaf_votes,
     mean_loss,
     mean_votes,
-    out_of_bag_path,
     row_votes,
     shrunk,
     shrunk_means,
@@ -32,6 +40,7 @@ from prefero._trees._shrinkage import (
 from prefero._trees._ties import TieShares, tie_shares
 
 __all__ = [
+    "CATEGORIES",
     "CATEGORIES_STATE",
     "LEAF",
     "MAX_BINS",
@@ -45,6 +54,7 @@ __all__ = [
     "FeatureBins",
     "HeldOut",
     "NodeModels",
+    "OutOfBagPath",
     "ScoreEffects",
     "TieShares",
     "TreeNode",
@@ -59,7 +69,6 @@ __all__ = [
     "n_features_to_try",
     "node_models",
     "numeric_edges",
-    "out_of_bag_path",
     "pruned",
     "pruning_path",
     "reached_when_pruned",

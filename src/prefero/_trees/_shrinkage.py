@@ -5,21 +5,26 @@ strength lambda the value of a child is s*(child) = s*(parent) + (s(child) - s(p
 lambda), m the weight of the parent's rows, times the evidence where labels are missing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from prefero import _core
 from prefero._state import Attribute
 from prefero._trees._arrays import Trees
 from prefero._trees._models import NodeModels
-from prefero._typing import Values
+from prefero._typing import Mask, Values
 from prefero.metrics import kendall_tau, regret
 from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
 
 # Infinity is the constant order.
 STRENGTHS = np.array([0.0, 1, 3, 10, 30, 100, 300, 1000, np.inf])
+
+# Scores (strengths x rows x labels) that are held at a time, and that are looked at in one step.
+_BLOCK_ENTRIES, _STEP_ENTRIES = 2**23, 2**20
 
 # Means of votes that are equal in theory differ by their rounding, in floats.
 EQUAL_DECIMALS = 5
@@ -160,15 +165,11 @@ def _ratio(votes: Values, evidence: Values) -> Values:
     return np.divide(votes, evidence, out=np.zeros_like(votes), where=evidence > 0)
 
 
-def out_of_bag_path(
-    trees: Trees,
-    bins: NDArray[np.uint8],
-    samples: NDArray[np.uint64] | NDArray[np.uint16],
-    target: Values | ScoredRanks,
-    weight: Values,
-    leaf: str = "ranks",
-) -> tuple[Values, dict[str, Values]]:
-    """Return what each training row is given at each strength by trees that have not seen it.
+class OutOfBagPath:
+    """What each training row is given at each strength by trees that have not seen it.
+
+    Rows are looked at some at a time: what is said of all of them at all strengths would be many
+    times as large as they are.
 
     Parameters
     ----------
@@ -180,35 +181,98 @@ def out_of_bag_path(
         What the samples were drawn from, or how often they hold each row.
     leaf : {"ranks", "scores", "blend"}
         What the leaves hold.
+    """
 
-    Returns
-    -------
-    scores : ndarray of shape (n_strengths, n_samples, n_labels)
-        Votes; NaN for rows that all trees have seen. The constant order of a row is that of all
-        other rows.
-    losses : dict of str to ndarray of shape (n_samples, n_strengths)
+    def __init__(
+        self,
+        trees: Trees,
+        bins: NDArray[np.uint8],
+        samples: NDArray[np.uint64] | NDArray[np.uint16],
+        target: Values | ScoredRanks,
+        weight: Values,
+        leaf: str = "ranks",
+    ) -> None:
+        self._trees, self._bins, self._samples = trees, bins, samples
+        self._target, self._weight, self._leaf = target, weight, leaf
+        self._own = leaf_votes(target, weight, leaf)
+        self._totals = [(weight[:, None] * part).sum(axis=0) for part in self._own]
+        self._all: tuple[Values, Mask] | None = None  # what is said, of rows in one block
+
+    def losses(self) -> dict[str, Values]:
+        """Return what rows lose: each array has a row a row and a column a strength.
+
         ``"squared_error"`` of the votes; unless leaves hold scores alone, ``"disorder"``, 1 - tau;
         unless they hold ranks alone, ``"regret"``. NaN where undefined.
-    """
-    votes, evidence = leaf_votes(target, weight, leaf)
-    share = _ratio(votes, evidence)
-    own = weight[:, None] * votes, weight[:, None] * evidence
-    others = _ratio(*(part.sum(axis=0) - part for part in own))
-    finite = trees.arrays["weight"], STRENGTHS[:-1]
-    scores, count = trees.walker.out_of_bag_shrunk(bins, samples, *finite)
-    scores = np.concatenate([scores, others[None]])
-    squared = np.einsum("rl,srl->rs", evidence, (scores - share) ** 2)
-    predicted = strict_ranks(scores.reshape(-1, scores.shape[2]))
-    seen, losses = count[:, None] > 0, {"squared_error": squared}
-    repeated = (len(STRENGTHS), 1)
-    if leaf != "scores":
-        truth = np.tile(ranks_of(target), repeated)
-        losses["disorder"] = 1 - _by_strength(kendall_tau(truth, predicted, average=False))
-    if isinstance(target, ScoredRanks) and leaf != "ranks":
-        worth = np.tile(target.scores, repeated)
-        losses["regret"] = _by_strength(regret(worth, predicted, average=False))
-    known = {name: np.where(seen, loss, np.nan) for name, loss in losses.items()}
-    return np.where(seen, scores, np.nan), known
+        """
+        shape = len(self._bins), len(STRENGTHS)
+        found = {"squared_error": np.empty(shape)}
+        if self._leaf != "scores":
+            found["disorder"] = np.empty(shape[::-1]).T
+        if isinstance(self._target, ScoredRanks) and self._leaf != "ranks":
+            found["regret"] = np.empty(shape[::-1]).T
+        for rows in self._blocks():
+            scores, seen = self._said(rows, STRENGTHS)
+            if len(seen) == len(self._bins):
+                self._all = scores, seen
+            for part in gen_batches(len(seen), max(1, _STEP_ENTRIES // scores[:, 0].size)):
+                here = slice(rows.start + part.start, rows.start + part.stop)
+                for name, loss in self._some_losses(found, here, scores[:, part]):
+                    found[name][here] = np.where(seen[part], loss, np.nan)
+        return found
+
+    def scores(self, chosen: int) -> Values:
+        """Return the votes for each row at a strength; NaN for rows that all trees have seen.
+
+        The constant order of a row is that of all other rows.
+        """
+        if self._all is not None:
+            scores, seen = self._all
+            return np.where(seen, scores[chosen], np.nan)
+        said = (self._said(rows, STRENGTHS[[chosen]]) for rows in self._blocks())
+        return np.concatenate([np.where(seen, scores[0], np.nan) for scores, seen in said])
+
+    def _blocks(self) -> Iterator[slice]:
+        return gen_batches(
+            len(self._bins), max(1, _BLOCK_ENTRIES // (len(STRENGTHS) * self._trees.n_labels))
+        )
+
+    def _said(self, rows: slice, strengths: Values) -> tuple[Values, Mask]:
+        """Scores, strengths x rows x labels, and the rows that some tree has not seen."""
+        finite = self._trees.arrays["weight"], strengths[np.isfinite(strengths)]
+        bins, samples = self._bins[rows], self._counts(rows)
+        scores, count = self._trees.walker.out_of_bag_shrunk(bins, samples, *finite)
+        if np.isinf(strengths).any():
+            own = (self._weight[rows, None] * part[rows] for part in self._own)
+            others = (total - part for total, part in zip(self._totals, own, strict=True))
+            scores = np.concatenate([scores, _ratio(*others)[None]])
+        return scores, count[:, None] > 0
+
+    def _counts(self, rows: slice) -> NDArray[Any]:
+        """How often samples hold some rows; what they are drawn from, if these are all rows."""
+        n = len(self._bins)
+        if rows.stop - rows.start == n:
+            return self._samples
+        if self._samples.ndim == 2:
+            return np.ascontiguousarray(self._samples[:, rows])
+        size = rows.stop - rows.start
+        drawn = (_core.bootstrap_counts(int(s), rows.start, size, n) for s in self._samples)
+        return np.stack(list(drawn))
+
+    def _some_losses(
+        self, wanted: Collection[str], rows: slice, scores: Values
+    ) -> Iterator[tuple[str, Values]]:
+        votes, evidence = (part[rows] for part in self._own)
+        squares = (scores - _ratio(votes, evidence)) ** 2
+        yield "squared_error", np.einsum("rl,srl->rs", evidence, squares)
+        del squares
+        predicted, repeated = strict_ranks(scores.reshape(-1, scores.shape[2])), (len(scores), 1)
+        if "disorder" in wanted:
+            truth = np.tile(ranks_of(self._target)[rows], repeated)
+            yield "disorder", 1 - _by_strength(kendall_tau(truth, predicted, average=False))
+        if "regret" in wanted:
+            assert isinstance(self._target, ScoredRanks)
+            worth = np.tile(self._target.scores[rows], repeated)
+            yield "regret", _by_strength(regret(worth, predicted, average=False))
 
 
 def _by_strength(values: float | Values) -> Values:
@@ -246,9 +310,11 @@ def strongest_alike(losses: Sequence[Values], weight: Values, errors: float = 1.
         used = ~np.isnan(loss).any(axis=1)
         if not used.any():
             continue
-        share = weight[used] / weight[used].sum()
-        best = int(np.argmin(share @ loss[used])) if best is None else best
-        worse = loss[used] - loss[used][:, [best]]
+        share, known = weight[used] / weight[used].sum(), loss[used]
+        best = int(np.argmin(share @ known)) if best is None else best
+        worse = known - known[:, [best]]
         mean = share @ worse
-        alike &= mean <= errors * np.sqrt(share**2 @ (worse - mean) ** 2)
+        worse -= mean
+        worse **= 2
+        alike &= mean <= errors * np.sqrt(share**2 @ worse)
     return 0 if best is None else int(np.flatnonzero(alike)[-1])

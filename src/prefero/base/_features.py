@@ -28,7 +28,8 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
     Returns
     -------
     ndarray or csr_matrix of shape (n_samples, n_features)
-        The features as float64.
+        The features as float64; of an estimator that puts them into bins, which takes no more
+        than it is given, float32 ones as they are.
 
     Examples
     --------
@@ -41,12 +42,13 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
     ValueError: ...
     """
     input_tags = estimator.__sklearn_tags__().input_tags
+    binned = getattr(estimator, "_bins_features", False)
     try:
         checked = validate_data(
             estimator,
             X,
             reset=reset,
-            dtype=np.float64,
+            dtype=(np.float64, np.float32) if binned else np.float64,
             accept_sparse="csr" if input_tags.sparse else False,
             ensure_all_finite="allow-nan",
         )

@@ -16,11 +16,11 @@ from prefero._state import Array, Attribute, FittedState, Number
 from prefero._trees import (
     STRENGTH,
     STRENGTHS,
+    OutOfBagPath,
     Trees,
     leaf_votes,
     mean_loss,
     mean_votes,
-    out_of_bag_path,
     shrunk,
     shrunk_means,
     strongest_alike,
@@ -240,6 +240,9 @@ default="auto"
         self._refuse_oob_without_bootstrap()
         leaf = self._leaf(target)
         votes, evidence = leaf_votes(target, weight, leaf)
+        self.mean_votes_ = mean_votes(votes, evidence, weight)
+        own = None if leaf == "ranks" else votes
+        del votes, evidence
         ranks = ranks_of(target)
         adding = self.warm_start and hasattr(self, "trees_")
         bins = (
@@ -247,7 +250,6 @@ default="auto"
         )
         seeds = self._next_seeds(len(self.seeds_) if adding else 0)
         if len(seeds):
-            own = None if leaf == "ranks" else votes
             run: Any = {"votes": own, "bootstrap": self.bootstrap, "n_jobs": self.n_jobs}
             grown = self._grow(bins, ranks, weight, seeds, **run)
             if adding:
@@ -257,7 +259,6 @@ default="auto"
         else:
             grown = self._grown
         self.trees_ = grown.arrays
-        self.mean_votes_ = mean_votes(votes, evidence, weight)
         self._choose_shrinkage(grown, bins, self.seeds_, target, weight, leaf)
         self._learn_ties(bins, self.seeds_ if self.bootstrap else None, ranks, weight)
         if self.oob_score:
@@ -278,13 +279,14 @@ default="auto"
         weight: Values,
         leaf: str,
     ) -> None:
-        """Choose by the rows that samples, told as in `out_of_bag_path`, lack."""
+        """Choose by the rows that samples, told as in `OutOfBagPath`, lack."""
         self.shrinkage_ = 0.0 if isinstance(self.shrinkage, str) else float(self.shrinkage)
         self.__dict__.pop("shrinkage_path_", None)
         if isinstance(self.shrinkage, str) and self.bootstrap:
-            scores, losses = out_of_bag_path(grown, bins, samples, target, weight, leaf)
+            left_out = OutOfBagPath(grown, bins, samples, target, weight, leaf)
+            losses = left_out.losses()
             chosen = strongest_alike(list(losses.values()), weight)
-            self.shrinkage_, self._held_out = float(STRENGTHS[chosen]), scores[chosen]
+            self.shrinkage_, self._held_out = float(STRENGTHS[chosen]), left_out.scores(chosen)
             path = {name: mean_loss(loss, weight) for name, loss in losses.items()}
             if "disorder" in path:
                 path["tau"] = 1 - path.pop("disorder")

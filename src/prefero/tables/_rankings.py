@@ -105,6 +105,8 @@ class Rankings:
     def ranked(self) -> "Rankings | None":
         """Return the instances that rank a label; None if none does."""
         some = ~np.isnan(self.ranks).all(axis=1)
+        if some.all():
+            return self
         if not some.any():
             return None
         scores, calibrated = (

@@ -215,8 +215,9 @@ class Table:
     def features(self, columns: Columns, text: Columns | None = None) -> "pd.DataFrame":
         """Return columns as features: numbers, or texts with NaN for missing.
 
-        A column that mixes numbers with anything else is refused unless ``text`` means it: a
-        typo must not turn a measurement into a set of words.
+        Numbers of single precision stay what they are, so that they take no more memory. A column
+        that mixes numbers with anything else is refused unless ``text`` means it: a typo must not
+        turn a measurement into a set of words.
         """
         declared = set() if text is None else set(self.columns(text))
         features: dict[str, Any] = {}
@@ -226,10 +227,14 @@ class Table:
             if name not in declared and len(bad) and not np.isnan(values).all():
                 mixed[name] = bad
             words = name in declared or len(bad) > 0
-            features[name] = texts_of(self.frame[name]) if words else values
+            if words:
+                features[name] = texts_of(self.frame[name])
+            else:
+                narrow = self.frame[name].dtype == np.float32
+                features[name] = self.frame[name] if narrow else values
         if mixed:
             raise self._mixed(mixed)
-        return need("pandas").DataFrame(features, index=self.frame.index)
+        return need("pandas").DataFrame(features, index=self.frame.index, copy=False)
 
     def _mixed(self, mixed: Mapping[str, Indices]) -> DataError:
         """An error about all columns that hold numbers and a few other things."""
