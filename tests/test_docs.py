@@ -11,6 +11,7 @@ import pytest
 from sklearn import config_context
 
 from doc_names import PAGES, ROOT
+from prefero import ForestLabelRanker
 from prefero.datasets import load_dataset, make_label_ranking
 
 # test_guide.py builds what this page shows.
@@ -168,3 +169,10 @@ def test_what_is_said_to_run_in_other_packages_runs_there():
         package = re.search(r"^(?:from|import) (\w+)", block, re.MULTILINE)[1]
         if find_spec(package):  # the development tools bring none of them
             exec(block, {"np": np, "X": X, "Y": Y})
+
+
+def test_the_reference_lists_the_methods_written_here():
+    listed = runpy.run_path(str(ROOT / "docs" / "_reference.py"))["own_methods"]
+    found = set(listed(ForestLabelRanker))
+    assert {"fit", "predict_pairwise", "predict_votes"} <= found
+    assert not {"get_params", "set_fit_request"} & found
