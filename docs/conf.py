@@ -1,6 +1,5 @@
 """How the site is built: make docs."""
 
-import inspect
 import os
 import sys
 from importlib.metadata import version as installed
@@ -33,11 +32,10 @@ nitpicky = False
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
 myst_heading_anchors = 3
 
-autosummary_generate = True
+autosummary_generate = False  # docs/_reference.py writes the pages
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
-templates_path = ["_templates"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Prefero"
@@ -81,14 +79,8 @@ sphinx_gallery_conf = {
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-def _own_names(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out what scikit-learn adds to every estimator for routing metadata."""
-    return True if inspect.isfunction(obj) and name.endswith("_request") else None
-
-
 def setup(app: Any) -> None:
-    """Connect the above, and write the reference before anything is read."""
+    """Write the reference before anything is read."""
     from _reference import write_reference
 
     write_reference()
-    app.connect("autodoc-skip-member", _own_names)

@@ -58,6 +58,16 @@ class RowGroup(NamedTuple):
         The number of the part in it.
     first_row : int
         The number of its first row among those of all parts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "rows.parquet"
+    ...     pd.DataFrame({"a": [1, 2]}).to_parquet(path)
+    ...     RowGroup(path, number=0, first_row=0).read().frame.shape
+    (2, 1)
     """
 
     path: Path
@@ -86,6 +96,16 @@ def row_groups(path: Path) -> list[RowGroup]:
     -------
     list of RowGroup
         At least one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "rows.parquet"
+    ...     pd.DataFrame({"a": [1, 2, 3]}).to_parquet(path, row_group_size=2)
+    ...     [group.first_row for group in row_groups(path)]
+    [0, 2]
     """
     arrow = need("pyarrow")
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]

@@ -22,7 +22,13 @@ Columns = str | Iterable[str]
 
 @dataclass(frozen=True)
 class BadCell:
-    """A cell that is no finite number where one was expected."""
+    """A cell that is no finite number where one was expected.
+
+    Examples
+    --------
+    >>> print(BadCell(3, "price", "cheap"))
+    column 'price' holds 'cheap', which is no finite number.
+    """
 
     row: int
     column: str
@@ -34,7 +40,7 @@ class BadCell:
 
 @dataclass(frozen=True)
 class Declared:
-    """What a file says of itself, so that nobody need say it.
+    r"""What a file says of itself, so that nobody need say it.
 
     Attributes
     ----------
@@ -54,6 +60,14 @@ class Declared:
         The official folds of a cross-validation, for `sklearn.model_selection.PredefinedSplit`.
     cutoff : float, optional
         The run time at which a run was ended.
+
+    Examples
+    --------
+    >>> import io
+    >>> from prefero.tables import read_table
+    >>> file = io.BytesIO(b"2 qid:1 1:0.5\n0 qid:1 1:0.1\n")
+    >>> read_table(file).declared.group
+    'query'
     """
 
     labels: list[str] | None = None
