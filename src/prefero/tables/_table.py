@@ -212,12 +212,14 @@ class Table:
             raise self.error(problem, wrong[0], wrong[1:])
         return values
 
-    def features(self, columns: Columns, text: Columns | None = None) -> "pd.DataFrame":
+    def features(
+        self, columns: Columns, text: Columns | None = None, *, narrow: bool = False
+    ) -> "pd.DataFrame":
         """Return columns as features: numbers, or texts with NaN for missing.
 
-        Numbers of single precision stay what they are, so that they take no more memory. A column
-        that mixes numbers with anything else is refused unless ``text`` means it: a typo must not
-        turn a measurement into a set of words.
+        A column that mixes numbers with anything else is refused unless ``text`` means it: a
+        typo must not turn a measurement into a set of words. With ``narrow``, numbers of single
+        precision stay what they are, and take no more memory.
         """
         declared = set() if text is None else set(self.columns(text))
         features: dict[str, Any] = {}
@@ -230,8 +232,8 @@ class Table:
             if words:
                 features[name] = texts_of(self.frame[name])
             else:
-                narrow = self.frame[name].dtype == np.float32
-                features[name] = self.frame[name] if narrow else values
+                kept = narrow and self.frame[name].dtype == np.float32
+                features[name] = self.frame[name] if kept else values
         if mixed:
             raise self._mixed(mixed)
         return need("pandas").DataFrame(features, index=self.frame.index, copy=False)
