@@ -26,6 +26,7 @@ from prefero.calibration import (
     probability_tied,
     square,
 )
+from prefero.calibration._curve import _groups, _places
 from prefero.metrics import kendall_tau, pairwise_calibration_error
 from prefero.preferences import PreferenceGraphs
 from prefero.rankings import ranks_from_scores, strict_ranks
@@ -155,6 +156,27 @@ def test_the_pairs_of_many_labels_are_a_fixed_draw():
     assert_array_equal(pairs, calibration_pairs(1000))
     assert_array_equal(np.column_stack(all_pairs(1000))[pair_numbers(pairs, 1000)].T, pairs)
     assert_array_equal(calibration_pairs(5), all_pairs(5))
+
+
+@given(
+    ends=st.lists(st.floats(0, 1), min_size=1, max_size=300, unique=True).map(sorted),
+    values=st.lists(st.floats(0, 1), max_size=50),
+)
+def test_places_are_those_of_a_search(ends, values):
+    ends = np.array(ends)
+    values = np.minimum(np.concatenate([ends, values]), ends[-1])
+    assert_array_equal(_places(ends, values), np.searchsorted(ends, values))
+
+
+def test_many_pairs_are_grouped_as_those_that_are_sorted():
+    size = np.abs(np.random.default_rng(0).normal(size=50_000))
+    ends, group = _groups(size)
+    assert ends[0] == size.min()
+    assert ends[-1] == size.max()
+    counts = np.bincount(group)
+    assert counts[0] == 1
+    assert len(counts) == len(ends)
+    assert_allclose(counts[1:-1], 50_000 / 256, rtol=0.5)
 
 
 def test_rows_are_spread_over_the_data():

@@ -16,4 +16,6 @@ def evenly_spaced(n_rows: int, most: int = SAMPLE_ROWS) -> Indices:
     >>> evenly_spaced(10, 4)
     array([0, 3, 6, 9])
     """
-    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, most)).round().astype(np.int64))
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.linspace(0, n_rows - 1, most).round().astype(np.int64)  # at least 1 apart

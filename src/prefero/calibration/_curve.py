@@ -5,10 +5,12 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from sklearn.isotonic import isotonic_regression
 
+from prefero import _core
+from prefero._sampling import evenly_spaced
 from prefero._typing import Indices, Values
 
-# Pairs are sorted by margin into so many groups of equal size.
-_GROUPS = 256
+# Pairs are sorted by margin into so many groups of equal size, as near as so many pairs can tell.
+_GROUPS, _MOST_SORTED = 256, 2**14
 # The logistic curve counts as much as this many rows beside the isotonic one.
 _LOGISTIC_ROWS = 100
 # The logistic slope lies between these powers of e, where the mean margin is 1.
@@ -57,13 +59,15 @@ def learn_calibration(margins: Values, outcomes: Values, weight: Values) -> Valu
     if not known.any():
         return np.array([[0.0, 0.5, 0.0]])
     n_rows = int(known.any(axis=1).sum())
-    size, first = np.abs(margins[known]), outcomes[known]
-    first = np.where(margins[known] < 0, 1 - first, first)
+    mass = np.broadcast_to(weight[:, None], margins.shape)
+    ahead_by, came, mass = (
+        values.ravel() if known.all() else values[known] for values in (margins, outcomes, mass)
+    )
+    size, first = np.abs(ahead_by), np.where(ahead_by < 0, 1 - came, came)
     ends, group = _groups(size)
-    mass = np.broadcast_to(weight[:, None], margins.shape)[known]
     total = np.bincount(group, mass).astype(np.float64)
     knots, share, tied = (
-        np.bincount(group, mass * of) / total for of in (size, first, outcomes[known] == 0.5)
+        np.bincount(group, mass * of) / total for of in (size, first, came == 0.5)
     )
     # Rounding must not carry a mean into the next group.
     knots = np.clip(knots, np.append(0.0, ends[:-1]), ends)
@@ -78,9 +82,19 @@ def _groups(size: Values) -> tuple[Values, Indices]:
 
     Equal margins share a group; the smallest ones have it to themselves.
     """
-    places = np.linspace(0, len(size) - 1, _GROUPS + 1).round().astype(np.int64)
-    ends = np.unique(np.sort(size)[places])
-    return ends, np.searchsorted(ends, size)
+    some = np.sort(size[evenly_spaced(len(size), _MOST_SORTED)])
+    places = np.linspace(0, len(some) - 1, _GROUPS + 1).round().astype(np.int64)
+    some[0], some[-1] = size.min(), size.max()
+    ends = np.unique(some[places])
+    return ends, _places(ends, size)
+
+
+def _places(ends: Values, values: Values) -> Indices:
+    """What `np.searchsorted` returns, sooner: every other end first, then the one between."""
+    odd = ends[1::2].copy()
+    found = _core.bin_values(values[:, None], odd, np.array([0, len(odd)]))
+    below = 2 * found[:, 0].astype(np.int64)
+    return below + (ends[below] < values)
 
 
 def _ahead(knots: Values, share: Values, total: Values, n_rows: int) -> Values:
