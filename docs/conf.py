@@ -34,6 +34,7 @@ myst_heading_anchors = 3
 
 autosummary_generate = False  # docs/_reference.py writes the pages
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"  # the list of methods has no room for their class
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
@@ -73,6 +74,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_signature": False,
+    "capture_repr": (),  # what a line returns is not for readers; what is printed is
     "remove_config_comments": True,
     "min_reported_time": 1e9,
 }
