@@ -5,6 +5,10 @@
 #include <cstring>
 #include <vector>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "bindings/arrays.hpp"
 #include "core/tree.hpp"
 
@@ -22,6 +26,8 @@ inline void require_growable(const Bins& bins) {
     require(bins.shape(1) < (std::size_t{1} << 16), "there must be fewer than 65536 features");
 }
 
+constexpr std::size_t kWorthReturning = std::size_t{1} << 24;  // bytes
+
 // One array of the same member of all trees, which they lose: there need not be room for both.
 template <typename T, typename Item>
 Out<T, 1> joined(std::vector<Tree>& trees, std::vector<Item> Tree::* member) {
@@ -36,6 +42,10 @@ Out<T, 1> joined(std::vector<Tree>& trees, std::vector<Item> Tree::* member) {
         out += bytes;
         std::vector<Item>().swap(tree.*member);
     }
+#if defined(__GLIBC__)
+    // What many trees leave behind would not go back by itself.
+    if (size * sizeof(Item) > kWorthReturning) malloc_trim(0);
+#endif
     return all;
 }
 

@@ -15,7 +15,7 @@ template <class Criterion>
 class Grower {
   public:
     // Grows from what the sample holds at the time.
-    Grower(const Sample& sample, Criterion& criterion, const GrowOptions& options,
+    Grower(Sample& sample, Criterion& criterion, const GrowOptions& options,
            Interruption& interruption)
         : sample_(sample),
           criterion_(criterion),
@@ -32,12 +32,8 @@ class Grower {
         open_node({0, sample_.rows, 0, 0});
         while (!frontier_.empty()) {
             Open next = pop();
-            if (full()) {
-                make_leaf(next.span);
-            } else {
-                ++leaves_known_;
-                split(next);
-            }
+            full() ? make_leaf(next.span) : split(next);
+            while (!gathered_.empty() && gathered_.back().waiting == frontier_.size()) scatter();
         }
         write_nodes();
         write_leaves();
@@ -53,6 +49,11 @@ class Grower {
 
     struct Leaf {
         std::uint32_t begin, end, node;
+    };
+
+    // Rows that stand together until no more nodes wait than did before theirs.
+    struct Gathered {
+        std::size_t begin, end, waiting;
     };
 
     struct Choice {
@@ -107,6 +108,22 @@ class Grower {
 
     // Whether the tree has all the leaves it may have.
     bool full() const { return stopping_.max_leaves && leaves_known_ >= stopping_.max_leaves; }
+
+    // Trees grown depth first come back to the rows of a node until all below it is done.
+    void gather(const Span& span) {
+        if (Criterion::kBoosts || stopping_.max_leaves) return;
+        if (!sample_.worth_gathering(span.end - span.begin)) return;
+        sample_.gather({rows_.data() + span.begin, rows_.data() + span.end});
+        std::iota(rows_.data() + span.begin, rows_.data() + span.end, 0u);
+        gathered_.push_back({span.begin, span.end, frontier_.size()});
+    }
+
+    void scatter() {
+        for (std::size_t i = gathered_.back().begin; i < gathered_.back().end; ++i)
+            rows_[i] = sample_.number_outside(rows_[i]);
+        sample_.scatter();
+        gathered_.pop_back();
+    }
 
     void add_nodes(std::size_t count) { grown_.resize(grown_.size() + count); }
 
@@ -240,11 +257,12 @@ class Grower {
 
     void split(const Open& open) {
         const Span& span = open.span;
+        ++leaves_known_;
+        gather(span);
         const Choice& choice = open.choice;
-        const Cut& cut = choice.cut;
         // One more for all bins puts the missing one, the last, before the others.
-        const auto shift = static_cast<std::uint8_t>(cut.missing_left ? 1 : 0);
-        const auto most = static_cast<std::uint8_t>(cut.left + shift);
+        const auto shift = static_cast<std::uint8_t>(choice.cut.missing_left ? 1 : 0);
+        const auto most = static_cast<std::uint8_t>(choice.cut.left + shift);
         const std::size_t middle =
             choice.categories ? partition(span, choice.feature,
                                           [&](auto bin) { return choice.left.contains(bin); })
@@ -375,14 +393,13 @@ class Grower {
             return (sample_.data.*says)(sample_.origin[row]);
         };
         if (leaf.end - leaf.begin == 1) {
-            std::copy_n(said(*rows.first), c, mean);
+            copy_few(said(*rows.first), c * sizeof(float), mean);
             return sample_.weights[*rows.first];
         }
         std::fill_n(mean, c, 0.0f);
         double total = 0;
         for (std::uint32_t row : rows) {
-            const float weight = sample_.weight(row);
-            const float* own = said(row);
+            const float weight = sample_.weight(row), *own = said(row);
             for (std::size_t k = 0; k < c; ++k) mean[k] += weight * own[k];
             total += sample_.weights[row];
         }
@@ -409,7 +426,7 @@ class Grower {
             scores[k] = evidence[k] > 0 ? scores[k] / evidence[k] : 0;
     }
 
-    const Sample& sample_;
+    Sample& sample_;
     Criterion& criterion_;
     Interruption& interruption_;
     bool interrupted_ = false;
@@ -420,6 +437,7 @@ class Grower {
     std::vector<std::uint32_t> rows_, buffer_;
     std::vector<std::uint16_t> features_;
     std::vector<Open> frontier_;
+    std::vector<Gathered> gathered_;
     std::vector<Grown> grown_;
     std::vector<Leaf> leaves_;
     std::size_t leaves_known_ = 0;  // or to be

@@ -35,6 +35,24 @@ inline void prefetch(const void* address) {
 #endif
 }
 
+// Copies a few bytes, sooner than a call would.
+PREFERO_INLINE void copy_few(const void* from, std::size_t bytes, void* to) {
+    const auto* source = static_cast<const unsigned char*>(from);
+    auto* target = static_cast<unsigned char*>(to);
+    constexpr std::size_t kWord = sizeof(std::uint64_t);
+    std::uint64_t word;
+    if (bytes < kWord) {
+        for (std::size_t i = 0; i < bytes; ++i) target[i] = source[i];
+        return;
+    }
+    for (std::size_t i = 0; i + kWord < bytes; i += kWord) {
+        std::memcpy(&word, source + i, kWord);
+        std::memcpy(target + i, &word, kWord);
+    }
+    std::memcpy(&word, source + bytes - kWord, kWord);
+    std::memcpy(target + bytes - kWord, &word, kWord);
+}
+
 constexpr std::size_t kLanes = 8;
 constexpr std::size_t kShorts = 16;
 

@@ -62,7 +62,8 @@ void Sample::take_drawn(Interruption& interruption) {
     for (std::size_t i = 0; i < rows; ++i) {
         const std::size_t r = origin[i];
         interruption.spend(data.features());
-        bin = std::copy_n(data.bins(r), data.features(), bin);
+        copy_few(data.bins(r), data.features(), bin);
+        bin += data.features();
         weights[i] = drawn_[r] * data.weight(r);
         counts[i] = data.whole_weights() ? static_cast<std::uint32_t>(weights[i]) : drawn_[r];
         total += weights[i];
@@ -71,6 +72,45 @@ void Sample::take_drawn(Interruption& interruption) {
     most_in_floats = least * kMostInFloats;
     counts_in_floats =
         data.whole_weights() && total <= std::min(most_in_floats, 16 * kMostInFloats);
+}
+
+void Sample::gather(RowSpan some) {
+    constexpr std::size_t kAhead = 16;  // rows that are on their way from memory
+    if (held_.size() == depth_) held_.emplace_back();
+    Held& to = held_[depth_++];
+    to.numbers.assign(some.begin(), some.end());
+    to.rows = to.numbers.size();
+    to.bins.resize(to.rows * data.features());
+    to.lanes.resize(to.rows * data.width());
+    to.origin.resize(to.rows);
+    to.counts.resize(to.rows);
+    to.weights.resize(to.rows);
+    std::uint8_t* bin = to.bins.data();
+    Block* lane_to = to.lanes.data();
+    for (std::size_t i = 0; i < to.rows; ++i) {
+        const std::uint32_t row = to.numbers[i],
+                            later = to.numbers[std::min(i + kAhead, to.rows - 1)];
+        prefetch(bins.data() + later * data.features());
+        prefetch(lane(later));
+        copy_few(bins.data() + row * data.features(), data.features(), bin);
+        for (std::size_t k = 0; k < data.width(); ++k) store(*lane_to++, load(lane(row)[k]));
+        bin += data.features();
+        to.origin[i] = origin[row];
+        to.counts[i] = counts[row];
+        to.weights[i] = weights[row];
+    }
+    swap_with(to);
+}
+
+void Sample::scatter() { swap_with(held_[--depth_]); }
+
+void Sample::swap_with(Held& other) {
+    std::swap(rows, other.rows);
+    origin.swap(other.origin);
+    bins.swap(other.bins);
+    lanes.swap(other.lanes);
+    counts.swap(other.counts);
+    weights.swap(other.weights);
 }
 
 }  // namespace prefero

@@ -61,6 +61,19 @@ class Sample {
     // Takes a share of the rows, at least one, and leaves room for their lanes.
     void draw_share(double share, std::uint64_t seed, Interruption& interruption);
 
+    // Whether so few rows would be read sooner if they stood one after the other.
+    bool worth_gathering(std::size_t count) const {
+        return count <= rows / kPart && rows * row_bytes() > kCacheBytes;
+    }
+
+    // Makes some rows the only ones, numbered from 0 in their order, until scatter() puts back
+    // what was there before. Some of those rows may be gathered again.
+    void gather(RowSpan some);
+    void scatter();
+
+    // The number that a row has outside of the rows gathered last.
+    std::uint32_t number_outside(std::uint32_t row) const { return held_[depth_ - 1].numbers[row]; }
+
     const TrainingData& data;
     std::size_t rows = 0;
     std::vector<std::uint32_t> origin;  // row of the training data
@@ -77,10 +90,28 @@ class Sample {
     double weight(RowSpan span) const;
 
   private:
+    static constexpr std::size_t kPart = 4;
+    static constexpr std::size_t kCacheBytes = std::size_t{1} << 20;
+
+    // The rows of another depth, while those of this one are in use.
+    struct Held {
+        std::size_t rows = 0;
+        std::vector<std::uint32_t> origin, counts, numbers;
+        std::vector<std::uint8_t> bins;
+        std::vector<Block> lanes;
+        std::vector<double> weights;
+    };
+
     // Everything but the lanes, of the rows that were drawn.
     void take_drawn(Interruption& interruption);
 
+    void swap_with(Held& other);
+
+    std::size_t row_bytes() const { return data.width() * sizeof(Block) + data.features(); }
+
     std::vector<std::uint16_t> drawn_;
+    std::vector<Held> held_;
+    std::size_t depth_ = 0;
 };
 
 }  // namespace prefero

@@ -2,12 +2,31 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string_view>
+#include <string>
 #include <unordered_map>
 
 #include "core/positions.hpp"
 
 namespace prefero {
+
+namespace {
+
+constexpr std::size_t kMostInWord = 15;  // labels whose positions fit four bits each
+
+template <class Key, class KeyOf>
+std::vector<std::size_t> number_rows(std::size_t rows, std::int32_t* ids, KeyOf key_of) {
+    std::unordered_map<Key, std::int32_t> seen;
+    std::vector<std::size_t> firsts;
+    for (std::size_t r = 0; r < rows; ++r) {
+        const auto next = static_cast<std::int32_t>(firsts.size());
+        const auto found = seen.try_emplace(key_of(r), next);
+        if (found.second) firsts.push_back(r);
+        ids[r] = found.first->second;
+    }
+    return firsts;
+}
+
+}  // namespace
 
 std::vector<LabelPair> sign_pairs(std::size_t labels) {
     std::vector<LabelPair> pairs;
@@ -66,20 +85,24 @@ void write_borda(RankMatrix ranks, float* votes, std::size_t stride) {
     }
 }
 
-std::size_t write_ids(RankMatrix ranks, std::int32_t* ids) {
+std::vector<std::size_t> write_ids(RankMatrix ranks, std::int32_t* ids) {
     // Only the order inside a row counts, so rows are compared by their positions.
     const std::size_t c = ranks.labels;
-    std::vector<double> positions(ranks.rows * c);
-    bucket_positions(ranks, Bucket::kSmallest, positions.data());
-    for (double& position : positions)
-        if (!known(position)) position = 0;
-    std::unordered_map<std::string_view, std::int32_t> seen;
-    for (std::size_t r = 0; r < ranks.rows; ++r) {
-        const char* bytes = reinterpret_cast<const char*>(positions.data() + r * c);
-        const auto next = static_cast<std::int32_t>(seen.size());
-        ids[r] = seen.emplace(std::string_view(bytes, c * sizeof(double)), next).first->second;
-    }
-    return seen.size();
+    std::vector<double> positions(c);
+    if (c <= kMostInWord)
+        return number_rows<std::uint64_t>(ranks.rows, ids, [&](std::size_t r) {
+            bucket_positions({ranks.row(r), 1, c}, Bucket::kSmallest, positions.data());
+            std::uint64_t word = 0;
+            for (double position : positions)
+                word = word << 4 | (known(position) ? static_cast<std::uint64_t>(position) : 0);
+            return word;
+        });
+    return number_rows<std::string>(ranks.rows, ids, [&](std::size_t r) {
+        bucket_positions({ranks.row(r), 1, c}, Bucket::kSmallest, positions.data());
+        for (double& position : positions)
+            if (!known(position)) position = 0;
+        return std::string(reinterpret_cast<const char*>(positions.data()), c * sizeof(double));
+    });
 }
 
 }  // namespace prefero

@@ -34,7 +34,7 @@ void write_votes(RankMatrix ranks, float* votes, float* evidence);
 // zero for unknown labels.
 void write_borda(RankMatrix ranks, float* votes, std::size_t stride);
 
-// Numbers the distinct rows 0, 1, ... by first occurrence; returns how many there are.
-std::size_t write_ids(RankMatrix ranks, std::int32_t* ids);
+// Numbers the distinct rows 0, 1, ... by first occurrence; returns the first row of each number.
+std::vector<std::size_t> write_ids(RankMatrix ranks, std::int32_t* ids);
 
 }  // namespace prefero

@@ -35,16 +35,16 @@ double unit_length(CriterionKind criterion, std::size_t labels) {
 
 // The finest grid of powers of two on which the votes of all rows that are summed in floats add up
 // exactly, so that the sums of a set do not depend on the order of its rows.
-float vote_grid(RankMatrix ranks) {
-    const double rows = std::min(static_cast<double>(ranks.rows), kMostInFloats);
-    const double most = rows * static_cast<double>(ranks.labels);
+float vote_grid(std::size_t rows, std::size_t labels) {
+    const double summed = std::min(static_cast<double>(rows), kMostInFloats);
+    const double most = summed * static_cast<double>(labels);
     return static_cast<float>(std::exp2(std::floor(24 - std::log2(most))));
 }
 
-// The difference of the Borda votes of each pair of labels.
-void write_differences(RankMatrix ranks, float* rows, std::size_t stride) {
+// The difference of the Borda votes of each pair of labels, on a grid.
+void write_differences(RankMatrix ranks, float grid, float* rows, std::size_t stride) {
     std::vector<float> votes(ranks.labels);
-    const float grid = vote_grid(ranks), half = static_cast<float>(ranks.labels - 1) / 2;
+    const float half = static_cast<float>(ranks.labels - 1) / 2;
     const std::vector<LabelPair> pairs = sign_pairs(ranks.labels);
     for (std::size_t r = 0; r < ranks.rows; ++r) {
         write_borda({ranks.row(r), 1, ranks.labels}, votes.data(), ranks.labels);
@@ -52,6 +52,13 @@ void write_differences(RankMatrix ranks, float* rows, std::size_t stride) {
         for (const LabelPair& pair : pairs)
             *out++ = std::nearbyint(grid * half * (votes[pair.first] - votes[pair.second])) / grid;
     }
+}
+
+// Whether so many rows must repeat rankings often, even if all that labels have are there.
+bool few_rankings(RankMatrix ranks) {
+    std::size_t most = 8;
+    for (std::size_t k = 2; k <= ranks.labels && most <= ranks.rows; ++k) most *= k;
+    return most <= ranks.rows;
 }
 
 bool is_count(double weight) { return weight < 65536 && weight == std::floor(weight); }
@@ -66,11 +73,7 @@ TrainingData::TrainingData(CriterionKind criterion, BinMatrix bins, std::size_t 
       width_(lane_width(criterion, labels)),
       unit_(unit_length(criterion, labels)),
       bins_(bins.data, bins.data + bins.rows * bins.features),
-      categorical_(bins.features) {
-    if (criterion == CriterionKind::kNewton) return;
-    lanes_.resize(rows_ * width_);
-    votes_.resize(rows_ * labels);
-}
+      categorical_(bins.features) {}
 
 std::size_t TrainingData::vector_begin() const {
     return criterion_ == CriterionKind::kNewton ? 1 : kVectorLane;
@@ -85,15 +88,16 @@ TrainingData TrainingData::rankings(CriterionKind criterion, BinMatrix bins,
                                     const double* weights, const float* votes) {
     TrainingData data(criterion, bins, ranks.labels);
     std::copy_n(categorical, bins.features, data.categorical_.begin());
-    data.write_vectors(ranks);
-    const bool complete = std::all_of(ranks.data, ranks.data + data.votes_.size(), known);
-    if (!complete) data.evidence_.resize(data.votes_.size());
-    write_votes(ranks, data.votes_.data(), complete ? nullptr : data.evidence_.data());
-    if (votes) std::copy_n(votes, data.votes_.size(), data.votes_.begin());
-    if (criterion == CriterionKind::kEntropy) {
-        data.ids_.resize(ranks.rows);
-        data.distinct_ = write_ids(ranks, data.ids_.data());
-    }
+    std::vector<double> distinct;
+    const RankMatrix said = data.number(ranks, distinct);
+    data.write_vectors(said);
+    const std::size_t entries = said.rows * said.labels;
+    const bool complete = std::all_of(said.data, said.data + entries, known);
+    data.votes_.resize(entries);
+    if (!complete) data.evidence_.resize(entries);
+    write_votes(said, data.votes_.data(), complete ? nullptr : data.evidence_.data());
+    data.own_votes_ = votes != nullptr;
+    if (votes) data.votes_.assign(votes, votes + ranks.rows * ranks.labels);
     if (of_mallows(criterion)) data.thetas_.emplace(ranks.labels);
     if (criterion == CriterionKind::kMallowsEm)
         data.ranks_.assign(ranks.data, ranks.data + ranks.rows * ranks.labels);
@@ -114,8 +118,22 @@ TrainingData TrainingData::derivatives(BinMatrix bins, const bool* categorical, 
     return data;
 }
 
+// Numbers the rankings where that is of use, and returns those that rows say.
+RankMatrix TrainingData::number(RankMatrix ranks, std::vector<double>& distinct) {
+    shared_ = few_rankings(ranks);
+    if (!shared_ && criterion_ != CriterionKind::kEntropy) return ranks;
+    ids_.resize(ranks.rows);
+    const std::vector<std::size_t> firsts = write_ids(ranks, ids_.data());
+    distinct_ = firsts.size();
+    if (!shared_) return ranks;
+    for (std::size_t row : firsts)
+        distinct.insert(distinct.end(), ranks.row(row), ranks.row(row) + ranks.labels);
+    return {distinct.data(), firsts.size(), ranks.labels};
+}
+
 // Rankings as the criterion sums them.
 void TrainingData::write_vectors(RankMatrix ranks) {
+    lanes_.resize(ranks.rows * width_);
     const std::size_t stride = width_ * kLanes, length = vector_length(criterion_, labels_);
     float* rows = lanes_.data()->lane;
     if (criterion_ == CriterionKind::kSpearman)
@@ -123,8 +141,9 @@ void TrainingData::write_vectors(RankMatrix ranks) {
     else
         write_signs(ranks, sign_pairs(labels_), rows + kVectorLane, stride);
     if (of_mallows(criterion_))
-        write_differences(ranks, rows + width_ / 2 * kLanes + kVectorLane, stride);
-    for (std::size_t r = 0; r < rows_; ++r) {
+        write_differences(ranks, vote_grid(rows_, labels_),
+                          rows + width_ / 2 * kLanes + kVectorLane, stride);
+    for (std::size_t r = 0; r < ranks.rows; ++r) {
         float* row = rows + r * stride;
         double square = 0;
         for (std::size_t k = 0; k < length; ++k)
@@ -136,6 +155,8 @@ void TrainingData::write_vectors(RankMatrix ranks) {
 
 TrainingData TrainingData::numbers(BinMatrix bins, const float* numbers, const double* weights) {
     TrainingData data(CriterionKind::kVariance, bins, 1);
+    data.lanes_.resize(data.rows_ * data.width_);
+    data.votes_.resize(data.rows_);
     data.set_numbers(numbers, weights);
     return data;
 }

@@ -70,9 +70,11 @@ class TrainingData {
     bool whole_weights() const { return whole_weights_; }    // a weight of 2 is two examples
 
     const std::uint8_t* bins(std::size_t row) const { return bins_.data() + row * features_; }
-    const Block* lanes(std::size_t row) const { return lanes_.data() + row * width_; }
-    const float* votes(std::size_t row) const { return votes_.data() + row * labels_; }
-    const float* evidence(std::size_t row) const { return evidence_.data() + row * labels_; }
+    const Block* lanes(std::size_t row) const { return lanes_.data() + place(row) * width_; }
+    const float* votes(std::size_t row) const {
+        return votes_.data() + (own_votes_ ? row : place(row)) * labels_;
+    }
+    const float* evidence(std::size_t row) const { return evidence_.data() + place(row) * labels_; }
     double weight(std::size_t row) const { return weights_.empty() ? 1.0 : weights_[row]; }
 
     // Of the entropy: the number of a row's ranking, and how many different ones there are.
@@ -82,13 +84,17 @@ class TrainingData {
   private:
     TrainingData(CriterionKind criterion, BinMatrix bins, std::size_t labels);
 
+    // Where what rows say stands: rows of the same ranking share it if there are few rankings.
+    std::size_t place(std::size_t row) const { return shared_ ? id(row) : row; }
+
+    RankMatrix number(RankMatrix ranks, std::vector<double>& distinct);
     void write_vectors(RankMatrix ranks);
     void set_weights(const double* weights);
 
     CriterionKind criterion_;
     std::size_t rows_, features_, labels_, width_;
     double unit_;
-    bool whole_weights_ = true;
+    bool whole_weights_ = true, shared_ = false, own_votes_ = false;
     std::size_t distinct_ = 0;
     std::vector<std::uint8_t> bins_, categorical_;
     std::vector<Block> lanes_;

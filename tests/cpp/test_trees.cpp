@@ -176,8 +176,56 @@ TEST(equal_orders_have_equal_numbers) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double ranks[] = {1, 2, nan, 1, 3, nan, 1, 2, 3, 2, 1, nan};
     std::int32_t ids[4];
-    CHECK(write_ids({ranks, 4, 3}, ids) == 3);
+    CHECK(write_ids({ranks, 4, 3}, ids) == std::vector<std::size_t>({0, 2, 3}));
     CHECK(ids[0] == 0 && ids[1] == 0 && ids[2] == 1 && ids[3] == 2);
+    std::vector<double> many;  // more labels than have their positions in one word
+    for (double turned : {0.0, 1.0, 0.0})
+        for (double rank = 1; rank <= 17; ++rank) many.push_back(turned > 0 ? 18 - rank : rank);
+    CHECK(write_ids({many.data(), 3, 17}, ids) == std::vector<std::size_t>({0, 1}));
+    CHECK(ids[0] == 0 && ids[1] == 1 && ids[2] == 0);
+}
+
+TEST(rows_that_share_a_ranking_say_what_they_say_alone) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const double kinds[] = {1, 2, 3, 3, 1, 2, 1, 1, 3, nan, 2, 1};
+    std::vector<double> ranks;
+    for (std::size_t r = 0; r < 60; ++r)
+        for (std::size_t k = 0; k < 3; ++k) ranks.push_back(kinds[r * r % 4 * 3 + k]);
+    const std::vector<std::uint8_t> bins(60);
+    const bool numeric = false;
+    for (CriterionKind kind : {CriterionKind::kKendall, CriterionKind::kSpearman}) {
+        const TrainingData all = TrainingData::rankings(kind, {bins.data(), 60, 1}, &numeric,
+                                                        {ranks.data(), 60, 3}, nullptr);
+        for (std::size_t r = 0; r < 60; ++r) {
+            const TrainingData one = TrainingData::rankings(kind, {bins.data(), 1, 1}, &numeric,
+                                                            {ranks.data() + 3 * r, 1, 3}, nullptr);
+            CHECK(std::memcmp(all.lanes(r), one.lanes(0), all.width() * sizeof(Block)) == 0);
+            CHECK(std::equal(all.votes(r), all.votes(r) + 3, one.votes(0)));
+            if (one.any_unknown())
+                CHECK(std::equal(all.evidence(r), all.evidence(r) + 3, one.evidence(0)));
+        }
+    }
+}
+
+// Best first, rows stay where they are; depth first, those of a node are gathered on the way down.
+TEST(gathered_rows_grow_the_same_tree) {
+    const TrainingSetup setup(30000, 7);
+    const BinMatrix bins{setup.bins.data(), 30000, 2};
+    for (CriterionKind kind : kAll) {
+        const TrainingData data = setup.data(kind);
+        std::vector<double> scores[2];
+        for (std::size_t max_leaves : {std::size_t{0}, std::size_t{1} << 20}) {
+            const Stopping stopping{100, 2, 1, max_leaves, 0, 0, false};
+            const std::uint64_t seed = 3;
+            const Tree tree =
+                grow_trees(data, {true, {2, 2, false, false}, stopping}, &seed, 1, to_the_end)[0];
+            CHECK(tree.nodes.size() > 1000);
+            std::vector<double>& own = scores[max_leaves > 0];
+            own.resize(30000 * 7);
+            add_tree_scores(tree, 7, bins, own.data(), to_the_end);
+        }
+        CHECK(scores[0] == scores[1]);
+    }
 }
 
 TEST(spread_pairs_meet_every_label_equally) {
