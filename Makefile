@@ -10,10 +10,12 @@
 # make tidy   clang-tidy over the core, by .clang-tidy (FILES=src/core/tree.cpp for some of it)
 # make format rewrite the sources in the house style
 # make docs   the site in build/docs/html, without a warning
-# make wheel  the wheel of this Python in dist/, checked and tested in an empty environment
+# make look   look at that site in a browser, narrow and wide, light and dark: pictures in build/look
 # make sdist  the source archive in dist/, checked
+# make wheel  the wheel of this Python in dist/, built from that archive, checked, and tried in an empty environment;
+#             PYTHONS="python3.11 python3.12 python3.13" for several
 # make coverage  how much of the package the Python tests run
-# make review how the project stands to the habits of the field: sp-repo-review, codespell
+# make review how the project stands to the habits of the field: sp-repo-review, codespell, zizmor for the workflows
 # make check-stubs  whether src/prefero/_core.pyi is what make stubs would write
 # make stubs  write src/prefero/_core.pyi anew from the compiled module
 
@@ -24,7 +26,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/core/*.hpp src/core/*/*.h
 CPP_FILES := $(wildcard src/core/*.hpp src/core/*/*.hpp src/core/*.cpp src/bindings/* tests/cpp/*)
 SAY := @printf '\n== %s\n'
 
-.PHONY: demo test test-kernel test-oldest mutants attack sanitize cpp-test lint tidy format stubs check-stubs docs sdist wheel coverage review clean
+.PHONY: demo test test-kernel test-oldest mutants attack sanitize cpp-test lint tidy format stubs check-stubs docs look sdist wheel coverage review clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -100,14 +102,14 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: $(VENV)/bin/python $(NATIVE)
 	@bash tools/check-compiler.sh "$(CXX)"
-	$(SAY) "Installing Prefero and what it needs (the C++ core compiles, about a minute)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[cli]"
+	$(SAY) "Installing Prefero and what it needs (the C++ core compiles, some minutes; later runs skip this)"
+	@bash tools/progress.sh build/install.log $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[cli]"
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/python $(NATIVE)
 	@bash tools/check-compiler.sh "$(CXX)"
-	$(SAY) "Installing Prefero with its development tools (the C++ core compiles, about a minute)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	$(SAY) "Installing Prefero with its development tools (the C++ core compiles, some minutes; later runs skip this)"
+	@bash tools/progress.sh build/install-dev.log $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $@ $(VENV)/.installed
 
 # The core alone, without Python, under the address and undefined-behaviour sanitizers;
@@ -158,12 +160,15 @@ check-stubs: $(VENV)/.installed-dev
 
 $(VENV)/.installed-docs: $(VENV)/.installed-dev
 	$(SAY) "Installing what builds the site"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "prefero[docs]"  # it is there: nothing compiles
 	@touch $@
 
 docs: $(VENV)/.installed-docs
 	$(SAY) "Building the site in build/docs/html (the gallery runs, some minutes)"
 	@$(BIN)/python -m sphinx -b html -W --keep-going -q -d build/docs/doctrees docs build/docs/html
+
+look: $(VENV)/.installed-dev
+	@$(BIN)/python tools/look_at_site.py
 
 RELEASE := build/release
 
@@ -173,23 +178,16 @@ $(RELEASE)/.installed: pyproject.toml
 	@$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --group release
 	@touch $@
 
+ARCHIVE = dist/prefero-$(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml).tar.gz
+
 sdist: $(RELEASE)/.installed
 	$(SAY) "Building the source archive"
 	@$(RELEASE)/bin/python -m build --sdist --outdir dist . > build/sdist.log || { cat build/sdist.log; exit 1; }
-	@$(RELEASE)/bin/twine check --strict dist/*.tar.gz
+	@$(RELEASE)/bin/twine check --strict $(ARCHIVE)
 
-wheel: $(RELEASE)/.installed
-	$(SAY) "Building the wheel (the C++ core compiles, about two minutes)"
-	@rm -rf build/wheel && mkdir -p build/wheel dist
-	@$(RELEASE)/bin/python -m build --wheel --outdir build/wheel . > build/wheel.log || { cat build/wheel.log; exit 1; }
-	@$(RELEASE)/bin/twine check --strict build/wheel/*.whl
-	@$(RELEASE)/bin/check-wheel-contents build/wheel/*.whl
-	@case $$(ls build/wheel) in *abi3*) $(RELEASE)/bin/abi3audit --strict build/wheel/*.whl;; esac
-	$(SAY) "Testing it in an empty environment"
-	@"$$(bash tools/find-python.sh)" -m venv --clear build/wheel/venv
-	@build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls build/wheel/*.whl)[cli]"
-	@cd build/wheel && venv/bin/python ../../tools/test_installed.py
-	@mv build/wheel/*.whl dist/
+# PYTHONS="python3.11 python3.12 python3.13" for those of a release: two wheels, tried in three.
+wheel: sdist
+	@bash tools/build-wheels.sh $(RELEASE)/bin $(ARCHIVE) $(or $(PYTHONS),"$$(bash tools/find-python.sh)")
 
 coverage: $(VENV)/.installed-dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest-cov
@@ -201,6 +199,7 @@ review:
 	@build/review/bin/python -m pip install --quiet --disable-pip-version-check --group review
 	@build/review/bin/python -m repo_review .
 	@build/review/bin/codespell
+	@test ! -d .github || build/review/bin/zizmor --offline .github/workflows
 
 clean:
 	rm -rf build $(VENV)

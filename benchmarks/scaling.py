@@ -1,24 +1,33 @@
 """Rows in partitions: ten million on one machine, two workers against one, and what is exchanged.
 
-    python benchmarks/scaling.py large --rows 10000000 --folder FOLDER
-    python benchmarks/scaling.py workers --rows 1000000 --folder FOLDER
-    python benchmarks/scaling.py accuracy --trees 20
+    python benchmarks/scaling.py workers
+    python benchmarks/scaling.py large --folder FOLDER
+    python benchmarks/scaling.py memory
+    python benchmarks/scaling.py accuracy
     python benchmarks/scaling.py exchange
     python benchmarks/scaling.py machines
 
-``large`` writes rows as Parquet, in partitions, and trains and predicts a forest of them; memory is
-that of all processes. ``workers`` fits the same with one and with two worker processes of one
-thread. ``accuracy`` compares forests and boosting with those of one machine. ``exchange``
-measures what a row and a number cost, predicts bytes and seconds of a forest in 1, 2, 4 and 8
-partitions from it, and measures them. ``machines`` says what that comes to for 10^9 rows, 100
-features and 20 labels on 100 machines.
+``workers`` fits the same rows with one and with two worker processes of one thread, in turn; on two
+cores that do nothing else it takes about two minutes. ``large`` writes rows as Parquet, in
+partitions, and trains and predicts a forest of them; memory is that of all processes. ``memory``
+says what the command line holds at most to train on a table, and to compare on some rows of it.
+``accuracy`` compares forests and boosting with those of one machine. ``exchange`` measures what a
+row and a number cost, predicts bytes and seconds of a forest in 1, 2, 4 and 8 partitions from it,
+and measures them. ``machines`` says what that comes to for 10^9 rows, 100 features and 20 labels on
+100 machines.
 """
 
 import argparse
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
+from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 import dask.array as da
@@ -44,7 +53,6 @@ from prefero.tables import read_rankings
 FEATURES = [f"x{k}" for k in range(10)]
 LABELS = [f"y{k}" for k in range(5)]
 PART_ROWS = 500_000
-PARTS = ("large", "workers", "accuracy", "exchange", "machines")
 
 
 def write(folder: Path, rows: int) -> Path:
@@ -122,46 +130,112 @@ def _predict_all(model: Any, place: Path) -> int:
     return sum(len(model.predict(pd.read_parquet(file, columns=FEATURES))) for file in files)
 
 
+# The command line
+
+
+def memory(rows: int, folder: Path, trees: int, depth: int) -> None:
+    """Say what ``prefero train`` and ``compare`` hold at most, of rows of 20 features."""
+    file = folder / f"table-{rows}.parquet"
+    if not file.exists():
+        # What this process held at most would count for those that it starts.
+        writer = get_context("spawn").Process(target=_write_table, args=(file, rows))
+        writer.start()
+        writer.join()
+    bounds = [f"n_estimators={trees}", f"max_depth={depth}"]
+    settings = [word for bound in bounds for word in ("--set", bound)]
+    usual = (str(file), "--labels", "y*", "--jobs", "1")
+    for command in (
+        ["train", *usual, "-o", str(folder / "model.prefero"), "--model", "forest", *settings],
+        ["compare", *usual, "--rankers", "tree", "--quick"],
+    ):
+        prefero = Path(sys.executable).with_name("prefero")
+        program = subprocess.Popen([prefero, *command])
+        _, status, used = os.wait4(program.pid, 0)
+        if status:
+            raise SystemExit(f"prefero {command[0]} failed.")
+        spent = used.ru_utime + used.ru_stime
+        print(f"prefero {command[0]}: at most {used.ru_maxrss / 1e6:.2f} GB, CPU {spent:.0f} s")
+
+
+def _write_table(file: Path, rows: int) -> None:
+    X, Y = made(rows, 7, 20, 5)
+    ranks = pd.DataFrame(Y.astype(np.int8), columns=LABELS)
+    frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(20)]).join(ranks)
+    frame.to_parquet(file, index=False, row_group_size=100_000)
+
+
 # Two workers against one
 
 
 def workers(rows: int, folder: Path, trees: int, depth: int, repeat: int) -> None:
     """Fit a forest and a log-linear model with one and with two worker processes.
 
-    Beside the clock, which others may share, as the least of some fits: the CPU time of workers
-    and driver, and how much faster two workers can be by it.
+    Both clusters are there all the time and fit in turn, so that what else the machine does is
+    alike for both. Beside the least seconds of the clock: the CPU time of workers and driver, and
+    how much faster two workers can be by it.
     """
-    from distributed import Client, LocalCluster
+    from distributed import Client, LocalCluster, wait
 
     place = write(folder, rows)
     forest = ForestLabelRanker(trees, max_depth=depth, min_samples_leaf=100, random_state=0)
     models = {"forest": forest, "log-linear": LogLinearLabelRanker(alpha=1e-3, calibrate=False)}
-    found: dict[str, dict[str, Any]] = {name: {"model": name} for name in models}
-    for n_workers in (1, 2):
-        options = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": ":0"}
-        with LocalCluster(**options) as cluster, Client(cluster) as client:
-            table = dd.read_parquet(place).persist()
-            table.count().compute()
-            for name, model in models.items():
-                ranker = DistributedLabelRanker(model, client=client)
-                few = [da.from_array(a, chunks=(100, -1)) for a in made(200, 0)]
-                ranker.fit(*few)  # workers import what they need
-                spent = [_spent(client, ranker, table) for _ in range(repeat)]
-                for k, what in enumerate(("s", "driver CPU s", "worker CPU s")):
-                    found[name][f"{what}, {n_workers}"] = min(one[k] for one in spent)
-    for row in found.values():
-        row["times faster"] = row["s, 1"] / row["s, 2"]
-        ours, theirs = row["driver CPU s, 2"], row["worker CPU s, 2"]
-        row["by CPU"] = (ours + theirs) / (ours + theirs / 2)
-    load = psutil.getloadavg()[0]
-    print(Table(found.values()).to_text(digits=2), f"{load:.0f} processes wanted the cores.")
+    lines, started = [], time.perf_counter()
+    with ExitStack() as stack:
+        clients, tables = {}, {}
+        for n in (1, 2):
+            options = {"n_workers": n, "threads_per_worker": 1, "dashboard_address": ":0"}
+            cluster = stack.enter_context(LocalCluster(**options))
+            clients[n] = stack.enter_context(Client(cluster, set_as_default=False))
+            tables[n] = clients[n].persist(dd.read_parquet(place))
+            with clients[n].as_current():
+                wait(tables[n])
+        for name, model in models.items():
+            spent: dict[int, list[tuple[float, ...]]] = {1: [], 2: []}
+            few = [da.from_array(a, chunks=(100, -1)) for a in made(200, 0)]
+            for client in clients.values():  # workers import what they need
+                DistributedLabelRanker(model, client=client).fit(*few)
+            for _ in range(repeat):
+                for n, client in clients.items():
+                    spent[n].append(_spent(client, model, tables[n]))
+            least = {n: [min(column) for column in zip(*spent[n], strict=True)] for n in (1, 2)}
+            one, (two, ours, theirs) = least[1][0], least[2]
+            lines.append(
+                {
+                    "model": name,
+                    "s, one worker": one,
+                    "s, two": two,
+                    "times faster": one / two,
+                    "driver CPU s, two": ours,
+                    "worker CPU s, two": theirs,
+                    "by CPU": (ours + theirs) / (ours + theirs / 2),
+                }
+            )
+    print(Table(lines).to_text(digits=2))
+    load, cores = psutil.getloadavg()[0], psutil.cpu_count()
+    print(
+        f"{rows:,} rows; {load:.1f} processes wanted the {cores} cores at the end, of which two "
+        f"were ours; {time.perf_counter() - started:.0f} s in all."
+    )
 
 
-def _spent(client: Any, ranker: Any, table: Any) -> tuple[float, float, float]:
-    """Seconds of the clock, and CPU seconds of the driver and of the workers, of a fit."""
+def _spent(client: Any, model: Any, table: Any) -> tuple[float, float, float]:
+    """Seconds of the clock, and CPU seconds of the driver and of the workers, of a fit.
+
+    CPU time is less what they spend on doing nothing: a cluster looks after itself all the time,
+    which on a loaded machine is a long one.
+    """
+    ranker = DistributedLabelRanker(model, client=client)
+    idle, fit = (
+        _watched(client, call)
+        for call in (lambda: time.sleep(2), lambda: ranker.fit(table[FEATURES], table[LABELS]))
+    )
+    return fit[0], *(fit[k] - idle[k] / idle[0] * fit[0] for k in (1, 2))
+
+
+def _watched(client: Any, call: Callable[[], Any]) -> tuple[float, float, float]:
     there = sum(client.run(time.process_time).values())
     here, start = time.process_time(), time.perf_counter()
-    ranker.fit(table[FEATURES], table[LABELS])
+    call()
     clock, here = time.perf_counter() - start, time.process_time() - here
     return clock, here, sum(client.run(time.process_time).values()) - there
 
@@ -200,24 +274,32 @@ def accuracy(name: str = "fried", trees: int = 100) -> None:
 def main() -> None:
     """Run one of the parts."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--folder", type=Path, default=Path("."))
-    parser.add_argument("--trees", type=int, default=20)
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--depth", type=int, default=12)
-    options = parser.parse_args()
-    if options.part == "large":
-        large(options.rows, options.folder, options.trees, options.depth)
-    elif options.part == "workers":
-        workers(options.rows, options.folder, options.trees, options.depth, options.repeat)
-    elif options.part == "accuracy":
-        accuracy(trees=options.trees)
-    elif options.part == "exchange":
-        exchange(options.rows, options.trees, options.depth)
-        exchange_of_boosting(measured_costs(), options.rows // 4, 5 * options.trees)
+    parts = parser.add_subparsers(dest="part", required=True)
+    defaults: dict[str, dict[str, int]] = {
+        "large": {"rows": 10_000_000, "trees": 20, "depth": 8},
+        "workers": {"rows": 1_000_000, "trees": 8, "depth": 8, "repeat": 3},
+        "memory": {"rows": 2_000_000, "trees": 2, "depth": 8},
+        "accuracy": {"trees": 40},
+        "exchange": {"rows": 400_000, "trees": 4, "depth": 8},
+        "machines": {},
+    }
+    for part, values in defaults.items():
+        own = parts.add_parser(part, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+        for name, value in values.items():
+            own.add_argument(f"--{name}", type=int, default=value, help=" ")
+        if part in ("large", "workers", "memory"):
+            own.add_argument("--folder", type=Path, help="where the rows are kept")
+    options = vars(parser.parse_args())
+    part, folder = options.pop("part"), options.pop("folder", None)
+    if part in ("large", "workers", "memory"):
+        with TemporaryDirectory(prefix="prefero-") as temporary:
+            of_rows = {"large": large, "workers": workers, "memory": memory}
+            of_rows[part](folder=folder or Path(temporary), **options)
+    elif part == "exchange":
+        exchange(**options)
+        exchange_of_boosting(measured_costs(), options["rows"] // 4, 5 * options["trees"])
     else:
-        machines()
+        {"accuracy": accuracy, "machines": machines}[part](**options)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from prefero import (
 from prefero._cases import CaseBase
 from prefero._trees import find_bins
 from prefero.distributed._binned import LaneSpec, bin_rows
-from prefero.distributed._boosted_tree import NewtonOptions, newton_cut
+from prefero.distributed._boosted_tree import NewtonOptions, TriedFeatures, newton_cut
 from prefero.distributed._boosting import BoostSpec, RankedRows, Rounds, ranked_rows, round_rows
 from prefero.distributed._engine import LocalEngine
 from prefero.distributed._levels import GrowOptions, grow_forest
@@ -107,7 +107,8 @@ def measured_costs(rows: int = 200_000) -> Costs:
         bins, lanes, 8, drawn, leaf, np.zeros(1, np.int32), np.arange(10, dtype=np.uint16)[None]
     )
     many = np.tile(sums, (20, 1, 1, 1))
-    search = nanoseconds(lambda: _core.level_cuts(many, 1.0), many.size)
+    numeric = np.zeros(many.shape[:2], dtype=bool)
+    search = nanoseconds(lambda: _core.level_cuts(many, 1.0, numeric, True), many.size)
     merge = nanoseconds(lambda: np.add(many, many), many.size)
     some = X[:20_000].astype(float)
     linear = LogLinearLabelRanker(alpha=1.0, max_iter=0, calibrate=False)
@@ -135,9 +136,10 @@ def _boosting_costs(bins: Any, Y: Any, histograms: Any) -> tuple[float, float, f
     own = RankedRows(bins, Y, ones, ones, np.ones(rows, np.uint16), Place(0, rows, rows, 0))
     whole = nanoseconds(lambda: round_rows(own, scores, 0, 0.6, rows), rows)
     lane = (whole - c * (c - 1) * pair) / (2 + 2 * c)
-    wide, options = np.tile(histograms, (1, 1, 2))[..., :12], NewtonOptions(0.1, 1.0, 9, 5, 10)
-    features = np.arange(6, dtype=np.uint16)
-    newton = nanoseconds(lambda: newton_cut(wide, features, options), wide.size, 50)
+    wide = np.tile(histograms, (1, 1, 2))[..., :12]
+    options = NewtonOptions(0.1, 1.0, 9, 5, 10, category_sets=True)
+    tried = TriedFeatures(np.arange(6, dtype=np.uint16), np.zeros(6, dtype=bool))
+    newton = nanoseconds(lambda: newton_cut(wide, tried, options), wide.size, 50)
     return pair, lane, newton
 
 
@@ -152,7 +154,7 @@ def exchange(rows: int, trees: int, depth: int) -> None:
     for parts in (1, 2, 4, 8):
         collections = (da.from_array(a, chunks=(-(-rows // parts), -1)) for a in (X, Y))
         engine, spec, binned = _prepared(*collections)
-        options = GrowOptions(asked, depth, 2, 1, 0.0, 0.0)
+        options = GrowOptions(asked, depth, 2, 1, 0.0, 0.0, category_sets=True)
         seeds = np.arange(trees, dtype=np.uint64)
         engine.gather(binned)
         engine.sent, start = 0, time.process_time()
@@ -208,7 +210,9 @@ def exchange_of_boosting(costs: Costs, rows: int, rounds: int) -> None:
         handles = partitions.read(ranked_rows, shared=spec)
         engine.gather(handles)
         engine.sent, start = 0, time.process_time()
-        growing = Rounds(engine, handles, np.zeros(5), boosting.options, rows, X.shape[1])
+        growing = Rounds(
+            *(engine, handles, np.zeros(5), boosting.options, rows), ranker.nominal_features_
+        )
         trees = len(list(growing.trees(boosting.seeds)))
         seconds = time.process_time() - start
         sent, work = boosting_cost(costs, rows, 6, 5, trees, 10, parts)

@@ -1,5 +1,7 @@
 """Writes the reference of the site: a page a room from its public names, and the commands."""
 
+import inspect
+import re
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -45,7 +47,7 @@ def public_names(room: ModuleType) -> list[str]:
 
 def write_reference() -> None:
     """Write docs/reference anew."""
-    REFERENCE.mkdir(exist_ok=True)
+    (REFERENCE / "names").mkdir(parents=True, exist_ok=True)
     missing = set(prefero._ROOMS) - set(ROOMS)
     if missing:
         raise ValueError(
@@ -59,6 +61,9 @@ def write_reference() -> None:
         listed = "".join(f"   {public}\n" for public in public_names(room))
         summary = f".. autosummary::\n   :toctree: names\n   :nosignatures:\n\n{listed}"
         (REFERENCE / f"{name}.rst").write_text(heading + about + summary)
+        for public in public_names(room):
+            page = REFERENCE / "names" / f"prefero.{name}.{public}.rst"
+            page.write_text(_page(room, public))
         pages.append(name)
     (REFERENCE / "commands.md").write_text(_commands())
     title = "Reference"
@@ -67,6 +72,27 @@ def write_reference() -> None:
         f"{title}\n{'=' * len(title)}\n\nEvery public name, room by room, and every command.\n\n"
         f".. toctree::\n   :maxdepth: 1\n\n{tree}"
     )
+
+
+def _page(room: ModuleType, public: str) -> str:
+    """The page of a name: what its docstring says and, of a class, those of its methods."""
+    thing = getattr(room, public)
+    kind = "class" if inspect.isclass(thing) else "function" if callable(thing) else "data"
+    kind = "data" if not hasattr(thing, "__qualname__") else kind
+    heading = f"{public}\n{'=' * len(public)}\n\n.. currentmodule:: {room.__name__}\n\n"
+    methods = own_methods(thing) if inspect.isclass(thing) else []
+    listed = "".join(f"\n   .. automethod:: {name}\n" for name in methods)
+    return f"{heading}.. auto{kind}:: {public}\n{listed}"
+
+
+def own_methods(cls: type) -> list[str]:
+    """Return the public methods of a class that are written in this package."""
+    return [
+        name
+        for name, method in inspect.getmembers(cls, inspect.isroutine)
+        if not name.startswith("_")
+        and (getattr(method, "__module__", None) or "").startswith("prefero")
+    ]
 
 
 def _commands() -> str:
@@ -78,4 +104,19 @@ def _commands() -> str:
 
     command: Any = get_command(build())
     with command.make_context("prefero", [], resilient_parsing=True) as context:
-        return get_docs_for_click(obj=command, ctx=context, name="prefero", title="Commands")
+        page = get_docs_for_click(obj=command, ctx=context, name="prefero", title="Commands")
+    examples = r"^Examples:\n((?:  .+\n?)+)"
+    page = re.sub(examples, r"**Examples**:\n\n```sh\n\1\n```\n", page, flags=re.MULTILINE)
+    return _in_full(page, command)
+
+
+def _in_full(page: str, command: Any) -> str:
+    """Write out what lists of commands cut short."""
+    for name, one in command.commands.items():
+        first = " ".join((one.help or "").split("\n\n")[0].split())
+        short = re.search(rf"^\* `{name}`: (.*?)(?:…|\.\.\.)$", page, re.MULTILINE)
+        if short and first.startswith(short[1]):
+            page = page.replace(short[0], f"* `{name}`: {first}", 1)
+        if hasattr(one, "commands"):
+            page = _in_full(page, one)
+    return page

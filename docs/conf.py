@@ -1,6 +1,5 @@
 """How the site is built: make docs."""
 
-import inspect
 import os
 import sys
 from importlib.metadata import version as installed
@@ -33,11 +32,11 @@ nitpicky = False
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
 myst_heading_anchors = 3
 
-autosummary_generate = True
+autosummary_generate = False  # docs/_reference.py writes the pages
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"  # the list of methods has no room for their class
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
-templates_path = ["_templates"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Prefero"
@@ -75,20 +74,15 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_signature": False,
+    "capture_repr": (),  # what a line returns is not for readers; what is printed is
     "remove_config_comments": True,
     "min_reported_time": 1e9,
 }
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-def _own_names(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out what scikit-learn adds to every estimator for routing metadata."""
-    return True if inspect.isfunction(obj) and name.endswith("_request") else None
-
-
 def setup(app: Any) -> None:
-    """Connect the above, and write the reference before anything is read."""
+    """Write the reference before anything is read."""
     from _reference import write_reference
 
     write_reference()
-    app.connect("autodoc-skip-member", _own_names)

@@ -32,7 +32,7 @@ def main() -> None:
         ax.plot([low, high], [place, place], color="#8fb9d6", linewidth=9, solid_capstyle="round")
         ax.plot(place, place, "o", color="#1b5e8a")
         wins = np.delete(row, np.argmax(places == place)).mean()
-        ax.text(5.7, place, f"before another: {wins:.0%}", va="center", fontsize=9)
+        ax.text(5.7, place, f"before another in {wins:.0%}", va="center", fontsize=9)
     ax.set_yticks(places, names)
     ax.set(
         xlim=(0.5, 7.2),

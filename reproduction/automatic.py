@@ -4,11 +4,13 @@
 
     python reproduction/automatic.py --folds 2 --large-folds 1 --folder cells
     python reproduction/automatic.py --real --rows 1000 --singles Forest,Boosting --folder cells
+    python reproduction/automatic.py --real --regret --sets BNSL-2016 MIP-2016 --folds 3
 
 KEBI: ten folds, five repetitions up to 3000 rows; ``--folds`` runs the first ones alone, and the
 page says how many of each set. Real sets: their official folds, else five. Everything is chosen
-inside the training rows of a fold. How often the conformal answers hold the truth, and how
-large they are, is measured on the same test rows.
+inside the training rows of a fold. ``--regret`` sets the ranker chosen by regret, which learns from
+scores, beside the one chosen by tau, on the sets that have scores. How often the conformal answers
+hold the truth, and how large they are, is measured on the same test rows.
 """
 
 import argparse
@@ -36,6 +38,7 @@ from prefero.rankings import bucket_positions
 from prefero.study import Table, compare_folds, run_experiment, summarize
 
 ERROR = 0.1
+BY_REGRET = "auto by regret"
 
 REAL_READING = """
 Every choice is made inside the training rows of a fold. "ahead" is the mean of the folds of the
@@ -101,12 +104,16 @@ def main() -> None:
     parser.add_argument("--rows", type=int, help="at most so many of a real set, evenly spaced")
     parser.add_argument("--effort", default="balanced", choices=("quick", "balanced", "best"))
     parser.add_argument("--singles", help="single rankers too: their names, with commas")
+    parser.add_argument("--regret", action="store_true", help="by regret too: sets of scores")
     options = parse(parser)
     need(["real"] if options.real else map(file_of, options.sets))
     results = run_real(options) if options.real else run_sets(options)
     if not len(results):
         raise FileNotFoundError("No set was found: set PREFERO_DATA to the folder of the data.")
     tables = {}
+    if options.regret:
+        tables["Regret, by what the ranker was chosen by"] = regrets(results)
+    results = Table(row for row in results if row["ranker"] != BY_REGRET)
     best = {} if options.real else published("best_known.csv", column="best_tau_any")
     for rate in [0.0] if options.real else options.missing:
         tables[f"Kendall's tau, {rate:.0%} of the labels missing"] = beside(results, best, rate)
@@ -127,17 +134,25 @@ def tried(options: argparse.Namespace) -> dict[str, Any]:
     return found | {"auto": AutoLabelRanker(effort=options.effort, random_state=0)}
 
 
-def run(name: str, source: Any, splits: Sequence[Any], options: argparse.Namespace) -> Table:
+def run(
+    name: str,
+    source: Any,
+    splits: Sequence[Any],
+    options: argparse.Namespace,
+    rankers: Any = None,
+    **more: Any,
+) -> Table:
     """Run the folds of one set that are asked for."""
     many = name in LARGE_SETS and options.large_folds is not None
     return run_experiment(
-        tried(options),
+        tried(options) if rankers is None else rankers,
         {name: source},
         cv=list(splits)[: options.large_folds if many else options.folds],
         missing=[0.0] if options.real else options.missing,
         n_jobs=options.jobs,
         folder=options.folder,
         measures=MEASURES,
+        **more,
     )
 
 
@@ -159,8 +174,23 @@ def run_real(options: argparse.Namespace) -> Table:
         if options.sets != list(ALL_SETS) and name not in options.sets:
             continue
         data: Real = read().first(options.rows)
-        results += run(name, data.source(), data.splits(), options)
+        if options.regret and data.scores is None:
+            continue
+        part = (name, data.source(), data.splits(), options)
+        results += run(*part)
+        if options.regret:
+            ranker = AutoLabelRanker("regret", effort=options.effort, random_state=0)
+            results += run(*part, {BY_REGRET: ranker}, use_scores=True)
     return results
+
+
+def regrets(results: Table) -> Table:
+    """Return the mean regret of each ranker, a line a set."""
+    rows: dict[str, dict[str, Any]] = {}
+    for row in summarize(results):
+        rows.setdefault(row["dataset"], {"dataset": row["dataset"]})[row["ranker"]] = row["regret"]
+        rows[row["dataset"]]["folds"] = row["cells"]
+    return Table(rows.values())
 
 
 def beside(results: Table, best: Published, rate: float) -> Table:

@@ -12,6 +12,7 @@ from prefero import NeighborsMultilabelRanker
 from prefero.datasets import benchmark_path
 from prefero.metrics import multilabel as metrics
 from prefero.study import Table
+from prefero.study.plotting._style import MARKERS, legend, open_frame
 
 Values = NDArray[np.float64]
 
@@ -77,13 +78,17 @@ def level_table(options: Any) -> Table:
 
 
 def draw_gaps(table: Table) -> Any:
-    """Draw Figure 1."""
+    """Draw Figure 1: the larger the gap, the darker the curve."""
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, 4), layout="constrained")
+    figure = Figure(figsize=(6.5, 4), layout="constrained")
     axes = figure.subplots()
-    for gap in GAPS:
-        axes.plot(table["k"], table[f"p={gap}"], label=f"p={gap}", linewidth=1)
-    axes.set(xlabel="k", ylabel="Hamming loss", title="Gap amplification on functional yeast")
-    axes.legend(fontsize="small")
+    shades = colormaps["viridis_r"](np.linspace(0.1, 1, len(GAPS)))
+    for gap, shade, marker in zip(GAPS, shades, MARKERS + MARKERS, strict=False):
+        axes.plot(table["k"], table[f"p={gap}"], label=f"p={gap}", color=shade, marker=marker)
+    axes.set(xlabel="k, the size of the neighbourhood", ylabel="Hamming loss", xticks=FIGURE_SIZES)
+    axes.set_title("Gap amplification on functional yeast")
+    open_frame(axes)
+    legend(axes)
     return figure

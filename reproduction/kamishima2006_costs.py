@@ -5,19 +5,14 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from kamishima2006_curves import ticks_at
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 
-from prefero import (
-    CohenOrderer,
-    ExpectedRankOrderer,
-    OrderSVMOrderer,
-    RankBoostOrderer,
-    RankCorrelationReducer,
-    RankSVMOrderer,
-)
+import prefero
 from prefero.study import Table
+from prefero.study.plotting._style import draw_curves, open_frame
 
 BASE = {"N": 200, "L": 16, "K": 32}
 SIZES = {
@@ -25,14 +20,15 @@ SIZES = {
     "L": (16, 32, 64, 128, 256),
     "K": (32, 64, 128, 256, 512),
 }
+MEANING = {"N": "orders", "L": "objects an order", "K": "attributes"}
 LEARNERS: dict[str, Any] = {
-    "Cohen": CohenOrderer(),
-    "RankBoost, 30 rounds": RankBoostOrderer(30),
-    "SVOR": RankSVMOrderer(),
-    "Order SVM": OrderSVMOrderer(),
-    "ERR": ExpectedRankOrderer(LinearRegression()),
-    "KRCDR, 1 component": RankCorrelationReducer(1, correlation="kendall"),
-    "SRCDR, 1 component": RankCorrelationReducer(1, correlation="spearman"),
+    "Cohen": prefero.CohenOrderer(),
+    "RankBoost, 30 rounds": prefero.RankBoostOrderer(30),
+    "SVOR": prefero.RankSVMOrderer(),
+    "Order SVM": prefero.OrderSVMOrderer(),
+    "ERR": prefero.ExpectedRankOrderer(LinearRegression()),
+    "KRCDR, 1 component": prefero.RankCorrelationReducer(1, correlation="kendall"),
+    "SRCDR, 1 component": prefero.RankCorrelationReducer(1, correlation="spearman"),
 }
 # The exponents of N, L and K in the printed table, and in the text of section 3 for RCDR.
 PRINTED = {
@@ -95,12 +91,15 @@ def draw_growth(seconds: Mapping[tuple[str, str], list[float]]) -> Any:
     """Draw CPU seconds against N, L and K on logarithmic axes."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 3.2), layout="constrained")
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
     axes = figure.subplots(1, 3, sharey=True)
     for ax, (quantity, sizes) in zip(axes, SIZES.items(), strict=True):
-        for name, marker in zip(LEARNERS, "osD^v<>", strict=True):
-            ax.loglog(sizes, seconds[name, quantity], marker=marker, markersize=3, label=name)
-        ax.set(xlabel=quantity)
+        ax.set(xscale="log", yscale="log", xlabel=f"{quantity}: {MEANING[quantity]}")
+        draw_curves(ax, sizes, {name: np.array(seconds[name, quantity]) for name in LEARNERS})
+        ticks_at(ax, sizes)
+        open_frame(ax)
     axes[0].set(ylabel="CPU seconds to learn")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right", fontsize="x-small")
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False
+    )
     return figure

@@ -67,7 +67,7 @@ def fold_scores(fold: Fold, dimensions: Sequence[int]) -> Iterator[tuple[tuple[s
         "KRCDR": RankCorrelationReducer(most, correlation="kendall").fit(*train),
         "SRCDR": RankCorrelationReducer(most, correlation="spearman").fit(*train),
         "SRCDR, deflated": deflated.fit(*train),
-        "PCA": PCA(min(most, len(train.y))).fit(dense[0]),
+        "PCA": PCA(min(most, len(train.y)), random_state=0).fit(dense[0]),
     }
 
     def linear_scores(features: list[Any]) -> tuple[float, ...]:
@@ -133,14 +133,26 @@ def dimensions_where(table: Table, first: str, second: str) -> str:
 
 
 def draw_curves(table: Table) -> Any:
-    """Draw the curves of each size side by side."""
+    """Draw the curves of each size side by side, with one legend for all."""
     from matplotlib import pyplot
 
     sizes = list(dict.fromkeys(row["orders"] for row in table))
-    figure, axes = pyplot.subplots(1, len(sizes), figsize=(9, 2.8), layout="constrained")
+    figure, axes = pyplot.subplots(1, len(sizes), figsize=(9, 3.4), layout="constrained")
     for ax, size in zip(axes, sizes, strict=True):
         rows = [row for row in table if row["orders"] == size]
         curves = {name: [row[name] for row in rows] for name in REDUCTIONS}
         dimensions = [row["dimensions"] for row in rows]
         DimensionsDisplay(dimensions, curves, whole=rows[0]["ORIG"], title=size).plot(ax)
+        ax.get_legend().remove()
+        if ax.get_xscale() == "log":
+            ticks_at(ax, dimensions)
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False
+    )
     return figure
+
+
+def ticks_at(ax: Any, places: Sequence[int]) -> None:
+    """Write the places that were measured on a logarithmic axis, and no others."""
+    ax.set_xticks(places, [str(place) for place in places])
+    ax.set_xticks([], minor=True)

@@ -4,7 +4,7 @@ A script of this folder that makes a table of a paper writes down its rankers an
 `run_kebi` and `beside`. Run by itself, this one compares every ranker of Prefero, with its
 default parameters, with the best results published for each set::
 
-    python reproduction/kebi.py --quick --jobs 2
+    prefero reproduce kebi --quick --jobs 2
 
 The data are read from the folder that ``--data`` or the environment variable PREFERO_DATA names;
 ``--data openml`` downloads those sets, by name, whose rankings were uploaded there. The published
@@ -91,7 +91,8 @@ def need(names: Iterable[str]) -> None:
     missing = [name for name in names if folder is None or not (folder / name).exists()]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        where = f" in {folder}" if folder else ""
+        named = folder or os.environ.get("PREFERO_DATA")
+        where = f" in {named}" if named else ""
         raise FileNotFoundError(
             f"The data are not there: {missing[0]}{more} cannot be found{where}; name the folder "
             "that holds them by --data or PREFERO_DATA."

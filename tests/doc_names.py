@@ -4,6 +4,7 @@ import ast
 import builtins
 import inspect
 import re
+import runpy
 import shlex
 from functools import cache
 from importlib import import_module
@@ -22,7 +23,7 @@ SOURCES = r"py|pyi|hpp|cpp|md|sh|toml|js|css|yml|cff"
 PLACEHOLDERS = ("X.md", "PAPER.md")
 # Pages that people write; the reference and the gallery are made from what is there.
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *(
         page
         for page in sorted((ROOT / "docs").rglob("*.md"))
@@ -141,15 +142,17 @@ def targets():
 
 
 @cache
+def rooms():
+    """Every room with public names, as the reference of the site lists them."""
+    names = runpy.run_path(str(ROOT / "docs" / "_reference.py"))["ROOMS"]
+    return [import_module(f"prefero.{name}") for name in names]
+
+
+@cache
 def public():
     """Every public thing by its name, and methods of public classes by theirs."""
     found = {}
-    modules = [prefero, *(import_module(f"prefero.{room}") for room in prefero._ROOMS)]
-    modules += [
-        import_module(f"prefero.{name}") for name in ("metrics.multilabel", "study.plotting")
-    ]
-    modules += [import_module("prefero.metrics.ordering")]
-    for module in modules:
+    for module in (prefero, *rooms()):
         for name in module.__all__:
             thing = getattr(module, name)
             found.setdefault(name, []).append(thing)

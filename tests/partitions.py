@@ -46,13 +46,16 @@ def same_trees(one, other):
         assert np.array_equal(array, other.trees_[name]), name
 
 
-def nested(model, *, sides=False):
+def nested(model, *, sides=False, swapped=False):
     """The tests and weights of trees inside each other, however nodes are numbered.
+
+    With ``swapped``, whichever child of a test on categories is the first.
 
     Where none is missing, missing values go with the child of more rows on one machine, of more
     examples here: ``sides`` says whether to compare that.
     """
     trees = model._grown
+    starts = np.repeat(trees.arrays["set_starts"][:-1], np.diff(trees.arrays["node_starts"]))
 
     def below(node):
         weight = trees.arrays["weight"][node]
@@ -60,7 +63,13 @@ def nested(model, *, sides=False):
             return weight
         child, own = trees.children[node], trees.nodes[node]
         side = int(own["flags"]) if sides else None
-        test = int(own["feature"]), int(own["cut"]), side
-        return weight, test, below(child), below(child + 1)
+        sets = trees.arrays["sets"]
+        words = trees.arrays["categories"].reshape(-1, 4)
+        bits = words[starts[node] + sets[node]].tolist() if len(sets) and sets[node] >= 0 else None
+        test = int(own["feature"]), int(own["cut"]), side, bits
+        children = below(child), below(child + 1)
+        if swapped and bits is not None:
+            test, children = test[0], tuple(sorted(children, key=str))
+        return weight, test, *children
 
     return [below(root) for root in trees.roots]

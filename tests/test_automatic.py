@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from prefero import (
     AutoLabelRanker,
+    BoostingLabelRanker,
     ConsensusLabelRanker,
     ForestLabelRanker,
     LogLinearLabelRanker,
@@ -155,6 +156,27 @@ def test_noise_gets_the_constant_order():
         assert not fitted.members_
         expected = ConsensusLabelRanker().fit(X, Y).predict(X[:3])
         np.testing.assert_array_equal(fitted.predict(X[:3]), expected)
+
+
+def test_rows_that_a_member_has_not_held_out_do_not_count_against_it():
+    X = np.random.default_rng(0).uniform(-1, 1, size=(400, 2))
+    Y = np.where(np.abs(X[:, [0]]) > 0.5, [[1, 2, 3]], [[3, 1, 2]])
+    boosting = BoostingLabelRanker(validation="part", random_state=0)
+    members = [("linear", LogLinearLabelRanker(alpha=1e-3)), ("boosting", boosting)]
+    stack = StackingLabelRanker(members, cv="own").fit(X, Y)
+    held_out = {line["ranker"]: line["held_out"] for line in stack.leaderboard_}
+    assert held_out["boosting"] > 0.8
+    assert stack.score(X, Y) > 0.8
+
+
+def test_a_stack_that_knows_how_sure_it_is_need_not_change_many_orders():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1))
+    ahead = rng.random(300) < expit(1.5 + X[:, 0])
+    Y = np.where(ahead[:, None], [[1, 2]], [[2, 1]])
+    stack = StackingLabelRanker([("linear", LogLinearLabelRanker(alpha=1e-3))]).fit(X, Y)
+    assert 0 < stack.gain_ < stack.guard * stack.gain_error_
+    assert not stack.is_constant_
 
 
 def test_probabilities_are_calibrated_and_sure():

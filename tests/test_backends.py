@@ -12,7 +12,12 @@ from sklearn.model_selection import GridSearchCV
 
 import prefero
 from clusters import two_workers
-from prefero.automatic import AutoLabelRanker, StackingLabelRanker
+from prefero.automatic import (
+    AutoLabelRanker,
+    AutoMultilabelRanker,
+    AutoOrderer,
+    StackingLabelRanker,
+)
 from prefero.automatic._choice import FoldMeasures
 from prefero.automatic._members import Rows, fold_held_out
 from prefero.datasets import make_label_ranking
@@ -85,6 +90,30 @@ def test_multilabel_rankers(ranker, backend):
     assert np.array_equal(there.predict_ranks(NEW), expected)
 
 
+def test_the_automatic_multilabel_ranker(backend):
+    relevance = (Y < 2.5).astype(int)
+    ranker = AutoMultilabelRanker(effort="quick", random_state=0, n_jobs=2)
+    there = ranker.fit(X, relevance).predict_ranks(X)
+    with joblib.parallel_config(backend="sequential"):
+        expected = clone(ranker).set_params(n_jobs=1).fit(X, relevance).predict_ranks(X)
+    assert np.array_equal(there, expected)
+
+
+def test_the_automatic_orderer(backend):
+    orderer = AutoOrderer(effort="quick", random_state=0, n_jobs=2)
+    there = orderer.fit(X, RANKS, GROUPS).decision_function(X)
+    with joblib.parallel_config(backend="sequential"):
+        here = clone(orderer).set_params(n_jobs=1).fit(X, RANKS, GROUPS)
+    assert np.allclose(there, here.decision_function(X))
+
+
+def test_every_automatic_estimator_with_jobs_is_tested():
+    tested = {AutoLabelRanker, AutoMultilabelRanker, AutoOrderer, StackingLabelRanker}
+    names = import_module("prefero.automatic").__all__
+    found = {getattr(import_module("prefero.automatic"), name) for name in names}
+    assert {one for one in found if "n_jobs" in one._get_param_names()} == tested
+
+
 @pytest.mark.parametrize("reducer", with_jobs("ordering"), ids=lambda one: type(one).__name__)
 def test_reducers(reducer, backend):
     there = quick(reducer).fit(X, RANKS, GROUPS)
@@ -153,13 +182,13 @@ def test_ray(ray):
 
 @pytest.fixture
 def scattered(cluster, monkeypatch):
-    """The kinds of what is sent to the workers beside the tasks."""
+    """The kinds of what is sent to the workers beside the tasks; of arrays their shapes."""
     from distributed import Client
 
     kinds, scatter = [], Client.scatter
 
     def noted(client, data, *arguments, **options):
-        kinds.append(type(data).__name__)
+        kinds.append(getattr(data, "shape", type(data).__name__))
         return scatter(client, data, *arguments, **options)
 
     monkeypatch.setattr(Client, "scatter", noted)
@@ -172,6 +201,22 @@ def test_a_data_set_is_sent_once_and_not_with_every_cell(scattered):
     with joblib.parallel_config(backend="dask"):
         run_experiment(rankers, {"made": large}, n_splits=6, n_jobs=2)
     assert scattered.count("DataSet") == 1
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        prefero.PairwiseLabelRanker(LogisticRegression(tol=1e-2), calibrate=False, n_jobs=2),
+        prefero.RegressionLabelRanker(n_jobs=2),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_rows_are_sent_once_and_not_with_every_model(ranker, scattered):
+    features, ranks = make_label_ranking(300, 5, 4, random_state=0)
+    with joblib.parallel_config(backend="dask"):
+        ranker.fit(features, ranks)
+    # A ranker without a calibration of its own is fitted again to parts of the rows.
+    assert scattered.count((300, 5)) == 1
 
 
 def test_a_case_base_is_sent_once_and_not_with_every_chunk(scattered):

@@ -1,5 +1,7 @@
 """What the pages tell readers to type really works, and prints what they show."""
 
+import re
+import runpy
 import shutil
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pandas as pd
 import pytest
 
 from cli_program import prefero_inside as prefero
-from doc_names import BLOCKS, PAGES, ROOT, words_of
+from doc_names import BLOCKS, PAGES, ROOT, commands, words_of
 from prefero.datasets import make_dyad_ranking, make_label_ranking
 
 # Lines that take long or need more than a folder: what runs them instead.
@@ -94,3 +96,27 @@ def test_the_pages_with_commands_are_found():
     told = [command for page in PAGES for command, _ in lines(page)]
     for start in ELSEWHERE:
         assert any(command.startswith(start) for command in told), start
+
+
+def sections():
+    """The page of commands that the site is built with, by the words of each command."""
+    page = runpy.run_path(str(ROOT / "docs" / "_reference.py"))["_commands"]()
+    parts = re.split(r"^#+ (?:`prefero ?(.*)`|Commands)$", page, flags=re.MULTILINE)
+    return dict(zip(((name or "").strip() for name in parts[1::2]), parts[2::2], strict=True))
+
+
+def options_in(text):
+    """The options that a text names, each as it is typed."""
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
+
+
+@pytest.mark.parametrize("path", commands(), ids=" ".join)
+def test_the_page_of_commands_says_what_help_says(path):
+    section = sections()[" ".join(path)]
+    listed = "".join(re.findall(r"^\* `[^`]+`", section, re.MULTILINE))
+    wanted = {name for name in commands()[path] if name.startswith("--")}
+    assert options_in(listed) == wanted
+    told = prefero(*path, "--help").stdout
+    assert wanted <= options_in(told)
+    first = section.strip().splitlines()[0].rstrip(".")
+    assert first in re.sub(r"\s+", " ", told)

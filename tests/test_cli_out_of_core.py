@@ -53,10 +53,61 @@ def test_a_model_is_trained_part_by_part(file, frame, model):
     ranker = load(out)
     assert list(ranker.feature_names_in_) == FEATURES
     assert list(ranker.labels_) == LABELS
-    if model == "loglinear":
-        local = type(ranker)(alpha=0.1).fit(frame[FEATURES], frame[LABELS])
-        assert np.allclose(ranker.coef_, local.coef_)
     assert ranker.score(frame[FEATURES], frame[LABELS]) > 0.3
+
+
+def with_words(frame):
+    """The frame with a column of words of which the parts hold different ones, and a rare gap."""
+    towns = np.array(["Ulm", "Bonn", "Celle", "Essen"], dtype=object)[np.arange(120) // 35]
+    towns[7] = None
+    return frame.assign(town=towns)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("model", ["forest", "boosting", "loglinear", "pairwise", "neighbors"])
+def test_words_and_scales_are_those_of_all_parts(file, frame, model, parts):
+    table = with_words(frame).assign(price=1000 * frame.price)
+    table.to_parquet(file, row_group_size=-(-120 // parts))
+    given = {
+        "forest": (
+            *("max_features=null", "criterion=spearman", "n_estimators=3"),
+            "min_samples_leaf=3",
+        ),
+        "boosting": ("subsample=1", "validation=null", "n_estimators=3"),
+        "loglinear": ("alpha=0.1",),
+        "pairwise": ("C=1",),
+        "neighbors": ("n_neighbors=5", "feature_weights=equal"),
+    }[model]
+    given = [word for one in given for word in ("--set", one)]
+    done, out = train(file, "--model", model, *given)
+    assert done.returncode == 0, done.stderr
+    found = load(out)
+    usual = ("--labels", "y_*", "--ignore", "id", "--jobs", 1)
+    done = prefero("train", file, "-o", out, *usual, "--model", model, *given)
+    assert done.returncode == 0, done.stderr
+    local, features = load(out), table.drop(columns=[*LABELS, "id"])
+    assert type(found) is type(local)
+    assert np.allclose(
+        found.decision_function(features), local.decision_function(features), atol=1e-6
+    )
+
+
+def test_words_in_one_part_and_numbers_in_another_are_refused(file, frame):
+    towns = np.where(np.arange(120) < 60, "Ulm", "7")
+    frame.assign(town=towns).to_parquet(file, row_group_size=60)
+    done, _ = train(file)
+    assert done.returncode == 3
+    assert "row 61: column 'town' holds numbers in some parts" in done.stderr
+    done, out = train(file, "--text", "town", "--set", "n_estimators=3")
+    assert done.returncode == 0, done.stderr
+    assert load(out).categories_[4] == ["7", "Ulm"]
+
+
+def test_a_missing_number_is_named_as_it_stands_in_the_file(file, frame):
+    frame.assign(size=frame["size"].where(frame.id != 70)).to_parquet(file, row_group_size=50)
+    done, _ = train(file, "--model", "loglinear")
+    assert done.returncode == 3
+    assert "row 71: column 'size' is empty, and LogLinearLabelRanker needs" in done.stderr
 
 
 @pytest.mark.parametrize(

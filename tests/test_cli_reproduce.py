@@ -107,7 +107,7 @@ def test_a_page_and_its_tables_are_written(tmp_path, monkeypatch, capsys):
     more = {"figures": {"Figure 1": figure}, "reading": "It is so.", "of_the_paper": items}
     kebi.publish("A paper", tables, page, **more)
     text = page.read_text("utf-8")
-    assert "    prefero reproduce paper --quick --jobs 2\n" in text
+    assert "    prefero reproduce paper --quick\n" in text
     assert f"Prefero {version}" in text
     assert f", {date.today()}." in text
     assert "| iris | 0.333 |      |" in text

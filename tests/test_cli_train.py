@@ -12,6 +12,7 @@ import pytest
 from cli_program import PROGRAM
 from cli_program import prefero_inside as prefero
 from cli_tables import LABELS, N, predictions, refused
+from prefero import load
 
 FORMATS = {
     "ranks": (["--labels", "a,b,c"], "x,a,b,c\n0,1,2,3\n5,3,2,1\n10,2,1,2\n15,1,,2\n"),
@@ -308,3 +309,21 @@ def test_interrupted_training_exits_130_and_leaves_the_old_file(table, tmp_path)
     assert b"Traceback" not in words
     assert old.read_text() == "old"
     assert not list(tmp_path.glob(".*.part"))
+
+
+@pytest.mark.parametrize("model", ["forest", "loglinear"])
+def test_single_precision_trains_the_same_model(model, tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    random = np.random.default_rng(0)
+    X = random.normal(size=(80, 3)).astype(np.float32)
+    frame = pd.DataFrame(X, columns=list("abc")).assign(
+        y_a=1 + (X[:, 0] > 0), y_b=2 - (X[:, 0] > 0)
+    )
+    found = []
+    for name, table in {"narrow": frame, "wide": frame.astype(dict.fromkeys("abc", float))}.items():
+        file, out = tmp_path / f"{name}.parquet", tmp_path / f"{name}.prefero"
+        table.to_parquet(file)
+        done = prefero("train", file, "-o", out, "--labels", "y_*", "--model", model)
+        assert done.returncode == 0, done.stderr
+        found.append(load(out).decision_function(table[list("abc")].astype(float)))
+    assert np.array_equal(*found)

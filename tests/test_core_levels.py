@@ -1,5 +1,7 @@
 """Sums of a level of a tree, and the cuts found in them, against a few plain lines."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -65,7 +67,9 @@ def gain(left, total):
 def test_cuts(level, min_leaf):
     bins, lanes, drawn, leaves, places, features = level
     sums = _core.level_histograms(bins, lanes, lanes.shape[1], drawn, leaves, places, features)
-    quality, cuts, marks, left = _core.level_cuts(sums, float(min_leaf))
+    numbers = np.zeros(features.shape, bool)
+    quality, cuts, marks, left, sets = _core.level_cuts(sums, float(min_leaf), numbers, True)
+    assert sets.shape == (*features.shape, 0)
     for at in np.ndindex(features.shape):
         own = sums[at]
         known, total = own[:MISSING], own.sum(axis=0)
@@ -85,6 +89,48 @@ def test_cuts(level, min_leaf):
         went = known[: int(cuts[at]) + 1].sum(axis=0) + (own[MISSING] if marks[at][1] else 0)
         assert np.array_equal(went, left[at])
         assert gain(went, total) == pytest.approx(best, abs=1e-5)
+
+
+@given(levels(), st.integers(1, 4), st.booleans())
+def test_sets_of_categories(level, min_leaf, category_sets):
+    bins, lanes, drawn, leaves, places, features = level
+    sums = _core.level_histograms(bins, lanes, lanes.shape[1], drawn, leaves, places, features)
+    nominal = features == 0
+    quality, _, marks, left, sets = _core.level_cuts(sums, float(min_leaf), nominal, category_sets)
+    for at in zip(*np.nonzero(nominal), strict=True):
+        own = sums[at]
+        filled, total = np.flatnonzero(own[:, 0]), own.sum(axis=0)
+        assert marks[at][0] == (len(filled) > 1)
+        gains = {}
+        for size in range(1, len(filled) if category_sets else 2):
+            for chosen in combinations(filled.tolist(), size):
+                here = own[list(chosen)].sum(axis=0)
+                if min(here[1], total[1] - here[1]) >= min_leaf and len(chosen) < len(filled):
+                    gains[chosen] = gain(here, total)
+        bits = np.unpackbits(sets[at].view(np.uint8), bitorder="little")
+        chosen = tuple(np.flatnonzero(bits).tolist())
+        if np.isinf(quality[at]):
+            # Neighbours may all be too small where other sets are not.
+            assert chosen == ()
+            assert not gains or (category_sets and min_leaf > 1)
+            continue
+        assert quality[at] == pytest.approx(gains[chosen], abs=1e-5)
+        assert np.array_equal(own[list(chosen)].sum(axis=0), left[at])
+        assert marks[at][1] == (MISSING in chosen)
+        assert marks[at][2] == (MISSING in filled)
+        # Of one number the best set is among neighbours; bounds may leave worse ones alone.
+        if not category_sets or (lanes.shape[1] == 4 and min_leaf == 1):
+            assert quality[at] == pytest.approx(max(gains.values()), abs=1e-5)
+
+
+def test_categories_are_ordered_by_their_means():
+    means = np.array([[0.0, 0.5], [3.0, 3.2], [-2.0, -1.9], [1.0, 1.1]])
+    weight = np.array([2.0, 1.0, 3.0, 1.0])
+    sums = np.column_stack([weight, weight[:, None] * means])
+    order = _core.category_order(sums, 1, 3).tolist()
+    assert order in ([2, 0, 3, 1], [1, 3, 0, 2])
+    with pytest.raises(ValueError, match="behind the weight"):
+        _core.category_order(sums, 0, 3)
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(1, 40), st.data())

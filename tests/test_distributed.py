@@ -138,7 +138,31 @@ def test_kept_in_files(tmp_path):
     inside = ranker.fit(cut(X, 2000), cut(Y, 2000)).to_local()
     ranker.set_params(folder=tmp_path)
     same_trees(ranker.fit(cut(X, 2000), cut(Y, 2000)).to_local(), inside)
-    assert list(tmp_path.glob("*.npy"))
+    assert list(tmp_path.glob("*.arrays"))
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        ForestLabelRanker(2, max_depth=4, random_state=0),
+        LogLinearLabelRanker(alpha=0.1),
+        PairwiseLabelRanker(C=1.0),
+        NeighborsLabelRanker(5),
+    ],
+    ids=lambda ranker: type(ranker).__name__,
+)
+def test_arrays_that_are_mapped_into_memory(ranker, tmp_path):
+    X, Y = problem(n=600)
+    for name, array in {"X": X, "Y": Y}.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    mapped = [np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in "XY"]
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    on_disk = DistributedLabelRanker(ranker, client=False, folder=kept)
+    found = on_disk.fit(*(cut(array, 200, 200) for array in mapped)).to_local()
+    inside = DistributedLabelRanker(ranker, client=False).fit(cut(X, 200, 200), cut(Y, 200, 200))
+    assert np.array_equal(found.decision_function(X), inside.to_local().decision_function(X))
+    assert sum(file.stat().st_size for file in kept.iterdir()) > 600 * 4
 
 
 def test_the_forest_is_as_good_as_one_machines():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from partitions import cut, nested, problem, same_trees
 from prefero import BoostingLabelRanker, ConsensusLabelRanker
 from prefero.distributed import DistributedLabelRanker
-from prefero.distributed._boosted_tree import NewtonOptions, newton_cut
+from prefero.distributed._boosted_tree import NewtonOptions, TriedFeatures, newton_cut
 from prefero.metrics import pairwise_calibration_error
 from prefero.persistence import load, save
 
@@ -119,10 +119,10 @@ def test_what_rounds_replace_is_not_written_to_files(tmp_path):
     inside = boosted(ranker, X, Y, sizes=(2000,))
     kept = boosted(ranker, X, Y, sizes=(2000,), folder=tmp_path)
     same_trees(inside, kept)
-    written = len(list(tmp_path.glob("*.npy")))
+    written = len(list(tmp_path.glob("*.arrays")))
     assert written > 0
     boosted(ranker.set_params(n_estimators=4), X, Y, sizes=(2000,), folder=tmp_path)
-    assert len(list(tmp_path.glob("*.npy"))) == written  # the same names again
+    assert len(list(tmp_path.glob("*.arrays"))) == written  # the same names again
 
 
 # Cuts
@@ -143,7 +143,7 @@ def test_cuts(seed, min_leaf, missing):
     for row in range(n):
         for k in range(2):
             histograms[k, column[row, k]] += lanes[row]
-    options = NewtonOptions(0.1, 0.5, 9, min_leaf, 9)
+    options = NewtonOptions(0.1, 0.5, 9, min_leaf, 9, True)
     total, best = lanes.sum(axis=0), -np.inf
     for k in range(2):
         for last in bins[:-1] if missing else bins:
@@ -152,7 +152,8 @@ def test_cuts(seed, min_leaf, missing):
                 if min(went.sum(), n - went.sum()) >= min_leaf:
                     left = lanes[went].sum(axis=0)
                     best = max(best, gain_of(left, 0.5) + gain_of(total - left, 0.5))
-    found = newton_cut(histograms, np.array([3, 5], np.uint16), options)
+    tried = TriedFeatures(np.array([3, 5], np.uint16), np.zeros(2, bool))
+    found = newton_cut(histograms, tried, options)
     own = gain_of(total, 0.5)
     if found is None:
         assert best <= own * (1 + 1e-5) + 1e-9

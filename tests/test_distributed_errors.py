@@ -28,11 +28,20 @@ def test_the_partition_that_is_wrong_is_named():
         ranker.fit(cut(X, 10, 10), cut(Y, 10, 10))
 
 
-def test_columns_of_words_are_refused():
+def test_rankers_that_take_numbers_alone_refuse_words():
     X, Y = problem(30)
-    words = pd.DataFrame(X, columns=list("abcd")).assign(town=["here", "there"] * 15)
-    with pytest.raises(ValueError, match="Partition 0: X has columns of words or categories"):
-        DistributedLabelRanker(ForestLabelRanker(2), client=False).fit(words, Y)
+    words = pd.DataFrame(X, columns=list("abcd")).assign(town=["1"] * 20 + ["here"] * 10)
+    tables = [dd.from_pandas(table, npartitions=3) for table in (words, pd.DataFrame(Y))]
+    with pytest.raises(ValueError, match="Partition 2: X holds the word 'here' in column 'town'"):
+        DistributedLabelRanker(LogLinearLabelRanker(), client=False).fit(*tables)
+
+
+def test_too_many_categories_of_all_partitions():
+    X, Y = problem(300)
+    words = pd.DataFrame(X, columns=list("abcd")).assign(town=[f"town {k}" for k in range(300)])
+    tables = [dd.from_pandas(table, npartitions=2) for table in (words, pd.DataFrame(Y))]
+    with pytest.raises(ValueError, match="Feature 'town' has 300 categories, but at most 255"):
+        DistributedLabelRanker(ForestLabelRanker(2), client=False).fit(*tables)
 
 
 def test_partitions_have_the_same_columns():
@@ -94,3 +103,15 @@ def test_rows_that_say_nothing_are_left_out_with_one_warning():
         found = ranker.fit(cut(X, 20, 20), cut(empty, 20, 20)).to_local()
     known = np.arange(60) % 4 > 0
     assert nested(found) == nested(forest.fit(X[known], Y[known]))
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_client_need_not_be_the_default_one():
+    from distributed import Client, LocalCluster
+
+    X, Y = problem(30)
+    options = {"n_workers": 1, "processes": False, "dashboard_address": ":0"}
+    with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as client:
+        forest = ForestLabelRanker(2, random_state=0)
+        found = DistributedLabelRanker(forest, client=client).fit(cut(X, 10), cut(Y, 10))
+    assert found.to_local().predict(X).shape == Y.shape

@@ -1,10 +1,14 @@
 """Docstrings as users see them: shared parts are filled in, none is left open."""
 
+import doctest
 import importlib
 import inspect
 import pkgutil
 
+import pytest
+
 import prefero
+from doc_names import ROOT, rooms
 from prefero._docs import documented
 
 
@@ -68,3 +72,40 @@ def test_no_place_is_left_open():
     docs = [inspect.getdoc(thing) for module in modules for thing in _documented_things(module)]
     assert len(docs) > 500
     assert not [doc for doc in docs if isinstance(doc, str) and "\n%(" in doc]
+
+
+def without_example(things):
+    """Names of the functions and classes whose docstring shows no call; pytest runs those shown."""
+    finder = doctest.DocTestFinder(recurse=False, exclude_empty=False)
+    called = {name: thing for name, thing in things.items() if callable(thing)}
+    named = {name: thing for name, thing in called.items() if hasattr(thing, "__qualname__")}
+    return [
+        name
+        for name, thing in named.items()
+        if not any(found.examples for found in finder.find(thing, name))
+    ]
+
+
+@pytest.mark.parametrize("room", rooms(), ids=lambda room: room.__name__)
+def test_every_public_name_has_an_example(room):
+    assert not without_example({name: getattr(room, name) for name in room.__all__})
+
+
+def test_a_name_without_an_example_is_found():
+    def silent():
+        """Do."""
+
+    def shown():
+        """Do.
+
+        >>> 1 + 1
+        2
+        """
+
+    assert without_example({"silent": silent, "shown": shown, "NUMBER": 3}) == ["silent"]
+
+
+def test_pytest_runs_the_examples_of_the_package(request):
+    assert request.config.getoption("--doctest-modules")
+    assert "src/prefero" in request.config.getini("testpaths")
+    assert (ROOT / "src" / "prefero").is_dir()

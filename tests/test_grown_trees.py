@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from prefero import ForestLabelRanker
+from prefero import BoostingLabelRanker, ForestLabelRanker, TreeLabelRanker
 from prefero._trees import LEAF, NODE, find_bins
+from prefero.datasets import make_label_ranking
 from prefero.rankings import drop_labels, ranks_from_scores
 from strategies import noisy_linear_problem
 
@@ -95,6 +97,28 @@ def test_neighbouring_floats_lie_in_different_bins():
     values = np.array([[1 + step], [1 + 2 * step]])  # their middle is rounded to the larger
     assert values[0] / 2 + values[1] / 2 == values[1]
     np.testing.assert_array_equal(find_bins(values).apply(values), [[0], [1]])
+
+
+def test_no_row_has_no_bins():
+    bins = find_bins(np.array([[1.0], [2.0]]))
+    assert bins.apply(np.empty((0, 1))).shape == (0, 1)
+
+
+@pytest.mark.parametrize("kind", [TreeLabelRanker, ForestLabelRanker, BoostingLabelRanker])
+def test_single_precision_is_binned_as_it_is_and_changes_nothing(kind, monkeypatch):
+    monkeypatch.setattr("prefero._trees._bins._ROWS_TOGETHER", 7)
+    X, Y = make_label_ranking(60, 3, 3, theta=1.0, random_state=0)
+    narrow = X.astype(np.float32)
+    ranker = kind(random_state=0)
+    found = clone(ranker).fit(narrow, Y)
+    expected = clone(ranker).fit(narrow.astype(np.float64), Y)
+    assert np.array_equal(found.bin_edges_, expected.bin_edges_)
+    assert np.array_equal(found.feature_ranges_, expected.feature_ranges_)
+    for name, array in expected.trees_.items():
+        assert np.array_equal(found.trees_[name], array)
+    assert found._validate_X(narrow, reset=False).dtype == np.float32
+    predicted = found.predict_pairwise(np.asfortranarray(narrow))
+    assert np.array_equal(predicted, expected.predict_pairwise(narrow.astype(np.float64)))
 
 
 def test_what_the_walker_holds_goes_with_the_model():

@@ -2,6 +2,7 @@
 
 import sys
 
+import desa2017
 import numpy as np
 import pytest
 from c45 import C45
@@ -54,6 +55,23 @@ def test_de_sa_2017_table_2():
     np.testing.assert_array_equal(borda(ranks), [1, 2, 3, 4])
 
 
+def test_de_sa_2017_where_a_forest_loses_and_which_trees_are_deeper():
+    trees = Table(
+        [{"dataset": "u", "RT": 0.5, "ERT": 0.4, "RT (published)": 0.5, "ERT (published)": 0.4}]
+    )
+    forests = Table(
+        [
+            {"dataset": "u", "LRF-RT": 0.4, "LRF-ERT": 0.5}
+            | {"LRF-RT (published)": 0.6, "LRF-ERT (published)": 0.3}
+        ]
+    )
+    met, words = desa2017.losses_of_forests(trees, forests)
+    assert met == "no"
+    assert words.startswith("a forest loses on u (RT); by the printed tables on u (ERT)")
+    met, words = desa2017.deeper(trees)
+    assert (met, words) == ("yes", "ERT is deeper on no set; in the paper on no set")
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     """Small sets under the names of two of the collection."""
@@ -70,7 +88,7 @@ def data(tmp_path_factory):
 @pytest.mark.parametrize(
     ("paper", "more", "heads"),
     [
-        ("desa2017", (), ["Table 3", "Table 5", "Table 8: totals"]),
+        ("desa2017", (), ["Table 3", "Table 5", "Table 8: totals", "What the paper"]),
         ("cheng2009", ("--methods", "IBLR", "LRT", "CC"), ["Table 1", "Figure 1", "LRT by the"]),
     ],
 )

@@ -1,5 +1,6 @@
 """What the scripts of the papers make of their figures, on made-up ones."""
 
+import brinker2007
 import brinker2007_claims
 import dekel2003
 import kamishima2006_costs
@@ -79,14 +80,50 @@ def test_a_path_ends_when_the_error_stays_above_its_least(monkeypatch):
     assert next(errors) == 0.0
 
 
-def test_other_losses_less_domination():
-    rows = [
+def errors_of_losses(**bases):
+    return Table(
         {"dataset": "d", "ranker": name, "repetition": 0, "fold": fold}
         | dict.fromkeys(dekel2003.NAMES.values(), base + fold / 1000 * (1 if name == "Dom" else 2))
-        for name, base in [("Dom", 0.2), ("dis", 0.3)]
+        for name, base in bases.items()
         for fold in range(5)
-    ]
-    row = dekel2003.domination_table([("lbfgs", Table(rows))])[0]
+    )
+
+
+def test_other_losses_less_domination():
+    row = dekel2003.domination_table([("lbfgs", errors_of_losses(Dom=0.2, dis=0.3))])[0]
     behind, p_value = row["dis - Dom"].removesuffix(")").split(" (p ")
     assert float(behind) == pytest.approx(0.102)
     assert float(p_value) < 0.01
+    assert (row[dekel2003.AHEAD], row[dekel2003.BEHIND]) == ("none", "dis")
+
+
+def test_what_the_differences_tell():
+    found = dekel2003.domination_table([("boosting", errors_of_losses(Dom=0.2, dis=0.3, dom=0.1))])
+    assert dekel2003.best_on(found, ("dis",)) == (
+        "yes",
+        "d: on 0-1, dis, Dom, dom of the four errors",
+    )
+    assert dekel2003.best_on(found, ("dis", "dom")) == ("no", "d: on none of the four errors")
+    text = dekel2003.told(found)
+    assert text.startswith("- d, boosting, ahead of domination: dom on 0-1; dom on dis;")
+    assert "Behind it: dis on 0-1; dis on dis; dis on Dom; dis on dom." in text
+
+
+def test_without_differences_nothing_is_told():
+    none = dekel2003.domination_table([])
+    assert dekel2003.told(none).startswith("- nothing")
+    assert not any("domination" in place for place, *_ in dekel2003.of_the_paper(none))
+
+
+def test_claims_that_fail_are_named_with_how():
+    rows = [
+        {"claim": "a above b", "mean difference": 0.1, "p": 0.001, "met": "yes"},
+        {"claim": "a above c", "mean difference": 0.01, "p": 0.2, "met": "no"},
+        {"claim": "a above d", "mean difference": -0.02, "p": 0.01, "met": "no"},
+        {"claim": "a level with e", "mean difference": 0.03, "p": 0.01, "met": "no"},
+    ]
+    assert brinker2007.missed(Table(rows)) == (
+        "What fails: not level: a level with e (+0.030, p 0.010); the other way round: "
+        "a above d (-0.020, p 0.010); too close to tell: a above c (+0.010, p 0.200)."
+    )
+    assert brinker2007.missed(Table(rows[:1])) == "None fails."

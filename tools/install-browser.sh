@@ -17,7 +17,8 @@ install() {
   return 1
 }
 
-chromium() {
+# Named unlike the programs, which it would be found in place of.
+has_browser() {
   command -v chromium || command -v chromium-browser || command -v google-chrome
 }
 
@@ -32,7 +33,7 @@ axe_core() {
 }
 
 export DEBIAN_FRONTEND=noninteractive
-chromium > /dev/null || install chromium || {
+has_browser > /dev/null || install chromium || {
   echo "chromium is not here and could not be installed by apt-get: the pages cannot be tested." >&2
   exit 1
 }

@@ -5,6 +5,9 @@ Choosing a solver with time-outs
 Run times beyond the cut-off are only known to be long: they tie among themselves, and count ten
 times the cut-off (PAR10) when a solver is judged. How much of the way from the best single solver
 to the best solver of every problem does a ranker go?
+
+The run times here are drawn, so that the page needs no download; a folder of ASlib is read by
+``prefero.tables.read_rankings("QBF-2011")``, with its cut-off and its official folds.
 """
 
 import matplotlib.pyplot as plt

@@ -9,14 +9,23 @@ relevant and irrelevant come from one model, so that they cannot contradict each
 import matplotlib.pyplot as plt
 import numpy as np
 
-from prefero import CalibratedMultilabelRanker
+from prefero import (
+    CalibratedMultilabelRanker,
+    ConsensusMultilabelRanker,
+    LogLinearLabelRanker,
+)
+from prefero.metrics.multilabel import hamming_loss
 
 rng = np.random.default_rng(6)
 topics = ["politics", "economy", "education", "sports", "culture"]
 words = rng.poisson(1.0, size=(500, 12)).astype(float)
 weight = rng.normal(size=(12, 5))
-relevance = (words @ weight + rng.normal(size=(500, 5)) > np.median(words @ weight)).astype(int)
-ranker = CalibratedMultilabelRanker().fit(words[:400], relevance[:400])
+relevance = ((words - 1) @ weight + rng.normal(size=(500, 5)) > 0).astype(int)
+train, test = slice(0, 400), slice(400, None)
+ranker = CalibratedMultilabelRanker(LogLinearLabelRanker()).fit(words[train], relevance[train])
+constant = ConsensusMultilabelRanker().fit(words[train], relevance[train])
+for name, model in (("log-linear", ranker), ("the same answer for everyone", constant)):
+    print(f"{name}: Hamming loss {hamming_loss(relevance[test], model.predict(words[test])):.2f}")
 
 # %%
 # Five texts: the order of the topics, and the line between relevant and irrelevant ones.

@@ -62,29 +62,50 @@ Out<double, 2> leaf_sums(Bins bins, In<Number, 2> lanes, Drawn drawn, Leaves lea
     return sums;
 }
 
-nb::tuple level_cuts(In<double, 4> sums, double min_leaf) {
+nb::tuple level_cuts(In<double, 4> sums, double min_leaf, In<bool, 2> nominal, bool category_sets) {
     const std::size_t nodes = sums.shape(0), asked = sums.shape(1), width = sums.shape(3);
     require(sums.shape(2) == kBins && width >= kLevelVector, "sums must be those of histograms");
+    require(nominal.shape(0) == nodes && nominal.shape(1) == asked,
+            "nominal must have an entry a histogram");
+    const std::size_t count = nodes * asked;
+    const bool any =
+        std::any_of(nominal.data(), nominal.data() + count, [](bool own) { return own; });
     auto quality = make_array<float, 2>({nodes, asked});
     auto cuts = make_array<std::uint8_t, 2>({nodes, asked});
     auto marks = make_array<std::uint8_t, 3>({nodes, asked, 3});
     auto left = make_array<double, 3>({nodes, asked, width});
+    auto sets = make_array<std::uint64_t, 3>({nodes, asked, any ? kBins / 64 : 0});
     {
         Unlocked unlocked;
         std::fill_n(left.data(), left.size(), 0.0);
-        for (std::size_t i = 0; i < nodes * asked; ++i) {
+        for (std::size_t i = 0; i < count; ++i) {
             unlocked.spend(kBins * width);
-            const LevelCut found = best_level_cut(sums.data() + i * kBins * width, width, min_leaf,
-                                                  left.data() + i * width);
+            const double* own = sums.data() + i * kBins * width;
+            double* to = left.data() + i * width;
+            BinSet chosen;
+            const LevelCut found =
+                nominal.data()[i]
+                    ? best_level_categories(own, width, min_leaf, category_sets, to, chosen)
+                    : best_level_cut(own, width, min_leaf, to);
             quality.data()[i] = found.cut.quality;
-            cuts.data()[i] = last_bin_left(found.cut);
+            cuts.data()[i] = nominal.data()[i] ? std::uint8_t{0} : last_bin_left(found.cut);
             std::uint8_t* mark = marks.data() + i * 3;
             mark[0] = found.varies;
             mark[1] = found.cut.missing_left;
             mark[2] = found.cut.missing_seen;
+            if (any) std::copy_n(chosen.words, kBins / 64, sets.data() + i * (kBins / 64));
         }
     }
-    return nb::make_tuple(quality, cuts, marks, left);
+    return nb::make_tuple(quality, cuts, marks, left, sets);
+}
+
+Out<std::int64_t, 1> category_order(In<double, 2> sums, std::size_t begin, std::size_t end) {
+    require(sums.shape(0) > 0 && 1 <= begin && begin <= end && end <= sums.shape(1),
+            "the vector must be some lanes behind the weight");
+    const auto order = order_of_categories(sums.data(), sums.shape(0), sums.shape(1), begin, end);
+    auto found = make_array<std::int64_t, 1>({order.size()});
+    std::copy(order.begin(), order.end(), found.data());
+    return found;
 }
 
 template <class Number>
@@ -105,10 +126,14 @@ void bind_levels(nb::module_& module) {
                "How often rows from the first on occur in the bootstrap sample of all rows.");
     bind_sums<float>(module);
     bind_sums<double>(module);
-    module.def("level_cuts", &level_cuts, nb::arg("sums"), nb::arg("min_leaf"),
+    module.def("level_cuts", &level_cuts, nb::arg("sums"), nb::arg("min_leaf"), nb::arg("nominal"),
+               nb::arg("category_sets"),
                "For each node and feature of histograms: the quality of the best cut, its last bin "
                "left; whether rows lie in two bins, missing values go left, and there are some; "
-               "and the sums of the rows that go left.");
+               "the sums of the rows that go left; and, if a feature is nominal, the bits of the "
+               "categories that do.");
+    module.def("category_order", &category_order, nb::arg("sums"), nb::arg("begin"), nb::arg("end"),
+               "The order of categories along the line on which their mean vectors differ most.");
 }
 
 }  // namespace prefero::bindings

@@ -28,34 +28,38 @@ inline void sum_rows(const Sample& sample, RowSpan rows, Block* sums) {
     }
 }
 
-// Places of the node's categories on the line along which their mean vectors differ most, the
-// first principal axis (by power iteration). Sets of categories that are neighbours there are
-// the only ones worth trying: exact for two labels, close for more.
-inline std::vector<std::size_t> order_categories(const Sample& sample, const NodeHistogram& bins) {
-    const std::size_t width = sample.data.width(), count = bins.count();
-    const std::size_t begin = sample.data.vector_begin(), lanes = sample.data.vector_end();
+// The sums of the rows of each category: rows of lanes, the first of which is the weight; those
+// from `begin` to `end` are the vector.
+struct CategorySums {
+    const float* lanes;
+    std::size_t count, stride, begin, end;
+
+    const float* operator[](std::size_t k) const { return lanes + k * stride; }
+};
+
+// Places of categories on the line along which their mean vectors differ most, the first principal
+// axis (by power iteration). Sets of categories that are neighbours there are the only ones worth
+// trying: exact for two labels, close for more.
+inline std::vector<std::size_t> order_categories(const CategorySums& sums) {
+    const std::size_t count = sums.count, begin = sums.begin, end = sums.end;
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
-    Blocks sums(count * width), mean(width);
-    for (std::size_t k = 0; k < count; ++k) {
-        sum_rows(sample, bins.rows(k), &sums[k * width]);
-        add_all(mean.data(), &sums[k * width], width);
-    }
-    const float* all = mean.data()->lane;
+    std::vector<float> all(sums.stride);
+    for (std::size_t k = 0; k < count; ++k)
+        for (std::size_t lane = 0; lane < all.size(); ++lane) all[lane] += sums[k][lane];
     const auto difference = [&](std::size_t k, std::size_t lane) {
-        const float* sum = sums[k * width].lane;
-        return sum[lane] / sum[kWeightLane] - all[lane] / all[kWeightLane];
+        return sums[k][lane] / sums[k][kWeightLane] - all[lane] / all[kWeightLane];
     };
-    std::vector<double> axis(lanes), keys(count), next(lanes);
-    for (std::size_t lane = begin; lane < lanes; ++lane) axis[lane] = difference(0, lane);
+    std::vector<double> axis(end), keys(count), next(end);
+    for (std::size_t lane = begin; lane < end; ++lane) axis[lane] = difference(0, lane);
     for (int round = 0; round < 8; ++round) {
         std::fill(next.begin(), next.end(), 0.0);
         for (std::size_t k = 0; k < count; ++k) {
             keys[k] = 0;
-            for (std::size_t lane = begin; lane < lanes; ++lane)
+            for (std::size_t lane = begin; lane < end; ++lane)
                 keys[k] += axis[lane] * difference(k, lane);
-            const double pull = keys[k] * sums[k * width].lane[kWeightLane];
-            for (std::size_t lane = begin; lane < lanes; ++lane)
+            const double pull = keys[k] * sums[k][kWeightLane];
+            for (std::size_t lane = begin; lane < end; ++lane)
                 next[lane] += pull * difference(k, lane);
         }
         const double most =
@@ -63,11 +67,21 @@ inline std::vector<std::size_t> order_categories(const Sample& sample, const Nod
                 return std::fabs(a) < std::fabs(b);
             }));
         if (most == 0) break;
-        for (std::size_t lane = 0; lane < lanes; ++lane) axis[lane] = next[lane] / most;
+        for (std::size_t lane = 0; lane < end; ++lane) axis[lane] = next[lane] / most;
     }
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
     return order;
+}
+
+// The same for the categories of a node.
+inline std::vector<std::size_t> order_categories(const Sample& sample, const NodeHistogram& bins) {
+    const TrainingData& data = sample.data;
+    Blocks sums(bins.count() * data.width());
+    for (std::size_t k = 0; k < bins.count(); ++k)
+        sum_rows(sample, bins.rows(k), &sums[k * data.width()]);
+    return order_categories({sums.data()->lane, bins.count(), data.width() * kLanes,
+                             data.vector_begin(), data.vector_end()});
 }
 
 // Each category against the rest or, with `sets`, each set of neighbours in the order above.

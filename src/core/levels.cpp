@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/categories.hpp"
+
 namespace prefero {
 
 template <class Number>
@@ -63,7 +65,20 @@ struct FilledBins {
     std::size_t width;
     std::vector<std::uint8_t> order;
 
+    FilledBins(const double* all, std::size_t lanes) : sums(all), width(lanes) {
+        for (std::size_t bin = 0; bin < kBins; ++bin)
+            if (all[bin * lanes + kLevelWeight] > 0)
+                order.push_back(static_cast<std::uint8_t>(bin));
+    }
+
     const double* operator[](std::size_t k) const { return sums + order[k] * width; }
+    bool missing() const { return order.back() == kMissingBin; }
+
+    Sums total() const {
+        Sums all(width);
+        for (std::size_t k = 0; k < order.size(); ++k) add(all, (*this)[k]);
+        return all;
+    }
 };
 
 // Tries the cuts after each bin; with missing values, whose bin is the last, left of all if asked.
@@ -87,20 +102,59 @@ void try_cuts(const FilledBins& bins, const Sums& total, double min_leaf, bool m
 }  // namespace
 
 LevelCut best_level_cut(const double* sums, std::size_t width, double min_leaf, double* left) {
-    FilledBins bins{sums, width, {}};
-    Sums total(width);
-    for (std::size_t bin = 0; bin < kBins; ++bin) {
-        if (!(sums[bin * width + kLevelWeight] > 0)) continue;
-        bins.order.push_back(static_cast<std::uint8_t>(bin));
-        add(total, sums + bin * width);
-    }
+    const FilledBins bins(sums, width);
     LevelCut found;
     found.varies = bins.order.size() > 1;
     if (!found.varies) return found;
-    const bool missing = bins.order.back() == kMissingBin;
+    const Sums total = bins.total();
     try_cuts(bins, total, min_leaf, false, found.cut, left);
-    if (missing) try_cuts(bins, total, min_leaf, true, found.cut, left);
-    found.cut.missing_seen = missing;
+    if (bins.missing()) try_cuts(bins, total, min_leaf, true, found.cut, left);
+    found.cut.missing_seen = bins.missing();
+    return found;
+}
+
+std::vector<std::size_t> order_of_categories(const double* sums, std::size_t count,
+                                             std::size_t width, std::size_t begin,
+                                             std::size_t end) {
+    // Floats, as the grower has them: categories that it finds alike are alike here.
+    const std::vector<float> rounded(sums, sums + count * width);
+    return order_categories({rounded.data(), count, width, begin, end});
+}
+
+LevelCut best_level_categories(const double* sums, std::size_t width, double min_leaf, bool sets,
+                               double* left, BinSet& chosen) {
+    const FilledBins bins(sums, width);
+    const std::size_t count = bins.order.size();
+    LevelCut found;
+    found.varies = count > 1;
+    if (!found.varies) return found;
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (sets && count > 2) {
+        Sums own(count * width);
+        for (std::size_t k = 0; k < count; ++k) std::copy_n(bins[k], width, &own[k * width]);
+        order = order_of_categories(own.data(), count, width, kLevelVector, width);
+    }
+    const Sums total = bins.total();
+    Sums here(width);
+    BinSet tried;
+    for (std::size_t k = 0; k + (sets ? 1 : 0) < count; ++k) {
+        if (!sets) {
+            std::fill(here.begin(), here.end(), 0.0);
+            tried = BinSet{};
+        }
+        add(here, bins[order[k]]);
+        tried.insert(bins.order[order[k]]);
+        const double size = here[kLevelExamples];
+        if (size < min_leaf || total[kLevelExamples] - size < min_leaf) continue;
+        const float gain = quality(here, total);
+        if (!(gain > found.cut.quality)) continue;
+        found.cut.quality = gain;
+        chosen = tried;
+        std::copy(here.begin(), here.end(), left);
+    }
+    found.cut.missing_seen = bins.missing();
+    found.cut.missing_left = chosen.contains(kMissingBin);
     return found;
 }
 

@@ -51,4 +51,14 @@ struct LevelCut {
 // Of one histogram, bins x width. `left` gets the sums of the rows that go left, if there is a cut.
 LevelCut best_level_cut(const double* bins, std::size_t width, double min_leaf, double* left);
 
+// The same for a nominal feature, whose bins are categories: `chosen` gets those that go left, one
+// alone or, with `sets`, neighbours in their order.
+LevelCut best_level_categories(const double* bins, std::size_t width, double min_leaf, bool sets,
+                               double* left, BinSet& chosen);
+
+// The places of categories on the line along which their means differ most, from sums in doubles:
+// count x width, of which the first is the weight and those from `begin` to `end` the vector.
+std::vector<std::size_t> order_of_categories(const double* sums, std::size_t count,
+                                             std::size_t width, std::size_t begin, std::size_t end);
+
 }  // namespace prefero

@@ -130,9 +130,14 @@ def leaf_sums(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), ord
 def leaf_sums(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], lanes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], drawn: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_leaves: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
     """All lanes of rows, summed by leaf."""
 
-def level_cuts(sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], min_leaf: float) -> tuple:
+def level_cuts(sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], min_leaf: float, nominal: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], category_sets: bool) -> tuple:
     """
-    For each node and feature of histograms: the quality of the best cut, its last bin left; whether rows lie in two bins, missing values go left, and there are some; and the sums of the rows that go left.
+    For each node and feature of histograms: the quality of the best cut, its last bin left; whether rows lie in two bins, missing values go left, and there are some; the sums of the rows that go left; and, if a feature is nominal, the bits of the categories that do.
+    """
+
+def category_order(sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], begin: int, end: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]:
+    """
+    The order of categories along the line on which their mean vectors differ most.
     """
 
 def concordance(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], tolerance: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], correlation: str) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:

@@ -57,4 +57,16 @@ class RowError(ValueError):
 
 
 class ModelFileError(ValueError):
-    """A file is not a model this version can load safely."""
+    """A file is not a model this version can load safely.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from prefero import load
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     try:
+    ...         load(file.name)
+    ...     except ModelFileError as error:
+    ...         print("refused")
+    refused
+    """

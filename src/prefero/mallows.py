@@ -228,6 +228,13 @@ class MallowsBatch(NamedTuple):
         much as random ones or a set has no weight.
     votes : ndarray of shape (n_sets, n_labels)
         The Borda votes whose descending order is the center.
+
+    Examples
+    --------
+    >>> batch = fit_mallows_batch([[1, 2, 3], [2, 1, 3]], [[0], [1]])
+    >>> batch.centers
+    array([[1, 2, 3],
+           [2, 1, 3]])
     """
 
     centers: NDArray[np.int64]

@@ -105,7 +105,11 @@ def known_names(model: Any) -> dict[str, list[str]]:
 
 
 def as_input(model: Any, features: "pd.DataFrame") -> "pd.DataFrame":
-    """Return features as a model takes them: text as categories where it knows them."""
+    """Return features as a model takes them: text as categories where it knows them.
+
+    A model that bins numbers takes them in single precision; any other in double precision.
+    """
     if final_step(model) is not model or not takes_text(model):
-        return features
+        narrow = features.columns[features.dtypes == "float32"]
+        return features.astype(dict.fromkeys(narrow, "float64")) if len(narrow) else features
     return features.astype(dict.fromkeys(text_columns(features), "category"))

@@ -1,6 +1,14 @@
 """Grown trees, for every estimator that has some: bins, categories, arrays, models, reading."""
 
-from prefero._trees._arrays import LEAF, MISSING_LEFT, NODE, Arrays, ScoreEffects, Trees
+from prefero._trees._arrays import (
+    CATEGORIES,
+    LEAF,
+    MISSING_LEFT,
+    NODE,
+    Arrays,
+    ScoreEffects,
+    Trees,
+)
 from prefero._trees._bins import (
     MAX_BINS,
     MAX_ROWS_FOR_QUANTILES,
@@ -34,6 +42,7 @@ from prefero._trees._shrinkage import (
 from prefero._trees._ties import TieShares, tie_shares
 
 __all__ = [
+    "CATEGORIES",
     "CATEGORIES_STATE",
     "LEAF",
     "MAX_BINS",

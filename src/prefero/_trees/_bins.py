@@ -11,6 +11,8 @@ from prefero._typing import Values
 
 MAX_BINS = 255  # the 256th is for missing values
 MAX_ROWS_FOR_QUANTILES = 200_000
+# Rows that are binned at a time, so that no second copy of all features is needed.
+_ROWS_TOGETHER = 2**16
 
 
 class FeatureBins(NamedTuple):
@@ -36,12 +38,18 @@ class FeatureBins(NamedTuple):
 
     def apply(self, X: Values) -> NDArray[np.uint8]:
         """Return the bin of every value; a category never seen is like a missing value."""
-        if self.categorical.any():
-            X = X.copy()
-            for feature in np.flatnonzero(self.categorical).tolist():
-                known = np.arange(len(self.of_feature(feature)) + 1)
-                X[~np.isin(X[:, feature], known), feature] = np.nan
-        return _core.bin_values(np.ascontiguousarray(X), self.edges, self.starts)
+        bins = np.empty(X.shape, dtype=np.uint8)
+        for first in range(0, len(X), _ROWS_TOGETHER):
+            rows = slice(first, first + _ROWS_TOGETHER)
+            bins[rows] = self._some(X[rows])
+        return bins
+
+    def _some(self, X: Values) -> NDArray[np.uint8]:
+        X = np.array(X, dtype=np.float64, order="C", copy=bool(self.categorical.any()) or None)
+        for feature in np.flatnonzero(self.categorical).tolist():
+            known = np.arange(len(self.of_feature(feature)) + 1)
+            X[~np.isin(X[:, feature], known), feature] = np.nan
+        return _core.bin_values(X, self.edges, self.starts)
 
 
 def find_bins(
@@ -72,7 +80,7 @@ def find_bins(
     if categorical is None:
         categorical = np.zeros(X.shape[1], dtype=bool)
     step = -(-len(X) // MAX_ROWS_FOR_QUANTILES)
-    columns = np.sort(X[::step].T, axis=1)  # NaN last
+    columns = np.sort(X[::step].T.astype(np.float64, copy=False), axis=1)  # NaN last
     edges = [
         np.arange(np.nanmax(column, initial=0)) + 0.5
         if nominal

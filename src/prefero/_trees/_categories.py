@@ -47,14 +47,31 @@ class CategoryEncoder:
         nominal = _nominal_features(X, categorical_features)
         categories: Categories = {}
         for feature in np.flatnonzero(nominal).tolist():
-            found = sorted(set(_known(_column(X, feature))), key=_sort_key)
-            if len(found) > MAX_BINS:
-                name = getattr(X, "columns", range(feature + 1))[feature]
-                raise ValueError(
-                    f"Feature {name!r} has {len(found)} categories, but at most {MAX_BINS} are "
-                    "possible: group the rare ones or give numbers."
-                )
-            categories[feature] = found
+            name = getattr(X, "columns", range(feature + 1))[feature]
+            categories[feature] = _numbered(name, set(_known(_column(X, feature))))
+        return cls(nominal, categories)
+
+    @classmethod
+    def joined(
+        cls, parts: "Sequence[CategoryEncoder]", names: Sequence[Any] | None
+    ) -> "CategoryEncoder":
+        """Return the encoder of a table from those of its parts, which know its nominal features.
+
+        Parameters
+        ----------
+        parts : sequence of CategoryEncoder
+            Each of some rows.
+        names : sequence or None
+            Of the features, if they have some.
+        """
+        nominal = parts[0].nominal
+        categories = {
+            feature: _numbered(
+                feature if names is None else names[feature],
+                set().union(*(part.categories[feature] for part in parts)),
+            )
+            for feature in np.flatnonzero(nominal).tolist()
+        }
         return cls(nominal, categories)
 
     def encode(self, X: Any) -> Any:
@@ -70,6 +87,16 @@ class CategoryEncoder:
             else:
                 codes[:, feature] = column
         return codes
+
+
+def _numbered(feature: Any, categories: set[Any]) -> list[Any]:
+    """The categories of a feature in the order of their numbers."""
+    if len(categories) > MAX_BINS:
+        raise ValueError(
+            f"Feature {feature!r} has {len(categories)} categories, but at most {MAX_BINS} are "
+            "possible: group the rare ones or give numbers."
+        )
+    return sorted(categories, key=_sort_key)
 
 
 def _sort_key(value: Any) -> tuple[bool, Any]:

@@ -23,8 +23,10 @@ from prefero.label_ranking import (
     PairwiseLabelRanker,
 )
 
-# Linear rankers are exact enough for a stack at this tolerance.
-_TOL = 1e-2
+# Linear rankers are exact enough for a stack at these tolerances, behind a kernel at the latter.
+_TOL, _KERNEL_TOL = 1e-3, 1e-2
+# Penalties of linear rankers; rankings without noise want next to none.
+_PENALTIES = (1e-3, 1e-5, 1e-2, 1e-7)
 # Dimensions of sparse features for rankers that need dense ones; landmarks of a kernel.
 _DIMENSIONS, _LANDMARKS = 100, 300
 # Rows that a case base or a kernel can hold.
@@ -120,7 +122,7 @@ def _linear(shape: Shape, alpha: Any) -> Candidate:
 
 
 def _linears(shape: Shape) -> list[Candidate]:
-    return [_linear(shape, alpha) for alpha in (1e-3, 1e-5, 1e-2)]
+    return [_linear(shape, alpha) for alpha in _PENALTIES]
 
 
 def _pairwise(shape: Shape, effort: str) -> list[Candidate]:
@@ -166,14 +168,25 @@ def _forests(shape: Shape, family: str, effort: str, seed: int) -> list[Candidat
     return found
 
 
+# Larger trees of all features gained where there are thousands of rows or few features.
+_BOOSTINGS: dict[str, dict[str, Any]] = {
+    "boosting": {},
+    "boosting of large trees": {
+        "max_leaf_nodes": 31,
+        "max_features": None,
+        "learning_rate": 0.05,
+        "n_estimators": 2000,
+    },
+    "slow boosting": {"learning_rate": 0.05, "n_estimators": 800},
+    "boosting of small trees": {"max_leaf_nodes": 6, "n_estimators": 800},
+}
+_N_BOOSTINGS = {"quick": 1, "balanced": 2, "best": 4}
+
+
 def _boosting(shape: Shape, effort: str, seed: int) -> list[Candidate]:
-    settings: dict[str, dict[str, Any]] = {"boosting": {}}
-    if effort == "best":
-        settings["slow boosting"] = {"learning_rate": 0.05, "n_estimators": 800}
-        settings["boosting of small trees"] = {"max_leaf_nodes": 6, "n_estimators": 800}
     nominal = shape.nominal if shape.nominal.any() else None
     found = []
-    for name, options in settings.items():
+    for name, options in list(_BOOSTINGS.items())[: _N_BOOSTINGS[effort]]:
         ranker = BoostingLabelRanker(random_state=seed, categorical_features=nominal, **options)
         found.append(Candidate(name, "boosting", densed(shape, ranker, seed), own=True))
     return found
@@ -190,7 +203,8 @@ def _kernels(shape: Shape, effort: str, seed: int) -> list[Candidate]:
         kernel = Nystroem(
             gamma=width / max(1, shape.n_features), n_components=count, random_state=seed
         )
-        ranker = make_pipeline(kernel, LogLinearLabelRanker(alpha=alpha, calibrate=False, tol=_TOL))
+        linear = LogLinearLabelRanker(alpha=alpha, calibrate=False, tol=_KERNEL_TOL)
+        ranker = make_pipeline(kernel, linear)
         name = f"kernel {width:g} {alpha:g}"
         model = behind_numbers(shape, ranker, seed=seed)
         found.append(Candidate(name, "kernel", model, _MOST_KERNEL_ROWS))

@@ -1,6 +1,7 @@
 """Training rows by which members are judged: what is true of them, and who has not seen them."""
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from prefero._sampling import SAMPLE_ROWS, evenly_spaced
 from prefero._solvers import case_numbers
 from prefero._typing import Indices, Values
 from prefero.automatic._members import HeldOut, Judged, Rows, fold_held_out, own_held_out
-from prefero.automatic._weights import Combination, combine, standard_error
+from prefero.automatic._weights import Combination, PairLoss, combine, standard_error
 from prefero.calibration import all_pairs, pair_outcomes
 from prefero.consensus import borda_batch, kemeny
 from prefero.label_ranking import ConsensusLabelRanker
@@ -26,6 +27,8 @@ from prefero.rankings import strict_ranks
 FEWEST_CASES = 10
 # Entries (rows x pairs) that members are judged by at most, as long as some rows remain.
 _MOST_ENTRIES, _FEWEST_ASKED = 2**21, 64
+# The least share of the rows that all members must know to be judged by these alone.
+_LEAST_KNOWN = 0.1
 # Rows whose order plays no part, because folds are dealt out along their sorted features.
 _MOST_SORTED = 50_000
 
@@ -101,11 +104,28 @@ class Evidence:
         """How many rows there are."""
         return len(self.rows.ranks)
 
+    def known_to_all(self, judged: Sequence[Judged]) -> "tuple[Evidence, list[Judged]]":
+        """Return the evidence of the rows that every member has something to say of.
+
+        A member that held out a part of the rows says nothing of the others, which must not
+        count against it. All rows are returned if such are too few.
+        """
+        known = [~np.isnan(member.held_out.margins).all(axis=1) for member in judged]
+        kept = np.all([np.ones(len(self.asked), dtype=bool), *known], axis=0)
+        if kept.all() or kept.mean() < _LEAST_KNOWN:
+            return self, list(judged)
+        narrow = copy(self)
+        for name in ("asked", "truth", "weight", "scores", "groups", "outcomes", "stakes"):
+            part = getattr(self, name)
+            setattr(narrow, name, None if part is None else part[kept])
+        return narrow, [member.of_rows(kept) for member in judged]
+
     def best_first(self, judged: Sequence[Judged]) -> list[Judged]:
         """Return members by their weights in a stack, the largest first."""
-        margins = [member.held_out.margins for member in judged]
+        evidence, narrowed = self.known_to_all(judged)
+        margins = [member.held_out.margins for member in narrowed]
         families = [member.family for member in judged]
-        found = self.combine(margins, families, staked=self.stakes is not None)
+        found = evidence.combine(margins, families, staked=self.stakes is not None)
         return [judged[k] for k in np.lexsort([found.losses, -found.weights])]
 
     def combine(
@@ -164,6 +184,31 @@ class Evidence:
     ) -> tuple[float, float]:
         """Return how much better orders are than others, and its standard error."""
         return self.summary(self.values(ranks, measure) - self.values(over, measure))
+
+    def loss_gain(self, margins: Sequence[Values], families: Sequence[str]) -> tuple[float, float]:
+        """Return how much smaller the pair loss of a stack is than its first member's alone.
+
+        The weights of each fold are learned from the others, so that none has seen its rows.
+        """
+        fold = self.fold[self.asked]
+        known = ~np.isnan(self.outcomes).all(axis=1)
+        gains = np.full(len(fold), np.nan)
+        for k in np.unique(fold[known]):
+            here, others = known & (fold == k), known & (fold != k)
+            if not others.any():
+                continue
+            found = combine(
+                [part[others] for part in margins],
+                families,
+                self.outcomes[others],
+                self.weight[others],
+            )
+            loss = PairLoss(self.outcomes[here], self.weight[here])
+            own = np.array([loss.entries(part[here]) for part in margins])
+            alone = loss.of_rows(found.scales[0] * own[0])
+            stacked = loss.of_rows((found.weights * found.scales) @ own)
+            gains[here] = alone - stacked
+        return self.summary(gains)
 
     def clearly_best(self, orders: Sequence[Indices]) -> int:
         """Return the number of the first, or of the best that gains a standard error over it."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from prefero._pipelines import at_final_step, final_step
 from prefero._sent_once import SentOnce, called
-from prefero._typing import Indices, Values
+from prefero._typing import Indices, Mask, Values
 from prefero.base import BaseLabelRanker, fitting
 from prefero.calibration import LabelPairs, all_pairs, pair_numbers, score_margins
 from prefero.rankings import ScoredRanks, ranks_of
@@ -53,6 +53,11 @@ class Judged(NamedTuple):
     family: str
     ranker: Any
     held_out: Any
+
+    def of_rows(self, kept: Mask) -> "Judged":
+        """Return what it said of some of these rows."""
+        held_out = self.held_out._replace(margins=self.held_out.margins[kept])
+        return self._replace(held_out=held_out)
 
 
 def fitted_member(ranker: Any, rows: Rows) -> Any:

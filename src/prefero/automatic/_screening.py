@@ -15,7 +15,7 @@ GROWTH = 1.15
 # Share of the time limit that may have passed when screening ends.
 _SCREENING_ENDS = 0.6
 # Members that a round leaves: the more, the fewer rows it had seen.
-_SURVIVORS, _SURVIVORS_OF_FEW, _FEW = 4, 8, 1000
+_SURVIVORS, _SURVIVORS_OF_FEW, _FEW = 6, 8, 1000
 
 
 # Rows of the first round where there are more than twice as many, and of the second.

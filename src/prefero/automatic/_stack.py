@@ -147,11 +147,14 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         """
         self.constant_margins_ = constant_margins(rows)
         self.constant_votes_ = constant_votes(rows, evidence.rule())
+        evidence, judged = evidence.known_to_all(judged)
         constant, order = evidence.constant()
         margins = [constant.margins, *(member.held_out.margins for member in judged)]
         families = [CONSTANT, *(member.family for member in judged)]
         found, total, self.decoding_, ranks = _weighed(evidence, margins, families)
-        self.is_constant_ = not (judged and self._beats(evidence, ranks, order))
+        self.is_constant_ = not judged or not (
+            self._beats(evidence, ranks, order) or self._knows_more(evidence, margins, families)
+        )
         self._report(
             evidence,
             judged,
@@ -171,6 +174,18 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
             return True
         by_tau, error = evidence.gain(ranks, constant, "tau")
         return evidence.measure in OF_FIRST and gain >= 0 and by_tau > self.guard * error
+
+    def _knows_more(
+        self, evidence: Evidence, margins: Sequence[Values], families: Sequence[str]
+    ) -> bool:
+        """Whether probabilities clearly beat the constant ones, and orders are no worse.
+
+        A few pairs a row say little by their order; how sure the stack was of them says more.
+        """
+        if evidence.measure in OF_FIRST or not self.gain_ > 0:
+            return False
+        gain, error = evidence.loss_gain(margins, families)
+        return gain > self.guard * error
 
     def _learn_probabilities(self, margins: Values, truth: Values, weight: Values) -> None:
         """Learn what margins of rows that the members have not seen are worth."""

@@ -42,7 +42,7 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
     %(time_limit)s
     guard : float, default=2
         The constant order is predicted unless the gain over it, in rows not seen, exceeds so
-        many standard errors.
+        many standard errors; or there is some gain, and that in the pair loss exceeds them.
     %(working)s
 
     Attributes

@@ -50,7 +50,7 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
         five folds.
     guard : float, default=2
         The constant order is predicted unless the gain over it, in rows not seen, exceeds so
-        many standard errors.
+        many standard errors; or there is some gain, and that in the pair loss exceeds them.
     n_jobs : int, optional
         How many folds to run at the same time, as in joblib.
 

@@ -28,15 +28,27 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
     Returns
     -------
     ndarray or csr_matrix of shape (n_samples, n_features)
-        The features as float64.
+        The features as float64; of an estimator that puts them into bins, which takes no more
+        than it is given, float32 ones as they are.
+
+    Examples
+    --------
+    >>> from prefero import PairwiseLabelRanker
+    >>> check_features(PairwiseLabelRanker(), [[1, 2]], reset=True)
+    array([[1., 2.]])
+    >>> check_features(PairwiseLabelRanker(), [[1, float("nan")]], reset=True)
+    Traceback (most recent call last):
+        ...
+    ValueError: ...
     """
     input_tags = estimator.__sklearn_tags__().input_tags
+    binned = getattr(estimator, "_bins_features", False)
     try:
         checked = validate_data(
             estimator,
             X,
             reset=reset,
-            dtype=np.float64,
+            dtype=(np.float64, np.float32) if binned else np.float64,
             accept_sparse="csr" if input_tags.sparse else False,
             ensure_all_finite="allow-nan",
         )

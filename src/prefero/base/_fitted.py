@@ -26,7 +26,15 @@ LABELS: FittedState = {
 
 
 class FittedMixin:
-    """Mixin of all estimators: the declaration of their fitted state, and pickling."""
+    """Mixin of all estimators: the declaration of their fitted state, and pickling.
+
+    Examples
+    --------
+    >>> from prefero import ConsensusLabelRanker
+    >>> ranker = ConsensusLabelRanker().fit([[0.0], [4.0]], [[1, 2], [1, 2]])
+    >>> isinstance(ranker, FittedMixin), ranker.feature_ranges_
+    (True, array([[0., 4.]]))
+    """
 
     feature_ranges_: Values
 

@@ -8,7 +8,15 @@ from prefero._state import made_on_use
 
 
 def goes_on(estimator: Any) -> bool:
-    """Tell whether the next fit of an estimator builds on the last one."""
+    """Tell whether the next fit of an estimator builds on the last one.
+
+    Examples
+    --------
+    >>> from prefero import ForestLabelRanker
+    >>> forest = ForestLabelRanker(5, warm_start=True, random_state=0)
+    >>> goes_on(forest), goes_on(forest.fit([[0.0], [1.0]], [[1, 2], [2, 1]]))
+    (False, True)
+    """
     return bool(getattr(estimator, "warm_start", False)) and hasattr(estimator, "n_features_in_")
 
 
@@ -44,7 +52,15 @@ def fitting(estimator: Any, *, anew: bool = True) -> Iterator[Any]:
 
 
 def twin_of(estimator: Any, *, anew: bool = True) -> Any:
-    """Return an estimator of the same parameters, for a calculation that must leave no trace."""
+    """Return an estimator of the same parameters, for a calculation that must leave no trace.
+
+    Examples
+    --------
+    >>> from prefero import ConsensusLabelRanker
+    >>> twin = twin_of(ConsensusLabelRanker("kemeny").fit([[0.0]], [[1, 2]]))
+    >>> twin.aggregation, hasattr(twin, "labels_")
+    ('kemeny', False)
+    """
     twin = object.__new__(type(estimator))
     made = made_on_use(type(estimator))
     vars(twin).update(

@@ -19,6 +19,14 @@ class GraphRankerMixin(LabelRankerMixin):
     """Mixin of label rankers whose target may be ranks or preference graphs.
 
     A ranker writes ``_fit(X, graphs, weight)``; the rest is as for any label ranker.
+
+    Examples
+    --------
+    >>> from prefero import LogLinearLabelRanker
+    >>> graphs = PreferenceGraphs.from_pairs([[(0, 1)], [(1, 0)]], labels=[0, 1])
+    >>> ranker = LogLinearLabelRanker(calibrate=False).fit([[0.0], [1.0]], graphs)
+    >>> isinstance(ranker, GraphRankerMixin)
+    True
     """
 
     def _validate_fit(

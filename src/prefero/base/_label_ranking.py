@@ -42,6 +42,12 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
     feature_ranges_ : ndarray of shape (n_features, 2)
         The smallest and the largest value of each feature in training; NaN where it was always
         missing. Words count by their numbers.
+
+    Examples
+    --------
+    >>> from prefero import ForestLabelRanker
+    >>> isinstance(ForestLabelRanker(), LabelRankerMixin)
+    True
     """
 
     labels_: NDArray[Any]
@@ -206,4 +212,16 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
 
 
 class BaseLabelRanker(LabelRankerMixin, BaseEstimator):
-    """Base class of the label rankers of this package."""
+    """Base class of the label rankers of this package.
+
+    Examples
+    --------
+    >>> class MeanRanks(BaseLabelRanker):
+    ...     def _fit(self, X, ranks, weight):
+    ...         self.votes_ = -np.average(ranks, axis=0, weights=weight)
+    ...
+    ...     def _decision(self, X):
+    ...         return np.tile(self.votes_, (len(X), 1))
+    >>> MeanRanks().fit([[0.0], [1.0]], [[2, 1], [2, 1]]).predict([[5.0]])
+    array([[2, 1]])
+    """

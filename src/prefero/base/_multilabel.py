@@ -47,6 +47,12 @@ class MultilabelRankerMixin(FittedMixin):
     feature_ranges_ : ndarray of shape (n_features, 2)
         The smallest and the largest value of each feature in training; NaN where it was always
         missing.
+
+    Examples
+    --------
+    >>> from prefero import BinaryRelevanceRanker
+    >>> isinstance(BinaryRelevanceRanker(), MultilabelRankerMixin)
+    True
     """
 
     labels_: NDArray[Any]
@@ -234,4 +240,17 @@ def _indicator(y: Any) -> Any:
 
 
 class BaseMultilabelRanker(MultilabelRankerMixin, BaseEstimator):
-    """Base class of the multilabel rankers of this package."""
+    """Base class of the multilabel rankers of this package.
+
+    Examples
+    --------
+    >>> class Shares(BaseMultilabelRanker):
+    ...     def _fit(self, X, calibrated, weight):
+    ...         relevant = calibrated[:, :-1] < calibrated[:, -1:]
+    ...         self.share_ = np.average(relevant, axis=0, weights=weight)
+    ...
+    ...     def _decision(self, X):
+    ...         return np.tile(self.share_ - 0.5, (len(X), 1))
+    >>> Shares().fit([[0.0], [1.0], [2.0]], [[1, 0], [1, 0], [1, 1]]).predict([[5.0]])
+    array([[1, 0]])
+    """

@@ -28,6 +28,13 @@ class SampleOrders(NamedTuple):
         The place of each object in its order, 1 is best; tied objects share their mean place.
     groups : Groups
         Which rows make one order; ``groups.rows`` are the rows of the caller's X.
+
+    Examples
+    --------
+    >>> from prefero import RankSVMOrderer
+    >>> orders = check_sample_orders(RankSVMOrderer(), [[0.1], [0.9], [0.5]], [2, 1, 3])
+    >>> orders.positions
+    array([2., 1., 3.])
     """
 
     X: Any
@@ -55,6 +62,15 @@ def check_sample_orders(
     -------
     SampleOrders
         The orders.
+
+    Examples
+    --------
+    >>> from prefero import RankSVMOrderer
+    >>> orders = check_sample_orders(
+    ...     RankSVMOrderer(), [[0.1], [0.9], [0.5], [0.2]], [1, 2, 1, 2], ["b", "a", "a", "b"]
+    ... )
+    >>> orders.groups.rows  # group after group
+    array([1, 2, 0, 3])
     """
     if y is None:
         raise ValueError(
@@ -101,6 +117,12 @@ class OrdererMixin(FittedMixin):
     ``_decision(X)``, which returns one score an object, larger is better. An orderer without a
     global score writes ``_group_scores(X, groups)`` instead, whose scores count inside a group
     only. What its parameters may be stands in ``_parameter_constraints``.
+
+    Examples
+    --------
+    >>> from prefero import RankSVMOrderer
+    >>> isinstance(RankSVMOrderer(), OrdererMixin)
+    True
     """
 
     # Groups reach every step of a pipeline and every scorer without being asked for.
@@ -226,4 +248,16 @@ class OrdererMixin(FittedMixin):
 
 
 class BaseOrderer(OrdererMixin, BaseEstimator):
-    """Base class of the orderers of this package."""
+    """Base class of the orderers of this package.
+
+    Examples
+    --------
+    >>> class FirstFeature(BaseOrderer):
+    ...     def _fit(self, orders):
+    ...         self.sign_ = 1.0
+    ...
+    ...     def _decision(self, X):
+    ...         return self.sign_ * X[:, 0]
+    >>> FirstFeature().fit([[0.1], [0.9]], [2, 1]).predict([[3.0], [7.0], [5.0]])
+    array([3, 1, 2])
+    """

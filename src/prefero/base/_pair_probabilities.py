@@ -68,7 +68,13 @@ class _OfCalibrated:
 
 
 class PairBeliefs(NamedTuple):
-    """What a ranker thinks of some instances; the pairs are those of `all_pairs`."""
+    """What a ranker thinks of some instances; the pairs are those of `all_pairs`.
+
+    Examples
+    --------
+    >>> PairBeliefs(np.array([[1, 2]]), np.array([[0.8]]), np.array([[0.1]])).before
+    array([[0.8]])
+    """
 
     ranks: Indices
     before: Values  # that the first label of a pair comes first, a tie being half of that
@@ -325,12 +331,27 @@ def beliefs_of(ranker: Any, X: Any, *, checked: bool = False) -> PairBeliefs:
     -------
     PairBeliefs
         Ranks, and probabilities of the pairs of `prefero.calibration.all_pairs`.
+
+    Examples
+    --------
+    >>> from prefero import ConsensusLabelRanker
+    >>> ranker = ConsensusLabelRanker().fit([[0.0]] * 9, [[1, 2]] * 9)
+    >>> beliefs_of(ranker, [[5.0]]).ranks
+    array([[1, 2]])
     """
     return ranker._beliefs(X if checked else ranker._validate_X(X, reset=False))
 
 
 def buckets_of(ranker: Any, beliefs: PairBeliefs) -> Indices:
-    """Return the ranks with ties that ``predict_buckets`` makes of beliefs."""
+    """Return the ranks with ties that ``predict_buckets`` makes of beliefs.
+
+    Examples
+    --------
+    >>> from prefero import ConsensusLabelRanker
+    >>> ranker = ConsensusLabelRanker().fit([[0.0]] * 9, [[1, 2]] * 9)
+    >>> buckets_of(ranker, beliefs_of(ranker, [[5.0]]))
+    array([[1, 2]])
+    """
     return ranker._buckets(beliefs)
 
 

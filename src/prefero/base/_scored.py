@@ -14,6 +14,16 @@ class ScoredRankerMixin:
     """Mixin of label rankers that learn how much is at stake, before the base of a ranker.
 
     Its ``_fit`` may be given ``ScoredRanks`` in place of ranks.
+
+    Examples
+    --------
+    >>> from prefero import ForestLabelRanker
+    >>> forest = ForestLabelRanker(5, random_state=0)
+    >>> isinstance(forest, ScoredRankerMixin)
+    True
+    >>> X, Y, S = [[0.0], [1.0]] * 10, [[1, 2], [2, 1]] * 10, [[9.0, 1.0], [2.0, 3.0]] * 10
+    >>> forest.fit(X, Y, scores=S).predict([[0.0]])
+    array([[1, 2]])
     """
 
     # Scores reach the rankers of a search or a pipeline without being asked for.
@@ -50,6 +60,12 @@ class PairWeightMixin(ScoredRankerMixin):
     """Mixin of rankers that weigh a pair of labels by the difference of their scores.
 
     A ranker has the parameter ``pair_weight``.
+
+    Examples
+    --------
+    >>> from prefero import PairwiseLabelRanker
+    >>> isinstance(PairwiseLabelRanker(pair_weight="score_difference"), PairWeightMixin)
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -63,6 +63,11 @@ def unseen_labels(target: Values, names: NDArray[Any], *, says: str) -> Mask:
     -------
     ndarray of shape (n_labels,), dtype bool
         True for labels that are unknown everywhere.
+
+    Examples
+    --------
+    >>> unseen_labels(np.array([[1.0, 2.0]]), np.array(["a", "b"]), says="ranked")
+    array([False, False])
     """
     unseen = np.asarray(np.isnan(target).all(axis=0))
     if unseen.any():
@@ -108,6 +113,11 @@ def put_last(scores: Values, unseen: Mask) -> Values:
     -------
     ndarray of shape (n_samples, n_scores)
         The scores, those of unseen labels replaced.
+
+    Examples
+    --------
+    >>> put_last(np.array([[3.0, 1.0, 2.0]]), np.array([True, False, False]))
+    array([[0., 1., 2.]])
     """
     if not unseen.any():
         return scores

@@ -136,6 +136,12 @@ def probability_ahead(calibration: Values, margins: Values) -> Values:
     -------
     ndarray of the same shape
         Above 1/2 where the margin is positive; those of m and -m add up to 1.
+
+    Examples
+    --------
+    >>> calibration = np.array([[0.0, 0.5, 0.2], [2.0, 0.9, 0.0]])
+    >>> probability_ahead(calibration, np.array([1.0, -1.0, 5.0]))
+    array([0.7, 0.3, 0.9])
     """
     ahead = np.interp(np.abs(margins), calibration[:, 0], calibration[:, 1])
     return np.where(margins < 0, 1 - ahead, ahead)
@@ -155,5 +161,11 @@ def probability_tied(calibration: Values, margins: Values) -> Values:
     -------
     ndarray of the same shape
         In [0, 1]; 0 if no training ranking held a tie.
+
+    Examples
+    --------
+    >>> calibration = np.array([[0.0, 0.5, 0.2], [2.0, 0.9, 0.0]])
+    >>> probability_tied(calibration, np.array([1.0, -1.0, 5.0]))
+    array([0.1, 0.1, 0. ])
     """
     return np.interp(np.abs(margins), calibration[:, 0], calibration[:, 2])

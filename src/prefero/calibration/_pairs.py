@@ -19,14 +19,26 @@ _KEPT_LABELS = 256
 
 
 class LabelPairs(NamedTuple):
-    """Pairs of label indices, the smaller first."""
+    """Pairs of label indices, the smaller first.
+
+    Examples
+    --------
+    >>> LabelPairs(np.array([0, 0, 1]), np.array([1, 2, 2])).second
+    array([1, 2, 2])
+    """
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
 
 
 def all_pairs(n_labels: int) -> LabelPairs:
-    """Return the pairs (0, 1), (0, 2), ..., as ``np.triu_indices`` does; they are read only."""
+    """Return the pairs (0, 1), (0, 2), ..., as ``np.triu_indices`` does; they are read only.
+
+    Examples
+    --------
+    >>> all_pairs(3)
+    LabelPairs(first=array([0, 0, 1]), second=array([1, 2, 2]))
+    """
     return _kept_pairs(n_labels) if n_labels <= _KEPT_LABELS else _listed_pairs(n_labels)
 
 
@@ -41,7 +53,13 @@ _kept_pairs = lru_cache(maxsize=16)(_listed_pairs)
 
 
 def calibration_pairs(n_labels: int) -> LabelPairs:
-    """Return all pairs of few labels, or a fixed draw from those of many."""
+    """Return all pairs of few labels, or a fixed draw from those of many.
+
+    Examples
+    --------
+    >>> len(calibration_pairs(4).first), len(calibration_pairs(1000).first)
+    (6, 2048)
+    """
     if n_labels * (n_labels - 1) // 2 <= _MAX_PAIRS:
         return all_pairs(n_labels)
     random = np.random.default_rng(0)
@@ -51,19 +69,39 @@ def calibration_pairs(n_labels: int) -> LabelPairs:
 
 
 def pair_numbers(pairs: LabelPairs, n_labels: int) -> Indices:
-    """Return where pairs stand among `all_pairs`."""
+    """Return where pairs stand among `all_pairs`.
+
+    Examples
+    --------
+    >>> pair_numbers(LabelPairs(np.array([1]), np.array([2])), n_labels=3)
+    array([2])
+    """
     first, second = pairs
     return first * n_labels - first * (first + 1) // 2 + second - first - 1
 
 
 def calibration_rows(n_samples: int, n_pairs: int) -> Indices:
-    """Return rows spread evenly over the training data, all if they are few."""
+    """Return rows spread evenly over the training data, all if they are few.
+
+    Examples
+    --------
+    >>> calibration_rows(5, n_pairs=3)
+    array([0, 1, 2, 3, 4])
+    >>> len(calibration_rows(100_000, n_pairs=3))
+    4096
+    """
     most = int(np.clip(_MAX_MARGINS // max(n_pairs, 1), _MIN_ROWS, _MAX_ROWS))
     return evenly_spaced(n_samples, most)
 
 
 def score_margins(scores: Values, pairs: LabelPairs) -> Values:
-    """Return how far the first label of each pair is ahead: the difference of the scores."""
+    """Return how far the first label of each pair is ahead: the difference of the scores.
+
+    Examples
+    --------
+    >>> score_margins(np.array([[3.0, 1.0, 2.0]]), all_pairs(3))
+    array([[ 2.,  1., -1.]])
+    """
     return scores[:, pairs.first] - scores[:, pairs.second]
 
 
@@ -81,6 +119,12 @@ def square(values: Values, other_way: Values, diagonal: float) -> Values:
     -------
     ndarray of shape (n_samples, n_labels, n_labels)
         ``[n, i, j]`` is the value of the pair (i, j).
+
+    Examples
+    --------
+    >>> square(np.array([[0.9]]), np.array([[0.1]]), diagonal=0.5)
+    array([[[0.5, 0.9],
+            [0.1, 0.5]]])
     """
     n_labels = (1 + round((1 + 8 * values.shape[1]) ** 0.5)) // 2
     first, second = all_pairs(n_labels)

@@ -33,6 +33,14 @@ def learn_tie_blend(by_margin: Values, shares: Values, outcomes: Values, weight:
     -------
     ndarray of shape (3,)
         The constant and the two weights, which are not negative.
+
+    Examples
+    --------
+    >>> by_margin, shares = np.full((200, 1), 0.5), np.tile([[0.1], [0.9]], (100, 1))
+    >>> outcomes = np.tile([[1.0], [0.5]], (100, 1))  # tied where the model of ties says so
+    >>> constant, margin, model = learn_tie_blend(by_margin, shares, outcomes, np.ones(200))
+    >>> bool(model > 1)
+    True
     """
     known = ~np.isnan(by_margin + shares + outcomes)
     step = max(1, np.count_nonzero(known) // _ENOUGH_PAIRS)

@@ -12,16 +12,21 @@ if TYPE_CHECKING:
 
     from prefero.tables import Rankings, Table
 
-_MOST_TEXTS, _FEWEST_IDS = 255, 10
+MOST_TEXTS, _FEWEST_IDS = 255, 10
 
 
 def training_features(rankings: "Rankings", named: FeatureColumns) -> "pd.DataFrame":
-    """Return the features of instances, which are all columns that hold no rankings."""
+    """Return the features of instances, which are all columns that hold no rankings.
+
+    Numbers of single precision stay so: `as_input` says what a model takes.
+    """
     table = rankings.table
     if not rankings.features:
         raise table.error("every column holds rankings: there is no feature to learn from.")
-    columns = features_of(table, rankings.features, named, len(rankings.rows))
-    return columns.iloc[rankings.rows].reset_index(drop=True)
+    columns = features_of(table, rankings.features, named, len(rankings.rows), narrow=True)
+    if len(rankings.rows) < len(table):
+        columns = columns.iloc[rankings.rows]
+    return columns.reset_index(drop=True)
 
 
 def features_of(
@@ -29,32 +34,35 @@ def features_of(
     names: Iterable[str],
     named: FeatureColumns,
     instances: int,
+    *,
+    narrow: bool = False,
 ) -> "pd.DataFrame":
     """Return columns of numbers, and of text with NaN for missing, of so many instances.
 
     Prose, whose words are learned from, has the dtype of strings; names of things are objects.
+    ``narrow`` keeps numbers of single precision.
     """
     written = [] if named.text_features is None else table.columns(named.text_features)
     names = list(names)
     if strange := [name for name in written if name not in names]:
         raise table.error(f"--text-features {','.join(strange)}: that is no feature.")
     as_text = [*written, *([] if named.text is None else table.columns(named.text))]
-    features = table.features(names, as_text or None)
+    features = table.features(names, as_text or None, narrow=narrow)
     features = features.astype(dict.fromkeys(written, "string"))
-    _judge_texts(
+    judge_texts(
         table, {name: features[name].nunique() for name in text_columns(features)}, instances
     )
     return features
 
 
-def _judge_texts(table: "Table", different: Mapping[str, int], instances: int) -> None:
+def judge_texts(table: "Table", different: Mapping[str, int], instances: int) -> None:
     """Refuse columns of too many texts; wonder about those that tell every instance apart."""
-    prose = {name: n for name, n in different.items() if n > _MOST_TEXTS}
+    prose = {name: n for name, n in different.items() if n > MOST_TEXTS}
     if prose:
         columns = " and ".join(f"column {name!r} holds {n}" for name, n in prose.items())
         names = ",".join(prose)
         raise table.error(
-            f"{columns} different texts, more than {_MOST_TEXTS}: learn from their words by "
+            f"{columns} different texts, more than {MOST_TEXTS}: learn from their words by "
             f"--text-features {names!r}, or leave them out by --ignore {names!r}."
         )
     unique = [name for name, n in different.items() if n == instances >= _FEWEST_IDS]

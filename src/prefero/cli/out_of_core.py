@@ -1,6 +1,7 @@
 """Training on a Parquet file some rows at a time: what does not fit into memory stays there."""
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -8,14 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero._inference import as_input, refuse_missing, takes_text
 from prefero.cli.console import count, say
-from prefero.cli.models import refuse_unknown
+from prefero.cli.features import MOST_TEXTS, judge_texts
+from prefero.cli.models import behind_columns, refuse_unknown
 from prefero.cli.options import FeatureColumns, Format, Reading
 from prefero.cli.rankers import AUTO, ranker_choice
 from prefero.cli.tables import rankings_of
+from prefero.exceptions import DataError
 
 if TYPE_CHECKING:
-    from prefero.tables import RowGroup
+    import pandas as pd
+
+    from prefero.tables import Rankings, RowGroup
 
 OutOfCoreOption = Annotated[
     bool,
@@ -44,8 +50,8 @@ class LargeTable:
             raise typer.BadParameter("--out-of-core reads --format ranks and scores.")
         if self.reading.labels is None:
             raise typer.BadParameter("which columns hold the rankings? Add --labels 'y_*'.")
-        if self.features.text or self.features.text_features:
-            raise typer.BadParameter("--out-of-core takes features that are numbers, no text.")
+        if self.features.text_features:
+            raise typer.BadParameter("--out-of-core takes numbers and names of things, no prose.")
 
 
 @dataclass
@@ -82,28 +88,116 @@ def train_in_parts(
     if name == "forest" and "min_samples_leaf" not in parameters:
         ranker.set_params(min_samples_leaf=max(1, rows // _MOST_LEAVES))
     start = time.perf_counter()
+    words = words_of(parts, table)
+    columns = None if takes_text(ranker) else fitted_columns(ranker, parts, table, words)
     with TemporaryDirectory(prefix="prefero-") as folder:
         trainer = DistributedLabelRanker(
             ranker, client=False, n_jobs=jobs, folder=folder, progress="auto"
         )
-        blocks = Blocks.later([Later(read_part, (part, table)) for part in parts])
+        how = table, tuple(words), ranker if columns is None else columns
+        blocks = Blocks.later([Later(read_block, (part, *how)) for part in parts])
         fitted = trainer.fit_blocks(blocks).to_local()
+    if columns is not None:
+        from prefero.pipeline import RankingPipeline
+
+        fitted = RankingPipeline([("columns", columns), ("ranker", fitted)])
     return TrainedInParts(fitted, name, rows, time.perf_counter() - start)
 
 
-def read_part(part: "RowGroup", whole: LargeTable) -> dict[str, Any]:
-    """Return what a ranker is fitted to, from one part of a large table."""
+@dataclass(frozen=True)
+class Part:
+    """The rankings of some rows, their features, and the column of their weights."""
+
+    rankings: "Rankings"
+    features: "pd.DataFrame"
+    weights: Any
+
+
+def read_part(part: "RowGroup", whole: LargeTable, words: Iterable[str] = ()) -> Part:
+    """Read one part of a large table; some columns hold words, though here it may not show."""
     table = part.read()
     ignore = whole.features.ignore
     ignored = [] if ignore is None else table.columns(ignore)
     weight = None if whole.weights is None else table.column(whole.weights)
     rankings = rankings_of(table.without(weight, *ignored), whole.reading)
-    features = rankings.table.features(rankings.features)
-    return {
-        "X": features.iloc[rankings.rows],
-        "y": rankings.y,
-        "sample_weight": None if weight is None else table.weights(weight)[rankings.rows],
-    }
+    named = whole.features.text
+    text = [*words, *([] if named is None else rankings.table.columns(named))]
+    features = rankings.table.features(rankings.features, text or None)
+    weights = None if weight is None else table.weights(weight)[rankings.rows]
+    return Part(rankings, features.iloc[rankings.rows], weights)
+
+
+def read_block(part: "RowGroup", whole: LargeTable, words: tuple[str, ...], to: Any) -> Any:
+    """Return what a ranker is fitted to, as it or the fitted columns before it take the rows."""
+    here = read_part(part, whole, words)
+    X = as_input(to, here.features) if takes_text(to) else to.transform(here.features)
+    return {"X": X, "y": here.rankings.y, "sample_weight": here.weights}
+
+
+def words_of(parts: "list[RowGroup]", whole: LargeTable) -> dict[str, list[str]]:
+    """Return the different words of all columns that hold some, in any part.
+
+    Of a file whose first part has columns of numbers alone, the others need not be read.
+    """
+    from pandas.api.types import is_numeric_dtype
+
+    found: dict[str, set[str]] = {}
+    numbers: set[str] = set()
+    rows, plain = 0, None
+    for part in parts:
+        if part.path == plain:
+            continue
+        here = read_part(part, whole)
+        table, features = here.rankings.table, here.features
+        rows += len(features)
+        for name in features:
+            column = features[name].dropna()
+            if not len(column):
+                continue
+            if is_numeric_dtype(column):
+                numbers.add(name)
+            else:
+                found.setdefault(name, set()).update(column)
+            if name in numbers and name in found:
+                raise table.error(
+                    f"column {name!r} holds numbers in some parts of the data and words in "
+                    f"others: correct it, or add --text {name!r} if they are names.",
+                    int(column.index[0]),
+                )
+        if all(is_numeric_dtype(table.frame[name]) for name in features):
+            plain = part.path
+        if any(len(own) > MOST_TEXTS for own in found.values()):
+            break
+    judge_texts(table, {name: len(own) for name, own in found.items()}, rows)
+    return {name: sorted(own) for name, own in found.items()}
+
+
+def fitted_columns(
+    ranker: Any, parts: "list[RowGroup]", whole: LargeTable, words: dict[str, list[str]]
+) -> Any:
+    """Standardise numbers and give each word a column, as for a ranker that takes numbers alone."""
+    import pandas as pd
+
+    columns = None
+    for part in parts:
+        here = read_part(part, whole, words)
+        known = here.rankings.ranked()
+        if known is None:
+            continue
+        features = here.features.loc[known.rows]
+        refuse_missing(known.table, features, known.rows, type(ranker).__name__)
+        if columns is not None:
+            if "numbers" in columns.named_transformers_:
+                scaler = columns.named_transformers_["numbers"]
+                scaler.partial_fit(features[list(scaler.feature_names_in_)])
+            continue
+        # A few rows that hold every word, for what must know them all.
+        every = {name: pd.Series(own, dtype=object) for name, own in words.items()}
+        specimen = pd.DataFrame({name: every.get(name, pd.Series([0.0])) for name in features})
+        columns = behind_columns(ranker, specimen)[0].fit(features)
+    if columns is None:
+        raise DataError("no row ranks any label: there is nothing to learn from.", str(whole.path))
+    return columns
 
 
 def tell(done: TrainedInParts, out: Path) -> None:

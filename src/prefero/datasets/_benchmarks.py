@@ -102,6 +102,15 @@ def fetch_benchmark(
     ------
     ConnectionError
         If the set is not yet kept and cannot be downloaded.
+
+    Examples
+    --------
+    >>> fetch_benchmark("irises")
+    Traceback (most recent call last):
+        ...
+    ValueError: There is no benchmark 'irises'; there are ...
+    >>> fetch_benchmark("iris").target.shape  # doctest: +SKIP
+    (150, 3)
     """
     known = _UPLOADS if exact else _SOURCES
     if name not in known:
@@ -170,6 +179,12 @@ def benchmarks_folder() -> Path | None:
     -------
     Path or None
         The folder.
+
+    Examples
+    --------
+    >>> folder = benchmarks_folder()
+    >>> folder is None or folder.is_dir()
+    True
     """
     named = os.environ.get("PREFERO_DATA")
     folder = Path(named) if named else Path(__file__).parents[3].parent / "shared" / "data"
@@ -188,6 +203,13 @@ def benchmark_path(name: str) -> Path:
     -------
     Path
         The file, which exists.
+
+    Examples
+    --------
+    >>> benchmark_path("no such file")
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: There is no benchmark file 'no such file': set PREFERO_DATA to ...
     """
     folder = benchmarks_folder()
     if folder is None or not (folder / name).exists():

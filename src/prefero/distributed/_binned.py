@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from prefero import _core
 from prefero._trees import FeatureBins, Trees, row_votes
-from prefero._typing import Indices, Values
+from prefero._typing import Indices, Mask, Values
 from prefero.consensus import borda_votes
 from prefero.distributed._partitions import Partitions, Place, Rows
 from prefero.rankings import pair_signs
@@ -168,11 +168,27 @@ class Request(NamedTuple):
 
 
 class Requests(NamedTuple):
-    """What is asked at a time, of so many lanes, for children of so many examples at least."""
+    """What is asked at a time, and what decides on cuts.
+
+    Attributes
+    ----------
+    asked : list of Request
+        What trees ask for.
+    width : int
+        Lanes that are added up.
+    min_leaf : int
+        Examples that children have at least.
+    nominal : ndarray of shape (n_features,), dtype bool
+        Which features are.
+    category_sets : bool
+        Sets of categories in place of one against the rest.
+    """
 
     asked: list[Request]
     width: int
     min_leaf: int
+    nominal: Mask
+    category_sets: bool
 
 
 def level_histograms(
@@ -190,7 +206,13 @@ def level_histograms(
 
 def level_cuts(sums: list[Values], requests: Requests) -> list[tuple[NDArray[Any], ...]]:
     """Find the best cut of each node and feature in the histograms of all rows."""
-    return [_core.level_cuts(own, float(requests.min_leaf)) for own in sums]
+    nominal = np.flatnonzero(requests.nominal)
+    return [
+        _core.level_cuts(
+            own, float(requests.min_leaf), np.isin(one.features, nominal), requests.category_sets
+        )
+        for own, one in zip(sums, requests.asked, strict=True)
+    ]
 
 
 def leaf_sums(rows: BinnedRows, drawn: NDArray[np.uint16], trees: list[Trees]) -> list[Values]:

@@ -102,8 +102,14 @@ def by_blocks(model: Any, method: str, X: Any, dtype: Any, width: tuple[int, ...
     """
     if not hasattr(X, "__dask_graph__"):
         return getattr(model, method)(X)
-    array, delayed = need("dask.array"), need("dask").delayed
+    delayed = need("dask").delayed
     sent = delayed(model, pure=True)
+    return each_block(X, lambda block: delayed(_block)(block, sent, method), dtype, width)
+
+
+def each_block(X: Any, call: Callable[[Any], Any], dtype: Any, width: tuple[int, ...]) -> Any:
+    """Return what a delayed call says of each block of rows of a collection, as one Dask array."""
+    array = need("dask.array")
     if hasattr(X, "chunks"):
         X = X.rechunk({1: -1})
         sizes, blocks = X.chunks[0], X.to_delayed().ravel()
@@ -111,7 +117,7 @@ def by_blocks(model: Any, method: str, X: Any, dtype: Any, width: tuple[int, ...
         blocks = X.to_delayed()
         sizes = (float("nan"),) * len(blocks)
     parts = [
-        array.from_delayed(delayed(_block)(block, sent, method), (size, *width), dtype=dtype)
+        array.from_delayed(call(block), (size, *width), dtype=dtype)
         for block, size in zip(blocks, sizes, strict=True)
     ]
     return array.concatenate(parts)

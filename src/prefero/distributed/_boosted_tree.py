@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prefero._trees import LEAF, MISSING_LEFT, NODE, Trees
-from prefero._typing import Values
+from prefero import _core
+from prefero._trees import Trees
+from prefero._typing import Indices, Mask, Values
 from prefero.distributed._binned import EXAMPLES, WEIGHT
-from prefero.distributed._levels import tree_of
+from prefero.distributed._nodes import MISSING_BIN, SET_WORDS, GrowingNodes, Splits, bits_of
 
 # Before the derivatives, first ones before second ones.
 DERIVATIVES = 2
-_MISSING_BIN = 255
 # As the core has it: gains that differ by less are alike.
 _ROUNDING, _LEAST = 4e-6, 1e-12
 
@@ -34,16 +34,21 @@ class NewtonOptions(NamedTuple):
     max_depth: int
     min_leaf: int
     max_leaves: int
+    category_sets: bool
 
 
 class NewtonCut(NamedTuple):
-    """The best test of a node, and the sums of the rows that go left."""
+    """The best test of a node, and the sums of the rows that go left.
+
+    ``categories`` are the bins that go left where the feature is nominal, None for numbers.
+    """
 
     decrease: float
     feature: int
     last_left: int
     missing_left: bool
     left: Values
+    categories: Indices | None = None
 
 
 class _Open(NamedTuple):
@@ -60,8 +65,25 @@ def newton_gains(sums: Values, penalty: float) -> Values:
     return np.asarray((first**2 / (np.maximum(second, 0) + penalty)).sum(axis=-1))
 
 
+class TriedFeatures(NamedTuple):
+    """The features that a tree may test, by their numbers, and which of them are nominal."""
+
+    numbers: NDArray[np.uint16]
+    nominal: Mask
+
+
+class _Best(NamedTuple):
+    """The best cut of one feature: how good, what goes left, and which side is for the missing."""
+
+    quality: float
+    left: Values
+    at: int
+    missing_left: bool
+    categories: Indices | None
+
+
 def newton_cut(
-    histograms: Values, features: NDArray[np.uint16], options: NewtonOptions
+    histograms: Values, tried: TriedFeatures, options: NewtonOptions
 ) -> NewtonCut | None:
     """Return the best cut of a node, the first of features that are alike; None if none gains.
 
@@ -69,42 +91,74 @@ def newton_cut(
     ----------
     histograms : ndarray of shape (n_tried, n_bins, n_lanes)
         Of the features that are tried, in the order of their numbers.
-    features : ndarray of shape (n_tried,)
+    tried : TriedFeatures
         Which they are.
     options : NewtonOptions
         What children must have.
     """
     total = histograms[0].sum(axis=0)
     own = float(newton_gains(total, options.penalty))
-    known = histograms[:, :_MISSING_BIN].cumsum(axis=1)
-    missing = histograms[:, _MISSING_BIN]
+    numeric = iter(_numeric(histograms[~tried.nominal], total, options))
+    bests = [
+        _nominal(own, total, options) if nominal else next(numeric)
+        for own, nominal in zip(histograms, tried.nominal, strict=True)
+    ]
+    chosen, reached = None, -np.inf
+    for k, (quality, *_) in enumerate(bests):
+        better = quality > reached * (1 + _ROUNDING if reached > 0 else 1)
+        if better and quality > own * (1 + _ROUNDING) + _LEAST:
+            chosen, reached = k, quality
+    if chosen is None:
+        return None
+    best, histogram = bests[chosen], histograms[chosen]
+    seen = histogram[MISSING_BIN, EXAMPLES] > 0
+    larger_left = 2 * best.left[EXAMPLES] >= total[EXAMPLES]
+    return NewtonCut(
+        (best.quality - own) / 2,
+        int(tried.numbers[chosen]),
+        0 if tried.nominal[chosen] else _last_left(histogram[:MISSING_BIN, EXAMPLES], best.at),
+        best.missing_left if seen else bool(larger_left),
+        best.left,
+        best.categories,
+    )
+
+
+def _numeric(histograms: Values, total: Values, options: NewtonOptions) -> list[_Best]:
+    """The best cuts of numbers; missing values are tried on both sides."""
+    known = histograms[:, :MISSING_BIN].cumsum(axis=1)
+    missing = histograms[:, MISSING_BIN]
     sides = [known]
     if missing[:, EXAMPLES].any():
         sides.append(known + missing[:, None])
     gains = np.stack([_gains(left, total, options) for left in sides])
     gains[1:, missing[:, EXAMPLES] == 0] = -np.inf
-    cuts, row = gains.argmax(axis=2), np.arange(len(features))
+    cuts = gains.argmax(axis=2)
     # The first of equals: missing values go right.
     side = gains.max(axis=2).argmax(axis=0)
-    quality = gains[side, row, cuts[side, row]]
-    best, reached = None, -np.inf
-    for k in range(len(features)):
-        better = quality[k] > reached * (1 + _ROUNDING if reached > 0 else 1)
-        if better and quality[k] > own * (1 + _ROUNDING) + _LEAST:
-            best, reached = k, quality[k]
-    if best is None:
-        return None
-    at = int(cuts[side[best], best])
-    left = sides[side[best]][best, at]
-    seen = missing[best, EXAMPLES] > 0
-    larger_left = 2 * left[EXAMPLES] >= total[EXAMPLES]
-    return NewtonCut(
-        (float(quality[best]) - own) / 2,
-        int(features[best]),
-        _last_left(histograms[best, :_MISSING_BIN, EXAMPLES], at),
-        bool(side[best]) if seen else bool(larger_left),
-        left,
-    )
+    found = []
+    for k, chosen in enumerate(side.tolist()):
+        at = int(cuts[chosen, k])
+        left = sides[chosen][k, at]
+        found.append(_Best(float(gains[chosen, k, at]), left, at, bool(chosen), None))
+    return found
+
+
+def _nominal(histogram: Values, total: Values, options: NewtonOptions) -> _Best:
+    """The best set of neighbours among categories, or one of them, against the rest."""
+    filled = np.flatnonzero(histogram[:, EXAMPLES] > 0)
+    if len(filled) < 2:
+        return _Best(-np.inf, total, 0, False, None)
+    left = histogram[filled]
+    if options.category_sets:
+        if len(filled) > 2:
+            n_labels = (len(total) - DERIVATIVES) // 2
+            filled = filled[_core.category_order(left, DERIVATIVES, DERIVATIVES + n_labels)]
+        left = histogram[filled].cumsum(axis=0)[:-1]
+    gains = _gains(left, total, options)
+    # Rounded, a set and the rest of two categories are found equal: the first is taken.
+    at = int(np.argmax(gains.astype(np.float32)))
+    chosen = filled[: at + 1] if options.category_sets else filled[[at]]
+    return _Best(float(gains[at]), left[at], at, MISSING_BIN in chosen, chosen)
 
 
 def _gains(left: Values, total: Values, options: NewtonOptions) -> Values:
@@ -119,7 +173,7 @@ def _last_left(examples: Values, at: int) -> int:
     filled = np.flatnonzero(examples > 0)
     below, above = filled[filled <= at], filled[filled > at]
     last = int(below[-1]) if len(below) else 0
-    return (last + int(above[0])) // 2 if len(above) else _MISSING_BIN - 1
+    return (last + int(above[0])) // 2 if len(above) else MISSING_BIN - 1
 
 
 class BoostedTree:
@@ -127,8 +181,8 @@ class BoostedTree:
 
     Parameters
     ----------
-    features : ndarray of shape (n_tried,)
-        Those it may test.
+    tried : TriedFeatures
+        The features that it may test.
     n_features, n_labels : int
         Of the data.
     options : NewtonOptions
@@ -136,25 +190,12 @@ class BoostedTree:
     """
 
     def __init__(
-        self,
-        features: NDArray[np.uint16],
-        n_features: int,
-        n_labels: int,
-        options: NewtonOptions,
+        self, tried: TriedFeatures, n_features: int, n_labels: int, options: NewtonOptions
     ) -> None:
-        self._features, self._n_features, self._n_labels = features, n_features, n_labels
-        self._options = options
-        self._nodes = np.zeros(1, dtype=NODE)
-        self._nodes["flags"] = LEAF
+        self._tried, self._options = tried, options
+        self._nodes = GrowingNodes(n_features)
         self._totals = np.zeros((1, DERIVATIVES + 2 * n_labels))
-        self._decrease = np.zeros(1, dtype=np.float32)
         self._frontier: list[_Open] = []
-
-    @classmethod
-    def leaf(cls, n_features: int, n_labels: int) -> Trees:
-        """Return a tree that is a leaf and says nothing."""
-        none = np.empty(0, dtype=np.uint16)
-        return cls(none, n_features, n_labels, NewtonOptions(0, 1, 0, 1, 1))._grown()
 
     def grow(self, ask: Ask) -> Trees:
         """Grow and return the tree; its leaves are steps, shortened by the learning rate."""
@@ -180,7 +221,7 @@ class BoostedTree:
         return [self._frontier.pop(best)]
 
     def _open(self, node: int, depth: int, histograms: Values) -> None:
-        cut = newton_cut(histograms, self._features, self._options)
+        cut = newton_cut(histograms, self._tried, self._options)
         if cut is not None:
             self._frontier.append(_Open(node, depth, self._totals[node], histograms, cut))
 
@@ -190,19 +231,20 @@ class BoostedTree:
 
     def _split(self, chosen: list[_Open]) -> list[int]:
         """Split nodes; return the first child of each."""
-        first = len(self._nodes)
-        children = [first + 2 * k for k in range(len(chosen))]
-        for one, child in zip(chosen, children, strict=True):
-            flags = MISSING_LEFT if one.cut.missing_left else 0
-            self._nodes[one.node] = (child, one.cut.feature, one.cut.last_left, flags)
-            self._decrease[one.node] = one.cut.decrease
-        new = np.zeros(2 * len(chosen), dtype=NODE)
-        new["flags"] = LEAF
-        self._nodes = np.concatenate([self._nodes, new])
+        cuts = [one.cut for one in chosen]
+        none = np.zeros(SET_WORDS, dtype=np.uint64)
+        splits = Splits(
+            np.array([cut.feature for cut in cuts], dtype=np.uint16),
+            np.array([cut.last_left for cut in cuts], dtype=np.uint8),
+            np.array([cut.missing_left for cut in cuts]),
+            np.array([cut.decrease for cut in cuts]),
+            np.array([cut.categories is not None for cut in cuts]),
+            np.array([none if c.categories is None else bits_of(c.categories) for c in cuts]),
+        )
+        children = self._nodes.split(np.array([one.node for one in chosen]), splits)
         sides = [(one.cut.left, one.total - one.cut.left) for one in chosen]
         self._totals = np.concatenate([self._totals, *map(np.array, sides)])
-        self._decrease = np.concatenate([self._decrease, np.zeros(len(new), dtype=np.float32)])
-        return children
+        return children.tolist()
 
     def _divide(self, chosen: list[_Open], children: list[int], ask: Ask) -> None:
         """Open the children that may be split: ask for the smaller one of each pair."""
@@ -216,7 +258,7 @@ class BoostedTree:
                 asked.append((one, smaller, larger))
         if not asked:
             return
-        leaf = np.cumsum(self._nodes["flags"] & LEAF > 0) - 1
+        leaf = self._nodes.leaf_numbers
         found = ask(self._so_far(), [int(leaf[smaller]) for _, smaller, _ in asked])
         for (one, smaller, larger), own in zip(asked, found, strict=True):
             for node, histograms in sorted(
@@ -226,17 +268,11 @@ class BoostedTree:
                     self._open(node, one.depth + 1, histograms)
 
     def _so_far(self) -> Trees:
-        n_leaves = (len(self._nodes) + 1) // 2
-        none = np.zeros((n_leaves, 1), dtype=np.float32)
-        return tree_of(self._nodes, self._totals[:, WEIGHT], self._decrease, none, self._n_features)
+        return self._nodes.tree(self._totals[:, WEIGHT])
 
     def _grown(self) -> Trees:
-        leaf = self._nodes["flags"] & LEAF > 0
-        first, second = np.split(self._totals[leaf, DERIVATIVES:], 2, axis=1)
+        first, second = np.split(self._totals[self._nodes.is_leaf, DERIVATIVES:], 2, axis=1)
         steps = -self._options.learning_rate * first / (second + self._options.penalty)
         if len(steps) == 1:  # a tree that is a leaf by itself says nothing
             steps[:] = 0
-        weight = self._totals[:, WEIGHT]
-        return tree_of(
-            self._nodes, weight, self._decrease, steps.astype(np.float32), self._n_features
-        )
+        return self._nodes.tree(self._totals[:, WEIGHT], steps.astype(np.float32))

@@ -10,13 +10,19 @@ from numpy.typing import NDArray
 from prefero import _core
 from prefero._sampling import SAMPLE_ROWS, evenly_spaced
 from prefero._trees import FeatureBins, Trees
-from prefero._typing import Indices, Values
+from prefero._typing import Indices, Mask, Values
 from prefero.base import twin_of
 from prefero.distributed._binned import EXAMPLES, WEIGHT, leaves_of, rounded, shortest
-from prefero.distributed._boosted_tree import DERIVATIVES, BoostedTree, NewtonOptions
+from prefero.distributed._boosted_tree import (
+    DERIVATIVES,
+    BoostedTree,
+    NewtonOptions,
+    TriedFeatures,
+)
 from prefero.distributed._chance import features_of_tree, rows_of_tree
 from prefero.distributed._engine import Engine
 from prefero.distributed._forest import learn_bins
+from prefero.distributed._nodes import GrowingNodes
 from prefero.distributed._partitions import Partitions, Place, Rows
 from prefero.label_ranking import BoostingLabelRanker
 from prefero.label_ranking._boosting_rounds import Cases, HeldOutRounds, duels, scores_of_duels
@@ -133,8 +139,8 @@ class Rounds:
         Of the core's booster.
     most : float
         The most that the weights of all rows may add up to.
-    n_features : int
-        Features.
+    nominal : ndarray of shape (n_features,), dtype bool
+        Which features are.
     """
 
     def __init__(
@@ -144,10 +150,10 @@ class Rounds:
         start: Values,
         options: dict[str, Any],
         most: float,
-        n_features: int,
+        nominal: Mask,
     ) -> None:
         self._engine, self._parts, self._start = engine, parts, start
-        self._options, self._most, self._n_features = options, most, n_features
+        self._options, self._most, self._nominal = options, most, nominal
 
     def trees(self, seeds: NDArray[np.uint64]) -> Iterator[Trees]:
         """Grow a tree a seed, one after the other."""
@@ -165,13 +171,15 @@ class Rounds:
             yield tree
 
     def _grow(self, seed: int, newton: NewtonOptions, own: Sequence[Any]) -> Trees:
-        features = features_of_tree(seed, self._n_features, self._options["tree_features"])
+        n_features, n_labels = len(self._nominal), len(self._start)
+        features = features_of_tree(seed, n_features, self._options["tree_features"])
+        tried = TriedFeatures(features, self._nominal[features])
 
         def ask(tree: Trees, leaves: list[int]) -> Values:
             shared = tree, leaves, features
             return self._engine.sum(_node_histograms, self._parts, own, shared=shared)
 
-        return BoostedTree(features, self._n_features, len(self._start), newton).grow(ask)
+        return BoostedTree(tried, n_features, n_labels, newton).grow(ask)
 
 
 def fit_boosting(ranker: BoostingLabelRanker, partitions: Partitions) -> None:
@@ -205,7 +213,7 @@ def fit_boosting(ranker: BoostingLabelRanker, partitions: Partitions) -> None:
     growing = Rounds(
         *(partitions.engine, parts, ranker.start_scores_),
         *(boosting.options_for(cases) if few else boosting.options, spec.most),
-        ranker.n_features_in_,
+        ranker.nominal_features_,
     )
     if watching:
         trees, found = _watched(growing, boosting.seeds, cases, ranker)
@@ -238,5 +246,6 @@ def _watched(
 
 def _joined(trees: list[Trees], n_features: int, n_labels: int) -> Trees:
     """The trees one after the other, of which there may be none."""
-    leaf = BoostedTree.leaf(n_features, n_labels)
+    nothing = np.zeros((1, n_labels), dtype=np.float32)
+    leaf = GrowingNodes(n_features).tree(np.zeros(1), nothing)
     return Trees.joined([tree.arrays for tree in [*trees, leaf]], *leaf.shape).first(len(trees))

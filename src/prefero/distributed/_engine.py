@@ -2,12 +2,13 @@
 
 import os
 import pickle
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -16,8 +17,8 @@ from prefero._optional import require
 # How long to wait for a worker when none is left.
 PATIENCE_SECONDS = 60.0
 _LOOK_SECONDS = 2.0
-# Arrays that are not worth a file.
-_SMALL_BYTES = 2**12
+# Arrays that are not worth a file, and the bytes at whose multiples they begin in one.
+_SMALL_BYTES, _ALIGNED = 2**12, 64
 # What tasks carry themselves, all of them together.
 _LITTLE_BYTES = 2**18
 
@@ -38,17 +39,52 @@ def add(one: Any, other: Any, *, reuse: bool = False) -> Any:
 
 
 class Later(NamedTuple):
-    """A block that is read when it is needed."""
+    """A block that is read when it is needed.
+
+    Attributes
+    ----------
+    read : callable
+        Returns the block.
+    arguments : tuple
+        What it is called with.
+
+    Examples
+    --------
+    >>> block = Later(range, (2, 5))
+    >>> list(block.read(*block.arguments))
+    [2, 3, 4]
+    """
 
     read: Callable[..., Any]
     arguments: tuple[Any, ...]
 
 
-class Engine(Protocol):
-    """Runs functions once a partition. What a partition holds stays where it is.
+class Task(NamedTuple):
+    """A function that is called once a partition.
 
-    A column has one entry a partition: a handle that ``each`` returned, a delayed block of a Dask
-    collection, a block to be read later, or a plain value. What all calls share travels once.
+    Attributes
+    ----------
+    function : callable
+        Takes an entry of each column, and what all calls share.
+    columns : tuple of sequences
+        Each has one entry a partition: a handle that ``each`` returned, a delayed block of a Dask
+        collection, a block to be read later, a plain value, or a list of such.
+    shared : object
+        What travels once.
+    """
+
+    function: Callable[..., Any]
+    columns: tuple[Sequence[Any], ...]
+    shared: Any
+
+    @property
+    def entries(self) -> Iterator[tuple[Any, ...]]:
+        """The entries of each partition."""
+        return zip(*self.columns, strict=True)
+
+
+class Engine(ABC):
+    """Runs functions once a partition. What a partition holds stays where it is.
 
     Attributes
     ----------
@@ -58,8 +94,10 @@ class Engine(Protocol):
         Into how many requests, added up side by side, work on sums is best divided.
     """
 
-    passed: Callable[[], None]
-    ways: int
+    ways = 1
+
+    def __init__(self) -> None:
+        self.passed: Callable[[], None] = lambda: None
 
     def each(
         self,
@@ -68,19 +106,15 @@ class Engine(Protocol):
         shared: Any = None,
         brief: bool = False,
     ) -> list[Any]:
-        """Call ``function(*entries, shared)`` for each partition; return handles.
+        """Start ``function(*entries, shared)`` for each partition; return handles.
 
         What is brief is soon replaced, and not worth a file.
         """
-
-    def gather(self, handles: Sequence[Any]) -> list[Any]:
-        """Return the results behind handles."""
-
-    def settle(self, handles: Sequence[Any]) -> list[Any]:
-        """Wait for results that stay where they are, and return handles for Dask's graphs."""
+        return self._start(Task(function, columns, shared), brief)
 
     def sum(self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None) -> Any:
         """Return the sum over partitions of what the function returns, in a fixed order."""
+        return self._total(Task(function, columns, shared))
 
     def sums(
         self,
@@ -93,9 +127,31 @@ class Engine(Protocol):
 
         What the sums are good for is done where they are: they need not travel to the driver.
         """
+        return self._totals([Task(function, columns, one) for one in requests], then)
+
+    @abstractmethod
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        """Return the results behind handles."""
+
+    @abstractmethod
+    def settle(self, handles: Sequence[Any]) -> list[Any]:
+        """Wait for results that stay where they are, and return handles that outlive the engine."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End what the engine has started."""
+
+    @abstractmethod
+    def _start(self, task: Task, brief: bool) -> list[Any]: ...
+
+    @abstractmethod
+    def _total(self, task: Task) -> Any: ...
+
+    @abstractmethod
+    def _totals(self, tasks: Sequence[Task], then: Callable[[Any, Any], Any]) -> list[Any]: ...
 
 
-class LocalEngine:
+class LocalEngine(Engine):
     """The threads of this machine; blocks are read when they are needed, and forgotten.
 
     Parameters
@@ -107,90 +163,79 @@ class LocalEngine:
     """
 
     def __init__(self, n_jobs: int | None = None, folder: Any = None) -> None:
+        super().__init__()
         self.jobs = (os.cpu_count() or 1) if n_jobs is None or n_jobs < 1 else n_jobs
         self._folder = None if folder is None else Path(folder)
         self._numbers = count()
-        self.ways = 1  # its threads divide the partitions
         self._pool = ThreadPoolExecutor(self.jobs)
-        self.passed: Callable[[], None] = lambda: None
-
-    def each(
-        self,
-        function: Callable[..., Any],
-        *columns: Sequence[Any],
-        shared: Any = None,
-        brief: bool = False,
-    ) -> list[Any]:
-        """Start all calls; arrays they return are kept, in files if there is a folder."""
-        return [
-            self._pool.submit(self._kept, function, entries, shared, brief)
-            for entries in zip(*columns, strict=True)
-        ]
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Wait for the results."""
         return [handle.result() for handle in handles]
 
-    def sum(self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None) -> Any:
-        """Add up in the order of the partitions, never more results at a time than threads."""
-        waiting: deque[Future[Any]] = deque()
-        total: Any = None
-        for entries in zip(*columns, strict=True):
-            waiting.append(self._pool.submit(self._call, function, entries, shared))
-            if len(waiting) > self.jobs:
-                total = self._added(total, waiting.popleft())
-        while waiting:
-            total = self._added(total, waiting.popleft())
-        return total
-
-    def sums(
-        self,
-        function: Callable[..., Any],
-        *columns: Sequence[Any],
-        requests: Sequence[Any],
-        then: Callable[[Any, Any], Any],
-    ) -> list[Any]:
-        """Add up one request after the other."""
-        return [then(self.sum(function, *columns, shared=one), one) for one in requests]
-
-    def _added(self, total: Any, following: "Future[Any]") -> Any:
-        value = following.result()
-        self.passed()
-        return value if total is None else add(total, value, reuse=True)
-
-    def _kept(
-        self, function: Callable[..., Any], entries: tuple[Any, ...], shared: Any, brief: bool
-    ) -> Any:
-        result = self._call(function, entries, shared)
-        self.passed()
-        return result if brief or self._folder is None else self._in_files(result)
-
-    @staticmethod
-    def _call(function: Callable[..., Any], entries: tuple[Any, ...], shared: Any) -> Any:
-        return function(*(_here(entry) for entry in entries), shared)
-
-    def _in_files(self, result: Any) -> Any:
-        """Put the arrays of a named tuple into files that are mapped into memory."""
-        if isinstance(result, np.ndarray) and result.nbytes > _SMALL_BYTES:
-            assert self._folder is not None
-            path = self._folder / f"{next(self._numbers)}.npy"
-            np.save(path, result)
-            return np.load(path, mmap_mode="r")
-        if hasattr(result, "_fields"):
-            return type(result)(*(self._in_files(part) for part in result))
-        return result
-
     def settle(self, handles: Sequence[Any]) -> list[Any]:
-        """Return what outlives the engine."""
+        """Wait for the results, which are here."""
         return self.gather(handles)
 
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
+    def _start(self, task: Task, brief: bool) -> list[Any]:
+        """Start all calls; arrays they return are kept, in files if there is a folder."""
+        return [self._pool.submit(self._kept, task, own, brief) for own in task.entries]
+
+    def _total(self, task: Task) -> Any:
+        """Add up in the order of the partitions, never more results at a time than threads."""
+        waiting: deque[Future[Any]] = deque()
+        total: Any = None
+        for own in task.entries:
+            waiting.append(self._pool.submit(_call, task.function, task.shared, *own))
+            if len(waiting) > self.jobs:
+                total = self._added(total, waiting.popleft())
+        while waiting:
+            total = self._added(total, waiting.popleft())
+        return total
+
+    def _totals(self, tasks: Sequence[Task], then: Callable[[Any, Any], Any]) -> list[Any]:
+        """Add up one request after the other."""
+        return [then(self._total(task), task.shared) for task in tasks]
+
+    def _added(self, total: Any, following: "Future[Any]") -> Any:
+        value = following.result()
+        self.passed()
+        return value if total is None else add(total, value, reuse=True)
+
+    def _kept(self, task: Task, entries: tuple[Any, ...], brief: bool) -> Any:
+        result = _call(task.function, task.shared, *entries)
+        self.passed()
+        return result if brief or self._folder is None else self._in_file(result)
+
+    def _in_file(self, result: Any) -> Any:
+        """Put the arrays of a result, wherever they are in it, into a file mapped into memory."""
+        assert self._folder is not None
+        buffers: list[pickle.PickleBuffer] = []
+        data = pickle.dumps(result, protocol=5, buffer_callback=buffers.append)
+        parts = [buffer.raw() for buffer in buffers]
+        if sum(part.nbytes for part in parts) <= _SMALL_BYTES:
+            return result
+        path = self._folder / f"{next(self._numbers)}.arrays"
+        starts = []
+        with path.open("wb") as file:
+            for part in parts:
+                file.write(bytes(-file.tell() % _ALIGNED))
+                starts.append(file.tell())
+                file.write(part)
+        mapped = np.memmap(path, mode="r")
+        ends = [start + part.nbytes for start, part in zip(starts, parts, strict=True)]
+        views = [mapped[start:end] for start, end in zip(starts, ends, strict=True)]
+        return pickle.loads(data, buffers=views)
+
 
 def _here(entry: Any) -> Any:
     """What an entry stands for."""
+    if isinstance(entry, list):
+        return [_here(part) for part in entry]
     if isinstance(entry, Future):
         return entry.result()
     if isinstance(entry, Later):
@@ -198,6 +243,11 @@ def _here(entry: Any) -> Any:
     if hasattr(entry, "__dask_graph__"):
         return entry.compute(scheduler="synchronous")
     return entry
+
+
+def _call(function: Callable[..., Any], shared: Any, *entries: Any) -> Any:
+    """Call a function with what entries stand for; what tasks carry is unpacked."""
+    return function(*(_here(entry) for entry in entries), _opened(shared))
 
 
 def _identity(value: Any) -> Any:
@@ -215,15 +265,11 @@ def _opened(shared: Any) -> Any:
     return pickle.loads(shared.data) if isinstance(shared, _Packed) else shared
 
 
-def _called(function: Callable[..., Any], shared: Any, *entries: Any) -> Any:
-    return function(*(_here(entry) for entry in entries), _opened(shared))
-
-
 def _done(then: Callable[[Any, Any], Any], request: Any, *parts: Any) -> Any:
     return then(parts[0] if len(parts) == 1 else add(*parts), _opened(request))
 
 
-class DaskEngine:
+class DaskEngine(Engine):
     """The workers of a Dask cluster.
 
     What is lost with a worker is made again from the collections. If that fails, or no worker is
@@ -236,62 +282,48 @@ class DaskEngine:
     """
 
     def __init__(self, client: Any) -> None:
+        super().__init__()
         self._client = client
         self.ways = max(1, len(client.ncores()))
-        self.passed: Callable[[], None] = lambda: None
 
-    def each(
-        self,
-        function: Callable[..., Any],
-        *columns: Sequence[Any],
-        shared: Any = None,
-        brief: bool = False,
-    ) -> list[Any]:
+    def _start(self, task: Task, brief: bool) -> list[Any]:
         """Start all calls; what they return stays on the workers."""
-        return self._each(function, columns, self._carried(shared, len(columns[0])))
+        return self._calls(task, self._carried(task))
 
-    def _carried(self, shared: Any, times: int) -> Any:
-        """What tasks take along: a little as it is, which saves them from waiting for another."""
-        data = need("distributed.protocol").pickle.dumps(shared)
-        if len(data) * times <= _LITTLE_BYTES:
+    def _carried(self, task: Task) -> Any:
+        """What calls take along: a little as it is, which saves them from waiting for another."""
+        data = need("distributed.protocol").pickle.dumps(task.shared)
+        if len(data) * len(task.columns[0]) <= _LITTLE_BYTES:
             return _Packed(data)
         # A task and not scattered data: it can be made again if its worker is lost.
-        return self._client.submit(_identity, shared, pure=False)
+        return self._client.submit(_identity, task.shared, pure=False)
 
-    def _each(
-        self, function: Callable[..., Any], columns: Sequence[Sequence[Any]], carried: Any
-    ) -> list[Any]:
+    def _calls(self, task: Task, carried: Any) -> list[Any]:
         delayed = need("dask").delayed
         return [
             self._client.compute(
-                delayed(_called, pure=False)(function, carried, *entries), optimize_graph=True
+                delayed(_call, pure=False)(task.function, carried, *own), optimize_graph=True
             )
-            if any(hasattr(entry, "__dask_graph__") for entry in entries)
-            else self._client.submit(_called, function, carried, *entries, pure=False)
-            for entries in zip(*columns, strict=True)
+            if any(hasattr(entry, "__dask_graph__") for entry in own)
+            else self._client.submit(_call, task.function, carried, *own, pure=False)
+            for own in task.entries
         ]
 
-    def sum(self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None) -> Any:
+    def _total(self, task: Task) -> Any:
         """Add up in pairs on the workers, always the same ones."""
-        (total,) = self.gather(self._added(self.each(function, *columns, shared=shared), 1))
-        self._all_passed(columns)
+        (total,) = self.gather(self._added(self._start(task, brief=True), 1))
+        self._all_passed(task)
         return _writable(total)
 
-    def sums(
-        self,
-        function: Callable[..., Any],
-        *columns: Sequence[Any],
-        requests: Sequence[Any],
-        then: Callable[[Any, Any], Any],
-    ) -> list[Any]:
+    def _totals(self, tasks: Sequence[Task], then: Callable[[Any, Any], Any]) -> list[Any]:
         """Add up all requests at once; workers share what is to be done then."""
         waiting = []
-        for one in requests:
-            carried = self._carried(one, len(columns[0]))
-            last = self._added(self._each(function, columns, carried), 2)
+        for task in tasks:
+            carried = self._carried(task)
+            last = self._added(self._calls(task, carried), 2)
             waiting.append(self._client.submit(_done, then, carried, *last, pure=False))
         found = self.gather(waiting)
-        self._all_passed(columns)
+        self._all_passed(tasks[0])
         return found
 
     def _added(self, level: list[Any], most: int) -> list[Any]:
@@ -302,8 +334,8 @@ class DaskEngine:
             level = added + level[2 * len(added) :]
         return level
 
-    def _all_passed(self, columns: Sequence[Sequence[Any]]) -> None:
-        for _ in columns[0]:
+    def _all_passed(self, task: Task) -> None:
+        for _ in task.entries:
             self.passed()
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
@@ -322,7 +354,8 @@ class DaskEngine:
         alone = 0.0
         while True:
             try:
-                distributed.wait(list(handles), timeout=_LOOK_SECONDS)
+                with self._client.as_current():
+                    distributed.wait(list(handles), timeout=_LOOK_SECONDS)
                 return
             except TimeoutError:
                 alone = 0.0 if self._client.scheduler_info()["workers"] else alone + _LOOK_SECONDS
@@ -348,7 +381,7 @@ def _writable(value: Any) -> Any:
     return np.array(value) if isinstance(value, np.ndarray) else value
 
 
-def find_engine(client: Any, n_jobs: int | None, folder: Any) -> LocalEngine | DaskEngine:
+def find_engine(client: Any, n_jobs: int | None, folder: Any) -> Engine:
     """Return the engine of a client; of the one that is there if None; else of this machine."""
     if client is False:
         return LocalEngine(n_jobs, folder)

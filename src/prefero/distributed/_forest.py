@@ -5,10 +5,18 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from prefero._trees import MAX_ROWS_FOR_QUANTILES, JudgedRows, Trees, find_bins, row_votes
+from prefero._trees import (
+    MAX_ROWS_FOR_QUANTILES,
+    FeatureBins,
+    JudgedRows,
+    Trees,
+    find_bins,
+    row_votes,
+)
+from prefero._typing import Indices, Mask, Values
 from prefero.distributed._binned import CRITERIA, LaneSpec, bin_rows
 from prefero.distributed._levels import GrowOptions, grow_forest
-from prefero.distributed._partitions import Partitions, Rows
+from prefero.distributed._partitions import Partitions, Place, Rows
 from prefero.label_ranking import ForestLabelRanker
 
 # Parameters that only the growing of one machine knows, and the value that leaves them out.
@@ -54,11 +62,33 @@ def refuse_local_only(ranker: ForestLabelRanker, but: Collection[str] = ()) -> N
 
 
 def learn_bins(ranker: ForestLabelRanker, partitions: Partitions) -> None:
-    """Find the bins of all rows, from those that one machine would look at."""
-    step = -(-partitions.n_rows // MAX_ROWS_FOR_QUANTILES)
-    X = partitions.rows_at(np.arange(0, partitions.n_rows, step)).X
-    ranker.bin_edges_, ranker.bin_starts_, ranker.nominal_features_ = find_bins(X)
-    ranker.categories_ = {}
+    """Find the bins of all rows, from those that one machine would look at.
+
+    Each worker sorts some of the features: the rows need not come to the driver.
+    """
+    engine, step = partitions.engine, -(-partitions.n_rows // MAX_ROWS_FOR_QUANTILES)
+    numbers = np.arange(0, partitions.n_rows, step)
+    looked_at = partitions.read(_features_at, shared=numbers, brief=True)
+    groups = np.array_split(np.arange(ranker.n_features_in_), engine.ways)
+    groups = [group for group in groups if len(group)]
+    parts = [engine.each(_columns, looked_at, shared=group, brief=True) for group in groups]
+    nominal = [ranker.nominal_features_[group] for group in groups]
+    found = engine.gather(engine.each(_bins_of, parts, nominal, brief=True))
+    ranker.bin_edges_ = np.concatenate([own.edges for own in found])
+    widths = np.concatenate([np.diff(own.starts) for own in found])
+    ranker.bin_starts_ = np.concatenate([[0], np.cumsum(widths)])
+
+
+def _features_at(rows: Rows, place: Place, numbers: Indices) -> Values:
+    return rows.X[place.inside(numbers)]
+
+
+def _columns(X: Values, features: Indices) -> Values:
+    return X[:, features]
+
+
+def _bins_of(parts: list[Values], nominal: Mask, _: None) -> FeatureBins:
+    return find_bins(np.concatenate(parts), nominal)
 
 
 def _options(ranker: ForestLabelRanker, partitions: Partitions) -> GrowOptions:

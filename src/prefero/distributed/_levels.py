@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prefero._trees import LEAF, MISSING_LEFT, NODE, Trees
+from prefero._trees import Trees
 from prefero._typing import Mask, Values
 from prefero.distributed._binned import (
     EXAMPLES,
@@ -29,13 +29,13 @@ from prefero.distributed._binned import (
 )
 from prefero.distributed._chance import STEP, mixed
 from prefero.distributed._engine import Engine
+from prefero.distributed._nodes import N_BINS, SET_WORDS, GrowingNodes, Splits
 
 # Histograms that are added up at a time, and trees whose samples are held at a time.
 MOST_BYTES = 2**27
 TREES_TOGETHER = 16
 # Histograms of fewer bytes are searched faster than divided among workers.
 _WORTH_SHARING = 2**22
-_BINS = 256
 _NO_FEATURE = 65535
 
 
@@ -48,6 +48,7 @@ class GrowOptions(NamedTuple):
     min_leaf: int
     min_decrease: float
     gamma: float
+    category_sets: bool
 
 
 class _Level(NamedTuple):
@@ -64,6 +65,7 @@ class _Level(NamedTuple):
     cut: NDArray[np.uint8]
     marks: NDArray[np.uint8]
     left: Values
+    sets: NDArray[np.uint64]  # of categories that go left
 
 
 class GrowingTree:
@@ -84,9 +86,7 @@ class GrowingTree:
     def __init__(self, seed: int, totals: Values, spec: LaneSpec, options: GrowOptions) -> None:
         self.spec, self.options = spec, options
         self.n_features = len(spec.bins.starts) - 1
-        self.nodes = np.zeros(1, dtype=NODE)
-        self.nodes["flags"] = LEAF
-        self.weight, self.decrease = totals[:, WEIGHT], np.zeros(1, dtype=np.float32)
+        self._nodes, self._weight = GrowingNodes(self.n_features), totals[:, WEIGHT]
         self.depth = 0
         key = mixed(np.array([~np.uint64(seed)]))
         self._open(np.zeros(1, dtype=np.int64), key, totals)
@@ -105,6 +105,7 @@ class GrowingTree:
             *(ids, keys, totals, features, none, none.copy(), np.full(n, -np.inf)),
             *(np.zeros(n, dtype=np.uint16), np.zeros(n, dtype=np.uint8)),
             *(np.zeros((n, 3), dtype=np.uint8), np.zeros_like(totals)),
+            np.zeros((n, SET_WORDS), dtype=np.uint64),
         )
 
     def _splittable(self, totals: Values) -> Mask:
@@ -134,9 +135,8 @@ class GrowingTree:
             return
         wanted = np.maximum(self.options.max_features - level.tried[asking], 1)
         most = int(min(wanted.max(), self.n_features))
-        size = max(1, MOST_BYTES // (most * _BINS * self.spec.width * 8))
-        tree = self.so_far()
-        number_of_leaf = np.cumsum(tree.is_leaf) - 1
+        size = max(1, MOST_BYTES // (most * N_BINS * self.spec.width * 8))
+        tree, leaf_numbers = self.so_far(), self._nodes.leaf_numbers
         for start in range(0, len(asking), size):
             part = asking[start : start + size]
             features = np.full((len(part), most), _NO_FEATURE, dtype=np.uint16)
@@ -145,7 +145,7 @@ class GrowingTree:
                 some = (k < wanted[start : start + size]) & (at < self.n_features)
                 features[some, k] = level.features[part[some], at[some]]
             places = np.full(len(tree.leaves), -1, dtype=np.int32)
-            places[number_of_leaf[level.ids[part]]] = np.arange(len(part))
+            places[leaf_numbers[level.ids[part]]] = np.arange(len(part))
             yield Request(number, tree, places, features), part
 
     def _asking(self) -> Mask:
@@ -164,7 +164,7 @@ class GrowingTree:
     ) -> None:
         """Keep the best cut of the nodes that asked, the first of equals."""
         level = self.level
-        quality, cuts, marks, left = found
+        quality, cuts, marks, left, sets = found
         given = features != _NO_FEATURE
         varies = given & (marks[:, :, 0] > 0)
         level.asked[part] += given.sum(axis=1)
@@ -176,6 +176,8 @@ class GrowingTree:
         level.quality[at], level.feature[at] = quality[row, best], features[row, best]
         level.cut[at], level.marks[at] = cuts[row, best], marks[row, best]
         level.left[at] = left[row, best]
+        if sets.shape[2]:  # a feature is nominal
+            level.sets[at] = sets[row, best]
 
     # Splitting
 
@@ -184,7 +186,7 @@ class GrowingTree:
         level, unit, gamma = self.level, self.spec.unit, self.options.gamma
         w, gain = level.totals[:, WEIGHT], level.quality
         accepted = gain > 1e-9 * unit * w
-        accepted &= gain / unit >= self.options.min_decrease * self.weight[0]
+        accepted &= gain / unit >= self.options.min_decrease * self._weight[0]
         if gamma > 0:
             norm = (level.totals[:, VECTOR:] ** 2).sum(axis=1) / unit
             others = np.where(w > 1, w * (w - 1), 1)
@@ -196,23 +198,22 @@ class GrowingTree:
         """Split the open nodes that may be split, and open their children."""
         level = self.level
         chosen = np.flatnonzero(self._accepted())
-        ids, left = level.ids[chosen], level.left[chosen]
+        left = level.left[chosen]
         right = level.totals[chosen] - left
-        children = len(self.nodes) + 2 * np.arange(len(chosen))
         # Values that were never missing here go with the larger child when they are.
         larger_left = left[:, EXAMPLES] >= right[:, EXAMPLES]
-        marks = level.marks[chosen]
-        missing_left = np.where(marks[:, 2] > 0, marks[:, 1] > 0, larger_left)
-        self.nodes["child"][ids], self.nodes["feature"][ids] = children, level.feature[chosen]
-        self.nodes["cut"][ids] = level.cut[chosen]
-        self.nodes["flags"][ids] = np.where(missing_left, MISSING_LEFT, 0)
-        self.decrease[ids] = level.quality[chosen] / self.spec.unit
-        new = np.zeros(2 * len(chosen), dtype=NODE)
-        new["flags"] = LEAF
+        marks, feature = level.marks[chosen], level.feature[chosen]
+        splits = Splits(
+            feature,
+            level.cut[chosen],
+            np.where(marks[:, 2] > 0, marks[:, 1] > 0, larger_left),
+            level.quality[chosen] / self.spec.unit,
+            self.spec.bins.categorical[feature],
+            level.sets[chosen],
+        )
+        children = self._nodes.split(level.ids[chosen], splits)
         totals = np.stack([left, right], axis=1).reshape(-1, left.shape[1])
-        self.nodes = np.concatenate([self.nodes, new])
-        self.weight = np.concatenate([self.weight, totals[:, WEIGHT]])
-        self.decrease = np.concatenate([self.decrease, np.zeros(len(new), dtype=np.float32)])
+        self._weight = np.concatenate([self._weight, totals[:, WEIGHT]])
         ways = np.array([1, 2], dtype=np.uint64) * STEP
         keys = mixed(level.keys[chosen][:, None] + ways).ravel()
         self.depth += 1
@@ -222,8 +223,7 @@ class GrowingTree:
 
     def so_far(self) -> Trees:
         """Return the tree, its open nodes as leaves without a score."""
-        n_leaves = int(np.count_nonzero(self.nodes["flags"] & LEAF))
-        return self._trees(np.zeros((n_leaves, 1), np.float32), np.empty(0, np.float32))
+        return self._nodes.tree(self._weight)
 
     def grown(self, sums: Values) -> Trees:
         """Return the tree with the mean votes of its leaves, whose lanes are added up."""
@@ -233,36 +233,9 @@ class GrowingTree:
         evidence = sums[:, spec.evidence] / weight / others
         if not spec.complete:
             scores = np.divide(scores, evidence, out=np.zeros_like(scores), where=evidence > 0)
-        return self._trees(scores.astype(np.float32), evidence.astype(np.float32).ravel())
-
-    def _trees(self, scores: NDArray[np.float32], evidence: NDArray[np.float32]) -> Trees:
-        return tree_of(self.nodes, self.weight, self.decrease, scores, self.n_features, evidence)
-
-
-def tree_of(
-    nodes: NDArray[Any],
-    weight: Values,
-    decrease: NDArray[np.float32],
-    scores: NDArray[np.float32],
-    n_features: int,
-    evidence: NDArray[np.float32] | None = None,
-) -> Trees:
-    """Return one tree; its leaves, in the order of its nodes, have these scores."""
-    nodes, leaf = nodes.copy(), (nodes["flags"] & LEAF) > 0
-    nodes["child"][leaf] = np.arange(len(scores))
-    arrays: dict[str, Any] = {
-        "node_starts": np.array([0, len(nodes)]),
-        "value_starts": np.array([0, len(scores)]),
-        "set_starts": np.zeros(2, dtype=np.int64),
-        "nodes": nodes.view(np.int64),
-        "weight": weight,
-        "decrease": decrease,
-        "sets": np.empty(0, dtype=np.int32),
-        "categories": np.empty(0, dtype=np.uint64),
-        "scores": scores.ravel(),
-        "evidence": np.empty(0, dtype=np.float32) if evidence is None else evidence,
-    }
-    return Trees(arrays, n_features, scores.shape[1])
+        return self._nodes.tree(
+            self._weight, scores.astype(np.float32), evidence.astype(np.float32)
+        )
 
 
 def grow_forest(
@@ -329,7 +302,11 @@ def _grow_together(
             share = max(_bytes_of(some, spec.width) / engine.ways, _WORTH_SHARING)
             shares = list(_some_bytes(some, spec.width, share))
             requests = [
-                Requests([request for request, _ in one], spec.width, options.min_leaf)
+                Requests(
+                    [request for request, _ in one],
+                    *(spec.width, options.min_leaf),
+                    *(spec.bins.categorical, options.category_sets),
+                )
                 for one in shares
             ]
             found = engine.sums(level_histograms, parts, drawn, requests=requests, then=level_cuts)
@@ -346,7 +323,7 @@ Asked = list[tuple[Request, NDArray[np.int64]]]
 
 
 def _bytes_of(asked: Asked, width: int) -> int:
-    return sum(request.features.size for request, _ in asked) * _BINS * width * 8
+    return sum(request.features.size for request, _ in asked) * N_BINS * width * 8
 
 
 def _some_bytes(asked: Asked, width: int, most: float) -> Iterator[Asked]:

@@ -21,7 +21,7 @@ from prefero._solvers import (
 from prefero._typing import Mask, Values
 from prefero.base import twin_of
 from prefero.distributed._engine import Engine
-from prefero.distributed._partitions import Partitions, Place, Rows
+from prefero.distributed._partitions import Partitions, Place, Rows, lean_twin
 from prefero.label_ranking import LogLinearLabelRanker, PairwiseLabelRanker
 from prefero.label_ranking._base_functions import LinearFunctions, sum_of_squares
 from prefero.label_ranking._loglinear_solvers import Objective, Penalty
@@ -73,9 +73,7 @@ def fit_loglinear(ranker: LogLinearLabelRanker, partitions: Partitions) -> None:
     ranker.alpha_ = ranker._choose_alpha(sample.X, target, sample.weight)
     sizes = engine.gather(partitions.read(_sizes))
     squares, entries, total = (sum(column) for column in zip(*sizes, strict=True))
-    lean = twin_of(ranker, anew=False)
-    vars(lean).pop("_held_out", None)
-    parts = partitions.read(_own_objective, shared=(lean, total))
+    parts = partitions.read(_own_objective, shared=(lean_twin(ranker), total))
     functions = ranker._functions(sample.X[:1], target[:1])
     if isinstance(functions, LinearFunctions):
         functions.set_size(squares, entries)
@@ -164,9 +162,7 @@ def fit_pairwise(ranker: PairwiseLabelRanker, partitions: Partitions) -> None:
     ranker.C_ = (
         ranker._choose_C(sample.X, sample.ranks, sample.weight) if chosen else float(ranker.C)
     )
-    lean = twin_of(ranker, anew=False)
-    vars(lean).pop("_held_out", None)
-    parts = partitions.read(_own_problems, shared=lean)
+    parts = partitions.read(_own_problems, shared=lean_twin(ranker))
     ranker.pairs_ = np.column_stack(np.triu_indices(partitions.n_labels, 1))
     ranker._warn_unless(_solve_pairs(ranker, engine, parts))
     ranker._calibrate(blank, sample.X, sample.ranks, sample.ranks, sample.weight)

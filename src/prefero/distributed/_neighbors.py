@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from prefero._cases import CaseBase, Neighbors
 from prefero._typing import Indices, Values
 from prefero.base import put_last, twin_of
+from prefero.distributed._blockwise import each_block
 from prefero.distributed._engine import need
-from prefero.distributed._partitions import Partitions, Place, Rows
+from prefero.distributed._partitions import Partitions, Place, Rows, lean_twin
 from prefero.label_ranking import NeighborsLabelRanker
 from prefero.label_ranking._ranked_cases import RankedCases
 
@@ -84,11 +85,7 @@ def fit_neighbors(ranker: NeighborsLabelRanker, partitions: Partitions) -> "Part
 
 
 def _lean(ranker: Any) -> Any:
-    """A ranker without cases, to be sent round."""
-    lean = twin_of(ranker, anew=False)
-    for name in ("points_", "rankings_", "case_weight_", "leave_one_out_", "_held_out"):
-        vars(lean).pop(name, None)
-    return lean
+    return lean_twin(ranker, "points_", "rankings_", "case_weight_", "leave_one_out_")
 
 
 class PartitionedCases:
@@ -117,35 +114,21 @@ class PartitionedCases:
 
     def decision_function(self, ranker: NeighborsLabelRanker, X: Any) -> Any:
         """Return the votes of the nearest cases, of a collection as lazy as it is."""
-        array, delayed = need("dask.array"), need("dask").delayed
-        lazy = hasattr(X, "__dask_graph__")
-        blocks, sizes = _blocks(X) if lazy else ([X], [len(X)])
-        lean = delayed(_Voting(_lean(ranker), self._votes_of_all(ranker)))
+        delayed = need("dask").delayed
+        voting = delayed(_Voting(_lean(ranker), self._votes_of_all(ranker)))
         parts = [delayed(part) for part in self.parts]
-        votes = [
-            delayed(_vote)(lean, block, [delayed(_ask)(lean, part, block) for part in parts])
-            for block in blocks
-        ]
-        if not lazy:
-            return votes[0].compute()
-        shape = (len(ranker.labels_),)
-        found = [
-            array.from_delayed(vote, (size, *shape), dtype=np.float64)
-            for vote, size in zip(votes, sizes, strict=True)
-        ]
-        return array.concatenate(found)
+
+        def votes(block: Any) -> Any:
+            near = [delayed(_ask)(voting, part, block) for part in parts]
+            return delayed(_vote)(voting, block, near)
+
+        if not hasattr(X, "__dask_graph__"):
+            return votes(X).compute()
+        return each_block(X, votes, np.float64, (len(ranker.labels_),))
 
     def _votes_of_all(self, ranker: NeighborsLabelRanker) -> Values:
         everyone = _cases_of(self._ranks, self._weight, ranker)
         return everyone.votes_of_all(ranker.aggregation_)
-
-
-def _blocks(X: Any) -> tuple[list[Any], list[float]]:
-    if hasattr(X, "chunks"):
-        X = X.rechunk({1: -1})
-        return list(X.to_delayed().ravel()), list(X.chunks[0])
-    blocks = list(X.to_delayed())
-    return blocks, [float("nan")] * len(blocks)
 
 
 class _Voting(NamedTuple):

@@ -1,6 +1,7 @@
 """From Dask collections to partitions that can be trusted: what each holds, and a sample of all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from sklearn.utils import check_consistent_length
 
 from prefero._sampling import evenly_spaced
 from prefero._sklearn import check_sample_weight
-from prefero._trees import mean_votes, row_votes
+from prefero._trees import CategoryEncoder, mean_votes, row_votes
 from prefero._typing import Indices, Mask, Values
 from prefero._warnings import warn_user
 from prefero.base import feature_ranges, twin_of, unseen_labels
@@ -56,6 +57,7 @@ class Summary(NamedTuple):
     labels: tuple[int, tuple[Any, ...] | None]
     seen: Mask
     ranges: Values
+    encoder: CategoryEncoder
     votes: Values
     evidence: Values
     most_weight: float
@@ -72,6 +74,12 @@ class Blocks:
     collections : dict of str to collection
         Dask arrays, DataFrames or Series, or arrays and tables in memory, which are one partition;
         None is left out.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> len(Blocks(X=da.zeros((6, 2), chunks=(2, 2)), y=da.ones((6, 3), chunks=(2, 3))))
+    3
     """
 
     def __init__(self, **collections: Any) -> None:
@@ -89,7 +97,32 @@ class Blocks:
 
     @classmethod
     def later(cls, entries: Sequence[Later]) -> "Blocks":
-        """Return blocks that are read when needed, each a dict of what ``fit`` takes."""
+        """Return blocks that are read when needed, each a dict of what ``fit`` takes.
+
+        Parameters
+        ----------
+        entries : sequence of Later
+            One a partition.
+
+        Returns
+        -------
+        Blocks
+            For ``DistributedLabelRanker.fit_blocks``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from prefero import LogLinearLabelRanker
+        >>> from prefero.distributed import DistributedLabelRanker
+        >>> def read(number):
+        ...     X = np.arange(4.0)[:, None] + 4 * number
+        ...     return {"X": X, "y": np.where(X < 4, [[1, 2]], [[2, 1]])}
+        >>> blocks = Blocks.later([Later(read, (number,)) for number in range(2)])
+        >>> ranker = DistributedLabelRanker(LogLinearLabelRanker(alpha=0.1), client=False)
+        >>> ranker.fit_blocks(blocks).to_local().predict([[0.0], [7.0]])
+        array([[1, 2],
+               [2, 1]])
+        """
         blocks = cls()
         blocks.names, blocks.columns = (WHOLE,), [list(entries)]
         return blocks
@@ -109,8 +142,8 @@ def _blocks(collection: Any, chunks: Any) -> list[Any]:
     return list(collection.to_delayed())
 
 
-def _given(names: Sequence[str], blocks: Sequence[Any]) -> dict[str, Any]:
-    """What ``fit`` takes, from the blocks of one partition."""
+def given_blocks(names: Sequence[str], blocks: Sequence[Any]) -> dict[str, Any]:
+    """Return what ``fit`` takes, from the blocks of one partition."""
     given = dict(zip(names, blocks, strict=True))
     return {**given.pop(WHOLE, {}), **given}
 
@@ -118,23 +151,27 @@ def _given(names: Sequence[str], blocks: Sequence[Any]) -> dict[str, Any]:
 def read_rows(number: int, *entries: Any) -> Rows:
     """Validate the rows of a partition; the last entry is the ranker and the names of the others.
 
-    Errors say which partition is wrong. Rows of weight zero and rows that rank no label are left
-    out.
+    The ranker knows the features and their categories. Errors say which partition is wrong. Rows
+    of weight zero and rows that rank no label are left out.
     """
     *blocks, (ranker, names) = entries
+    with naming(number):
+        return _validated(ranker, False, **given_blocks(names, blocks))[0]
+
+
+@contextmanager
+def naming(number: int) -> Iterator[None]:
+    """Say in errors about the data which partition is wrong."""
     try:
-        return _validated(twin_of(ranker), **_given(names, blocks))[0]
+        yield
     except (ValueError, TypeError) as error:
         raise ValueError(f"Partition {number}: {error}") from error
 
 
-def _validated(ranker: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[Rows, Any]:
-    checked = ranker._validate_X(X, reset=True)
-    if getattr(ranker, "nominal_features_", np.zeros(1)).any():
-        raise ValueError(
-            "X has columns of words or categories, which are not the same numbers in every "
-            "partition: encode them first, for instance by their codes or as dummy columns."
-        )
+def _validated(
+    ranker: Any, reset: bool, X: Any, y: Any, sample_weight: Any = None
+) -> tuple[Rows, Any]:
+    checked = ranker._validate_X(X, reset=reset)
     ranks = check_ranks(y, name="y")
     check_consistent_length(checked, ranks)
     weight = check_sample_weight(sample_weight, checked, dtype=np.float64, ensure_non_negative=True)
@@ -146,13 +183,12 @@ def _validated(ranker: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[
 def summarize(number: int, *entries: Any) -> Summary:
     """Read a partition and say what the driver must know of it."""
     *blocks, (ranker, names) = entries
-    given, twin = _given(names, blocks), twin_of(ranker)
-    try:
-        rows, labels = _validated(twin, **given)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"Partition {number}: {error}") from error
+    given, twin = given_blocks(names, blocks), twin_of(ranker)
+    with naming(number):
+        rows, labels = _validated(twin, True, **given)
     known = getattr(twin, "feature_names_in_", None)
     votes, evidence = row_votes(rows.ranks)
+    nominal = getattr(twin, "nominal_features_", np.zeros(rows.X.shape[1], dtype=bool))
     return Summary(
         n_rows=len(rows.weight),
         n_empty=int(np.isnan(np.asarray(given["y"], dtype=np.float64)).all(axis=1).sum()),
@@ -160,6 +196,7 @@ def summarize(number: int, *entries: Any) -> Summary:
         labels=(rows.ranks.shape[1], None if labels is None else tuple(labels)),
         seen=np.asarray(~np.isnan(rows.ranks).all(axis=0)),
         ranges=feature_ranges(rows.X),
+        encoder=CategoryEncoder(nominal, getattr(twin, "categories_", {})),
         votes=rows.weight @ votes,
         evidence=rows.weight @ evidence,
         most_weight=float(rows.weight.max(initial=0)),
@@ -188,13 +225,12 @@ class Partitions:
     """
 
     def __init__(self, engine: Engine, blocks: Blocks, ranker: Any) -> None:
-        self.engine, self._who = engine, (ranker, blocks.names)
+        self.engine = engine
         numbers = range(len(blocks))
-        found: list[Summary] = engine.gather(
-            engine.each(summarize, numbers, *blocks.columns, shared=self._who)
-        )
+        found = self._summaries(blocks, numbers, ranker)
         refuse_differences("columns of X", [s.features for s in found])
         refuse_differences("columns of y", [s.labels for s in found])
+        self._number_categories(blocks, found, ranker)
         self.n_empty = sum(s.n_empty for s in found)
         # From here on, partitions without a row to learn from are not there.
         self._numbers = [number for number in numbers if found[number].n_rows]
@@ -203,6 +239,28 @@ class Partitions:
         self.summaries = [found[number] for number in self._numbers]
         self._columns = [[column[k] for k in self._numbers] for column in blocks.columns]
         self.starts = np.concatenate([[0], np.cumsum([s.n_rows for s in self.summaries])])
+        reader = twin_of(ranker)
+        self._name_features(reader)
+        self._who = reader, blocks.names
+
+    def _summaries(self, blocks: Blocks, numbers: Sequence[int], ranker: Any) -> list[Summary]:
+        columns = [[column[k] for k in numbers] for column in blocks.columns]
+        return self.engine.gather(
+            self.engine.each(summarize, numbers, *columns, shared=(ranker, blocks.names))
+        )
+
+    def _number_categories(self, blocks: Blocks, found: list[Summary], ranker: Any) -> None:
+        """Number the categories of all partitions, in one order for all."""
+        nominal = np.any([s.encoder.nominal for s in found], axis=0)
+        # What is words in one partition is names in all, be they all numbers in another.
+        apart = [k for k, s in enumerate(found) if (s.encoder.nominal != nominal).any()]
+        if apart:
+            told = twin_of(ranker)
+            told.categorical_features = nominal
+            again = self._summaries(blocks, apart, told)
+            for number, summary in zip(apart, again, strict=True):
+                found[number] = summary
+        self.encoder = CategoryEncoder.joined([s.encoder for s in found], found[0].features[1])
 
     @property
     def n_rows(self) -> int:
@@ -231,15 +289,11 @@ class Partitions:
 
     def name_features_and_labels(self, ranker: Any) -> None:
         """Give a ranker what it would have learned from a validated table."""
-        (n_features, features), (n_labels, labels) = (
-            self.summaries[0].features,
-            self.summaries[0].labels,
-        )
-        ranker.n_features_in_ = n_features
-        if features is not None:
-            ranker.feature_names_in_ = np.array(features, dtype=object)
+        self._name_features(ranker)
         # The ends of all partitions' ranges are values of features like any other.
-        ranker._note_ranges(np.concatenate([s.ranges.T for s in self.summaries]), reset=True)
+        ranges = [self._numbered_ranges(s).T for s in self.summaries]
+        ranker._note_ranges(np.concatenate(ranges), reset=True)
+        n_labels, labels = self.summaries[0].labels
         ranker.classes_ = np.arange(n_labels)
         names = np.empty(n_labels, dtype=object)
         names[:] = range(n_labels) if labels is None else labels
@@ -251,10 +305,31 @@ class Partitions:
         if self.n_empty:
             warn_user(f"{self.n_empty} rows of y rank no label and are ignored.")
 
-    def read(self, function: Callable[..., Any], shared: Any = None) -> list[Any]:
+    def _name_features(self, ranker: Any) -> None:
+        n_features, features = self.summaries[0].features
+        ranker.n_features_in_ = n_features
+        if features is not None:
+            ranker.feature_names_in_ = np.array(features, dtype=object)
+        if hasattr(ranker, "categorical_features"):
+            ranker.nominal_features_ = self.encoder.nominal
+            ranker.categories_ = self.encoder.categories
+
+    def _numbered_ranges(self, summary: Summary) -> Values:
+        """The ranges of a partition, by the numbers that its categories have in all."""
+        ranges = summary.ranges.copy()
+        for feature, names in self.encoder.categories.items():
+            own = summary.encoder.categories[feature]
+            for end in np.flatnonzero(~np.isnan(ranges[feature])):
+                ranges[feature, end] = names.index(own[int(ranges[feature, end])])
+        return ranges
+
+    def read(
+        self, function: Callable[..., Any], shared: Any = None, *, brief: bool = False
+    ) -> list[Any]:
         """Start ``function(rows, place, shared)`` for each partition, read anew."""
         reading, given = partial(_with_rows, function), (self._who, shared)
-        return self.engine.each(reading, self.places, self._numbers, *self._columns, shared=given)
+        columns: list[Sequence[Any]] = [self.places, self._numbers, *self._columns]
+        return self.engine.each(reading, *columns, shared=given, brief=brief)
 
     def rows_at(self, numbers: Indices) -> Rows:
         """Bring some rows, named by ascending numbers, to the driver."""
@@ -282,6 +357,14 @@ def refuse_differences(what: str, found: Sequence[Any]) -> None:
 
 def _told(columns: tuple[int, tuple[Any, ...] | None]) -> str:
     return f"{columns[0]} without names" if columns[1] is None else str(list(columns[1]))
+
+
+def lean_twin(ranker: Any, *heavy: str) -> Any:
+    """Return a ranker to be sent round: without what it says of rows, and some attributes."""
+    twin = twin_of(ranker, anew=False)
+    for name in ("_held_out", *heavy):
+        vars(twin).pop(name, None)
+    return twin
 
 
 def _with_rows(function: Callable[..., Any], place: Place, number: int, *entries: Any) -> Any:

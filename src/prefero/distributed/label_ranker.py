@@ -50,9 +50,9 @@ def _expected_passes(ranker: Any) -> int:
     """How often all rows are passed, about: some times to prepare, then by levels or steps."""
     if isinstance(ranker, ForestLabelRanker):
         depth = _USUAL_DEPTH if ranker.max_depth is None else ranker.max_depth
-        return 5 + -(-ranker.n_estimators // TREES_TOGETHER) * (depth + 2)
+        return 7 + -(-ranker.n_estimators // TREES_TOGETHER) * (depth + 2)
     if isinstance(ranker, BoostingLabelRanker):
-        return 5 + ranker.n_estimators * (ranker.max_leaf_nodes or _USUAL_DEPTH)
+        return 7 + ranker.n_estimators * (ranker.max_leaf_nodes or _USUAL_DEPTH)
     return 5 + (0 if isinstance(ranker, NeighborsLabelRanker) else _USUAL_STEPS)
 
 

@@ -108,7 +108,7 @@ class DistributedOrderer(BaseDistributed):
 
         Returns
         -------
-        Dask array or ndarray of shape (n_objects, n_components_)
+        Dask array or ndarray of shape (n_objects, n_components)
             Coordinates; of a collection as lazy as it is.
         """
         reducer = self.to_local()

@@ -54,6 +54,8 @@ _SHARES = Array(
 class BaseTreeRanker(TreesMixin, BaseLabelRanker):
     """Base of the rankers that grow trees."""
 
+    _bins_features: ClassVar[bool] = True
+
     criterion: str
     splitter: str
     max_depth: int | None

@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from prefero._sklearn import HasMethods
 from prefero._state import Array, Each, FittedState, Model
-from prefero._typing import Values
+from prefero._typing import Mask, Values
 from prefero.base import BaseLabelRanker
 from prefero.consensus import borda_votes
 
@@ -78,9 +78,9 @@ class RegressionLabelRanker(BaseLabelRanker):
         self.ranked_labels_ = np.flatnonzero(known.any(axis=0))
         self.mean_votes_ = np.average(votes, axis=0, weights=weight)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fitted)(self._base(), X[own], votes[own, label], weight[own])
+            # The whole of X, which is sent to a worker once, not its rows with every label.
+            delayed(_fitted)(self._base(), X, votes[:, label], weight, known[:, label])
             for label in self.ranked_labels_.tolist()
-            for own in [known[:, label]]
         )
 
     def _decision(self, X: Any) -> Values:
@@ -90,6 +90,7 @@ class RegressionLabelRanker(BaseLabelRanker):
         return scores
 
 
-def _fitted(estimator: Any, X: Any, votes: Values, weight: Values) -> Any:
+def _fitted(estimator: Any, X: Any, votes: Values, weight: Values, known: Mask) -> Any:
     weighed = has_fit_parameter(estimator, "sample_weight")
-    return clone(estimator).fit(X, votes, **({"sample_weight": weight} if weighed else {}))
+    own = {"sample_weight": weight[known]} if weighed else {}
+    return clone(estimator).fit(X[known], votes[known], **own)

@@ -23,7 +23,15 @@ _documented = documented(
 
 
 class CalibrationCurve(NamedTuple):
-    """Bins of pairs that were given about the same probability."""
+    """Bins of pairs that were given about the same probability.
+
+    Examples
+    --------
+    >>> sure = [[[0.5, 0.8], [0.2, 0.5]]] * 4
+    >>> curve = pairwise_calibration_curve([[1, 2], [1, 2], [1, 2], [2, 1]], sure)
+    >>> curve.predicted, curve.observed
+    (array([0.8]), array([0.75]))
+    """
 
     predicted: Values
     observed: Values

@@ -53,6 +53,15 @@ class MultilabelNeighborExplanation(NamedTuple):
     zero_point : ndarray of shape (n_samples,)
         The mean rank of the zero point: labels of a smaller mean rank are relevant, unless
         ``aggregation`` is a function.
+
+    Examples
+    --------
+    >>> ranker = NeighborsMultilabelRanker(n_neighbors=1).fit([[0.0], [5.0]], [[1, 0], [0, 1]])
+    >>> why = ranker.explain_neighbors([[4.0]])
+    >>> why.cases, why.distances
+    (array([[1]]), array([[1.]]))
+    >>> why.relevance
+    array([[[0., 1.]]])
     """
 
     cases: NDArray[np.int64]

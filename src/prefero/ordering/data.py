@@ -33,6 +33,15 @@ class OrderedObjects(NamedTuple):
         Ranks inside the group, 1 is best.
     groups : ndarray of shape (n_rows,)
         The number of the order each row belongs to.
+
+    Examples
+    --------
+    >>> objects = objects_from_orders([[0.2], [0.9], [0.7]], [[1, 0], [2, 0, 1]])
+    >>> objects.y
+    array([1., 2., 1., 2., 3.])
+    >>> from prefero import ExpectedRankOrderer
+    >>> ExpectedRankOrderer().fit(*objects).predict([[0.1], [0.8]]).shape
+    (2,)
     """
 
     X: Any

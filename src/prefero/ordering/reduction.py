@@ -39,7 +39,14 @@ _SAME_PLACE = 1e-9
 
 
 class AttributeWeight(NamedTuple):
-    """What one attribute contributes to a component."""
+    """What one attribute contributes to a component.
+
+    Examples
+    --------
+    >>> reducer = RankCorrelationReducer(1).fit([[0.1, 5.0], [0.2, 5.0], [0.3, 5.0]], [3, 2, 1])
+    >>> reducer.describe(component=0, top=1)[0].attribute
+    'x0'
+    """
 
     attribute: str
     weight: float

@@ -97,6 +97,16 @@ def load(path: Path, *, key: bytes | None = None) -> Any:
     ModelFileError
         If the file is damaged, is no model file, was written by a newer format, is not signed
         with the key, or holds anything but a fitted model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from prefero import ConsensusLabelRanker
+    >>> ranker = ConsensusLabelRanker().fit([[0.0], [1.0]], [[2, 1], [2, 1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(ranker, folder + "/model.prefero", key=b"sixteen bytes...")
+    ...     load(folder + "/model.prefero", key=b"sixteen bytes...").predict([[3.0]])
+    array([[2, 1]])
     """
     number, header, payload = read_container(path, key=key)
     try:
@@ -132,5 +142,15 @@ def read_header(path: Path, *, key: bytes | None = None) -> dict[str, Any]:
     ModelFileError
         If the file is damaged, is no model file, was written by a newer format or is not signed
         with the key.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from prefero import ConsensusLabelRanker
+    >>> ranker = ConsensusLabelRanker().fit([[0.0], [1.0]], [[2, 1], [2, 1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(ranker, folder + "/model.prefero")
+    ...     read_header(folder + "/model.prefero")["model"]
+    'ConsensusLabelRanker'
     """
     return read_container(path, key=key).header

@@ -20,6 +20,12 @@ class Choices:
     ----------
     layers : ndarray of shape (n_rows, n_labels)
         The layer of each label, 0 the best, -1 for an absent label.
+
+    Examples
+    --------
+    >>> choices = Choices(np.array([[0, 1, 1]], dtype=np.int32))  # the first label, then a tie
+    >>> choices.loss(np.zeros((1, 3))).loss.round(3)  # log(3) over two choices
+    array([0.549])
     """
 
     def __init__(self, layers: NDArray[np.int32]) -> None:

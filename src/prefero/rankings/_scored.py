@@ -26,6 +26,12 @@ class ScoredRanks:
         Validated ranks.
     scores : ndarray of shape (n_samples, n_labels)
         What each label is worth, larger is better; NaN exactly where the rank is.
+
+    Examples
+    --------
+    >>> scored = ScoredRanks(np.array([[1.0, 2.0]]), np.array([[0.9, 0.4]]))
+    >>> scored.ranks
+    array([[1., 2.]])
     """
 
     ranks: Values
@@ -127,6 +133,12 @@ def ranks_of(target: Values | ScoredRanks) -> Values:
     -------
     ndarray of shape (n_samples, n_labels)
         Ranks.
+
+    Examples
+    --------
+    >>> ranks = np.array([[1.0, 2.0]])
+    >>> ranks_of(ScoredRanks(ranks, np.array([[0.9, 0.4]]))) is ranks_of(ranks)
+    True
     """
     return target.ranks if isinstance(target, ScoredRanks) else target
 

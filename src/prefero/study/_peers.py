@@ -46,6 +46,13 @@ class LightGBMOrderer(BaseOrderer):
     ----------
     booster_ : LGBMRanker
         The trained ranker.
+
+    Examples
+    --------
+    >>> X, y, groups = [[0.1], [0.9]] * 40, [2, 1] * 40, [k // 2 for k in range(80)]
+    >>> orderer = LightGBMOrderer(random_state=0)
+    >>> orderer.fit(X, y, groups).predict([[0.9], [0.1]]).shape  # doctest: +SKIP
+    (2,)
     """
 
     def __init__(self, random_state: int | None = None) -> None:

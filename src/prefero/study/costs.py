@@ -98,7 +98,14 @@ def cost_curve(
 
 
 def single_choices(labels: Any, scores: ArrayLike, costs: ArrayLike) -> Table:
-    """Return the mean score and cost of each label, which is what choosing it always gets."""
+    """Return the mean score and cost of each label, which is what choosing it always gets.
+
+    Examples
+    --------
+    >>> table = single_choices(["large", "small"], [[0.9, 0.8], [0.7, 0.8]], [[5, 1], [5, 1]])
+    >>> table["score"], table["cost"]
+    (array([0.8, 0.8]), array([5., 1.]))
+    """
     worth, price = _known(scores, "scores"), _known(costs, "costs")
     known = ~np.isnan(worth + price)
     return Table(

@@ -45,6 +45,16 @@ class Explanation:
     n_relevant : int or None
         How many labels of the order are relevant, where the ranker tells. One of the pair may
         then be ``"the zero point"``, before which relevant labels stand.
+
+    Examples
+    --------
+    >>> from prefero import TreeLabelRanker
+    >>> tree = TreeLabelRanker().fit([[0.0], [0.0], [9.0], [9.0]], [[1, 2], [1, 2], [2, 1], [2, 1]])
+    >>> why = explain(tree, [[0.0], [9.0]], row=1)
+    >>> why.order, why.pair
+    ([1, 0], (1, 0))
+    >>> bool(why.margin > 0)
+    True
     """
 
     model: str

@@ -16,14 +16,13 @@ if TYPE_CHECKING:
 
 def read(given: Given, n_rows: int | None) -> Iterator[Table]:
     """Yield the tables of a file; the index of a pandas table is no column."""
-    arrow, parquet = need("pyarrow"), need("pyarrow.parquet")
+    arrow = need("pyarrow")
     first_row = 0
     try:
         given.file.seek(0)
-        file = parquet.ParquetFile(given.file)
-        total = file.metadata.num_rows
-        for batch in file.iter_batches(batch_size=n_rows or max(total, 1)):
-            frame = _plain(arrow.Table.from_batches([batch]))
+        file = _opened(given.file)
+        for part in _parts(file, n_rows):
+            frame = _plain(part)
             yield Table(frame, given.source, first_row=first_row)
             first_row += len(frame)
     except DataError:
@@ -32,6 +31,20 @@ def read(given: Given, n_rows: int | None) -> Iterator[Table]:
         raise given.error(f"this is no parquet file ({error}).") from error
     if not first_row:
         raise given.error("the table is empty.")
+
+
+def _opened(source: Any) -> Any:
+    # Without a buffer of the whole file, which would be as large as what is read.
+    return need("pyarrow.parquet").ParquetFile(source, pre_buffer=False)
+
+
+def _parts(file: Any, n_rows: int | None) -> Iterator[Any]:
+    """The rows of a file as tables of Arrow, all of them or so many at a time."""
+    if n_rows is None:
+        yield file.read()
+        return
+    for batch in file.iter_batches(batch_size=n_rows):
+        yield need("pyarrow").Table.from_batches([batch])
 
 
 class RowGroup(NamedTuple):
@@ -45,6 +58,16 @@ class RowGroup(NamedTuple):
         The number of the part in it.
     first_row : int
         The number of its first row among those of all parts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "rows.parquet"
+    ...     pd.DataFrame({"a": [1, 2]}).to_parquet(path)
+    ...     RowGroup(path, number=0, first_row=0).read().frame.shape
+    (2, 1)
     """
 
     path: Path
@@ -53,9 +76,9 @@ class RowGroup(NamedTuple):
 
     def read(self) -> Table:
         """Return its rows."""
-        arrow, parquet = need("pyarrow"), need("pyarrow.parquet")
+        arrow = need("pyarrow")
         try:
-            frame = parquet.ParquetFile(self.path).read_row_group(self.number)
+            frame = _opened(self.path).read_row_group(self.number)
         except (arrow.ArrowException, OSError) as error:
             raise DataError(f"this is no parquet file ({error}).", str(self.path)) from error
         return Table(_plain(frame), str(self.path), first_row=self.first_row)
@@ -73,14 +96,24 @@ def row_groups(path: Path) -> list[RowGroup]:
     -------
     list of RowGroup
         At least one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "rows.parquet"
+    ...     pd.DataFrame({"a": [1, 2, 3]}).to_parquet(path, row_group_size=2)
+    ...     [group.first_row for group in row_groups(path)]
+    [0, 2]
     """
-    arrow, parquet = need("pyarrow"), need("pyarrow.parquet")
+    arrow = need("pyarrow")
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     found: list[RowGroup] = []
     first = 0
     for file in files:
         try:
-            about = parquet.ParquetFile(file).metadata
+            about = _opened(file).metadata
         except (arrow.ArrowException, OSError) as error:
             raise DataError(f"this is no parquet file ({error}).", str(file)) from error
         for number in range(about.num_row_groups):
@@ -92,8 +125,9 @@ def row_groups(path: Path) -> list[RowGroup]:
 
 
 def _plain(table: Any) -> "pd.DataFrame":
-    """A table of Arrow without the index that pandas may have left in it."""
-    frame = table.to_pandas(ignore_metadata=True)
+    """A table of Arrow, which is used up, without the index that pandas may have left in it."""
+    # Column by column: the memory of the one is given back before the other takes some.
+    frame = table.to_pandas(ignore_metadata=True, split_blocks=True, self_destruct=True)
     index = [name for name in frame.columns if str(name).startswith("__index_level_")]
     return frame.drop(columns=index)
 

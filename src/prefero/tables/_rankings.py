@@ -46,6 +46,18 @@ class Rankings:
         Whether the scores were turned around, so that larger is better.
     cost_weight : float, optional
         How much score a unit of cost is worth, where costs are weighed (`with_costs`).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from prefero.tables import read_rankings
+    >>> table = pd.DataFrame({"age": [31, 45], "tea": [1, 2], "milk": [2, 1]})
+    >>> rankings = read_rankings(table, "tea,milk")
+    >>> rankings.labels, rankings.features
+    (['tea', 'milk'], ['age'])
+    >>> rankings.ranks
+    array([[1., 2.],
+           [2., 1.]])
     """
 
     table: Table
@@ -93,6 +105,8 @@ class Rankings:
     def ranked(self) -> "Rankings | None":
         """Return the instances that rank a label; None if none does."""
         some = ~np.isnan(self.ranks).all(axis=1)
+        if some.all():
+            return self
         if not some.any():
             return None
         scores, calibrated = (
@@ -227,7 +241,15 @@ def _penalized(
 
 
 def label_columns(table: Table, labels: Columns | None, instance: str | None) -> list[str]:
-    """Return the columns that hold rankings: those named, or declared in the file, or all."""
+    """Return the columns that hold rankings: those named, or declared in the file, or all.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = Table(pd.DataFrame({"age": [31], "y_a": [1], "y_b": [2]}))
+    >>> label_columns(table, "y_*", None)
+    ['y_a', 'y_b']
+    """
     if labels is not None:
         return table.columns(labels)
     if table.declared.labels is not None:

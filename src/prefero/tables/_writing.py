@@ -62,6 +62,17 @@ def writing(target: Target, *, ending: str | None = None) -> Iterator[Write]:
     ------
     callable
         Takes a DataFrame; all must have the same columns.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pandas as pd
+    >>> file = io.BytesIO()
+    >>> with writing(file, ending=".csv") as write:
+    ...     write(pd.DataFrame({"a": [1]}))
+    ...     write(pd.DataFrame({"a": [2]}))
+    >>> file.getvalue().split()
+    [b'a', b'1', b'2']
     """
     last, packed = _endings(target, ending)
     form = _format_of(last)
@@ -106,7 +117,16 @@ def write_rankings(
 
 
 def check_ending(path: str | PathLike[str]) -> None:
-    """Refuse a name whose ending is that of no format that can be written."""
+    """Refuse a name whose ending is that of no format that can be written.
+
+    Examples
+    --------
+    >>> check_ending("orders.csv.gz")
+    >>> check_ending("orders.doc")
+    Traceback (most recent call last):
+        ...
+    ValueError: no table is written with the ending '.doc': use one of ...
+    """
     _format_of(_endings(path, None)[0])
 
 

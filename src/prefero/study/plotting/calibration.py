@@ -29,6 +29,16 @@ class CalibrationDisplay(Display):
         Into how many bins the probabilities between 1/2 and 1 were cut, empty ones included.
 
     %(drawn_on)s
+
+    Examples
+    --------
+    >>> from prefero import ForestLabelRanker
+    >>> from prefero.datasets import make_label_ranking
+    >>> X, Y = make_label_ranking(100, 3, 3, random_state=0)
+    >>> forest = ForestLabelRanker(10, random_state=0).fit(X[:50], Y[:50])
+    >>> display = CalibrationDisplay.from_estimator(forest, X[50:], Y[50:], n_bins=5)
+    >>> bool(display.weight.sum() > 0)
+    True
     """
 
     predicted: Values

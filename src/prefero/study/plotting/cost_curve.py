@@ -30,6 +30,13 @@ class CostCurveDisplay(Display):
         The columns ``label``, ``score`` and ``cost``: what each label alone would get.
 
     %(drawn_on)s
+
+    Examples
+    --------
+    >>> curve = Table([{"weight": w, "score": 0.9 - w, "cost": 5 - 40 * w} for w in (0.0, 0.1)])
+    >>> singles = Table([{"label": "small", "score": 0.7, "cost": 1.0}])
+    >>> CostCurveDisplay.from_curve(curve, singles).ax_.get_xlabel() != ""
+    True
     """
 
     curve: Table

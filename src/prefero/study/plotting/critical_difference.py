@@ -28,6 +28,18 @@ class CriticalDifferenceDisplay(Display):
     References
     ----------
     Demšar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7.
+
+    Examples
+    --------
+    >>> from prefero.study import Table, compare
+    >>> rows = [
+    ...     {"dataset": f"set {k}", "ranker": ranker, "tau": 0.5 + gain + 0.01 * k}
+    ...     for k in range(6)
+    ...     for ranker, gain in (("forest", 0.2), ("tree", 0.1), ("constant", 0.0))
+    ... ]
+    >>> display = CriticalDifferenceDisplay.from_comparison(compare(Table(rows)))
+    >>> display.comparison.best
+    'forest'
     """
 
     comparison: Comparison

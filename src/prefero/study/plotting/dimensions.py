@@ -45,7 +45,6 @@ class DimensionsDisplay(Display):
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("agg")
     >>> import numpy as np
     >>> from sklearn.decomposition import PCA
     >>> from prefero import ExpectedRankOrderer, RankCorrelationReducer

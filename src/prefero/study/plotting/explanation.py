@@ -32,6 +32,12 @@ class ExplanationDisplay(Display):
         Of the effects.
 
     %(drawn_on)s
+
+    Examples
+    --------
+    >>> display = ExplanationDisplay(["age = 31", "town = Ulm"], [0.4, -0.1], pair=("tea", "milk"))
+    >>> display.plot().figure_ is display.ax_.figure
+    True
     """
 
     features: list[str]

@@ -35,6 +35,15 @@ class GainDisplay(Display):
         In what.
 
     %(drawn_on)s
+
+    Examples
+    --------
+    >>> from prefero.study import Table
+    >>> told = [("iris", "forest", 0.9), ("iris", "tree", 0.8)]
+    >>> results = Table([dict(zip(("dataset", "ranker", "tau"), row)) for row in told])
+    >>> display = GainDisplay.from_results(results, [("forest", "tree")])
+    >>> display.datasets
+    ['iris']
     """
 
     datasets: list[str]

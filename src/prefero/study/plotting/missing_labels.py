@@ -36,6 +36,14 @@ class MissingLabelsDisplay(Display):
         What they were measured on.
 
     %(drawn_on)s
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> curves = {"forest": np.array([0.8, 0.7, 0.6])}
+    >>> display = MissingLabelsDisplay(np.array([0, 0.3, 0.6]), curves)
+    >>> display.plot().ax_.get_ylabel() != ""
+    True
     """
 
     rates: Values

@@ -41,6 +41,12 @@ class PairMatrixDisplay(Display):
         What the numbers are.
 
     %(drawn_on)s
+
+    Examples
+    --------
+    >>> display = PairMatrixDisplay.from_ranks([[1, 2], [1, 2], [2, 1]], labels=["tea", "milk"])
+    >>> float(display.shares[0, 1].round(2))
+    0.67
     """
 
     shares: Values

@@ -41,6 +41,12 @@ class RankHeatmapDisplay:
         One a heat map.
     figure_ : matplotlib figure
         What was drawn on.
+
+    Examples
+    --------
+    >>> display = RankHeatmapDisplay.from_ranks([[1, 2], [1, 2], [2, 1]], labels=["tea", "milk"])
+    >>> display.labels
+    ['tea', 'milk']
     """
 
     shares: dict[str, Values]

@@ -29,6 +29,12 @@ class ReliabilityDisplay(Display):
         Spearman's correlation of reliability and tau.
 
     %(drawn_on)s
+
+    Examples
+    --------
+    >>> display = ReliabilityDisplay.from_predictions([0.9, 0.5, 0.1], [1.0, 0.6, 0.2])
+    >>> display.tau.round(2).tolist()  # of the most reliable, of two, of all
+    [1.0, 0.8, 0.6]
     """
 
     answered: Values

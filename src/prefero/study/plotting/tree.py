@@ -71,6 +71,13 @@ class TreeDisplay(Display):
     ----------
     ax_, figure_
         What was drawn on.
+
+    Examples
+    --------
+    >>> X, Y = [[0.0], [0.0], [9.0], [9.0]], [[1, 2], [1, 2], [2, 1], [2, 1]]
+    >>> tree = TreeLabelRanker(min_samples_split=2).fit(X, Y)
+    >>> TreeDisplay.from_estimator(tree).figure_ is not None
+    True
     """
 
     def __init__(self, root: TreeBox, start: str = "") -> None:
