@@ -119,3 +119,12 @@ def test_of_two_scores_the_one_with_smaller_answers_is_taken():
     assert len(found.first_oddities) == 500
     assert len(found.rank_oddities) == 1500
     assert (np.diff(found.rank_oddities) >= 0).all()
+
+
+def test_sets_hold_all_labels_that_are_tied_for_first():
+    X, Y = data(1500, 0)
+    ranker = StackingLabelRanker([("linear", LogLinearLabelRanker(alpha=1e-3))])
+    ranker.fit(X, np.ceil(Y / 2))
+    X, Y = data(4000, 1)
+    held = (ranker.predict_first_set(X) | (Y > 2)).all(axis=1)
+    assert abs(held.mean() - 0.9) < 0.03

@@ -1,5 +1,6 @@
 """Sets of labels and ranks that hold the truth with a stated error."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -59,11 +60,17 @@ def learn_conformal(margins: Values, truth: Values) -> Conformal:
         margins, truth = margins[complete], truth[complete]
     else:
         truth = completed(margins, truth)
+    is_first, has_rank = _is_first(truth), _has_rank(truth)
     first = _smallest(
-        FIRST_SCORES, lambda kind: first_oddities(margins, n_labels, kind), _is_first(truth)
+        FIRST_SCORES,
+        lambda kind: first_oddities(margins, n_labels, kind),
+        # A set must hold all labels that are first: the oddest of them decides.
+        lambda odd: np.where(is_first, odd, -np.inf).max(axis=1),
     )
     rank = _smallest(
-        RANK_SCORES, lambda kind: rank_oddities(margins, n_labels, kind), _has_rank(truth)
+        RANK_SCORES,
+        lambda kind: rank_oddities(margins, n_labels, kind),
+        lambda odd: odd[has_rank],
     )
     return Conformal(*first, *rank)
 
@@ -116,12 +123,16 @@ def _dense_ranks(values: Values) -> Values:
     return ranks
 
 
-def _smallest(kinds: Any, oddities: Any, true: Mask) -> tuple[str, Values]:
+def _smallest(
+    kinds: tuple[str, ...],
+    oddities: Callable[[str], Values],
+    of_truth: Callable[[Values], Values],
+) -> tuple[str, Values]:
     """The kind of score that leaves the fewest answers, and the scores of the true ones."""
     found: list[tuple[float, str, Values]] = []
     for kind in kinds:
         odd = oddities(kind)
-        own = np.sort(odd[true])
+        own = np.sort(of_truth(odd))
         left = float(np.mean(odd <= quantile(own, _COMPARED_AT))) if odd.size else 0.0
         found.append((left, kind, own))
     _, kind, own = min(found, key=lambda one: one[0])
