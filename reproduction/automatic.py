@@ -116,12 +116,14 @@ def main() -> None:
     results = Table(row for row in results if row["ranker"] != BY_REGRET)
     best = {} if options.real else published("best_known.csv", column="best_tau_any")
     for rate in [0.0] if options.real else options.missing:
-        tables[f"Kendall's tau, {rate:.0%} of the labels missing"] = beside(results, best, rate)
+        missing = "" if options.real else f", {rate:.0%} of the labels missing"
+        tables[f"Kendall's tau{missing}"] = beside(results, best, rate)
     if options.real:
         tables["Against the better constant order"] = guarded(results)
     else:
         tables["Cells above the best of others"] = counted(results, best)
-    tables["Conformal answers at error 0.1, all rates"] = coverage(results)
+    rates = "" if options.real else ", all rates"
+    tables[f"Conformal answers at error 0.1{rates}"] = coverage(results)
     title = f"The automatic ranker ({options.effort}) on "
     title += "real preferences" if options.real else "the KEBI sets"
     publish(title, tables, options.output, reading=REAL_READING if options.real else READING)
