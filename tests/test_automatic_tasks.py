@@ -18,6 +18,9 @@ from prefero import (
 )
 from prefero.automatic._conformal import completed
 from prefero.automatic._decoding import log_worths
+from prefero.automatic._evidence import Evidence
+from prefero.automatic._members import Rows
+from prefero.automatic._stack import _weighed
 from prefero.automatic._weights import PairLoss
 from prefero.checks import MULTILABEL_RANKER_AXIOMS, run_axiom
 from prefero.metrics import regret
@@ -205,6 +208,23 @@ def test_stakes_count_rows_as_often_as_they_tell(seed, equal):
     found = PairLoss(outcomes, np.ones(7), stakes).witnesses()
     np.testing.assert_allclose(found, rows.sum() ** 2 / (rows @ rows))
     assert found <= 7 + 1e-9
+
+
+@pytest.mark.parametrize("better", [False, True])
+def test_members_that_learn_from_scores_count_where_they_clearly_gain(better):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(200, 2))
+    ranks = ranks_from_scores(scores, higher_is_better=True)
+    rows = Rows(scores, ranks, np.ones(200), scores)
+    evidence = Evidence(rows, None, 5, "regret")
+    ahead = np.sign(scores[:, [0]] - scores[:, [1]])
+    wrong = rng.random((200, 1)) < 0.3
+    by_ranks = np.where(wrong, -ahead, ahead)
+    by_scores = ahead if better else by_ranks
+    margins = [np.zeros((200, 1)), by_ranks, by_scores]
+    families = ["constant", "ranks", "scores"]
+    found = _weighed(evidence, margins, families, np.array([True, True, False])).found
+    assert (found.weights[2] > 0) == better
 
 
 def test_regret_needs_scores():

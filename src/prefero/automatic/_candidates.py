@@ -94,7 +94,7 @@ def candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
 
 
 # How a ranker is told to leave scores alone.
-_WITHOUT_SCORES: dict[str, Any] = {"leaf": "ranks", "pair_weight": None}
+WITHOUT_SCORES: dict[str, Any] = {"leaf": "ranks", "pair_weight": None}
 
 
 def with_and_without_scores(tried: list[Candidate]) -> list[Candidate]:
@@ -108,9 +108,9 @@ def with_and_without_scores(tried: list[Candidate]) -> list[Candidate]:
         found.append(one)
         ranker = clone(one.ranker)
         last = final_step(ranker)
-        parameters = last.get_params(deep=False).keys() & _WITHOUT_SCORES.keys()
+        parameters = last.get_params(deep=False).keys() & WITHOUT_SCORES.keys()
         if parameters:
-            last.set_params(**{name: _WITHOUT_SCORES[name] for name in parameters})
+            last.set_params(**{name: WITHOUT_SCORES[name] for name in parameters})
             found.append(one._replace(name=f"{one.name} by ranks", ranker=ranker))
     return found
 

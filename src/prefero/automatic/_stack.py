@@ -23,6 +23,7 @@ from prefero._state import (
     Word,
 )
 from prefero._typing import Indices, Mask, Values
+from prefero.automatic._candidates import WITHOUT_SCORES
 from prefero.automatic._conformal import ConformalMixin
 from prefero.automatic._decoding import BLOCK_ENTRIES, DECODINGS, decoded
 from prefero.automatic._evidence import (
@@ -151,7 +152,8 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         constant, order = evidence.constant()
         margins = [constant.margins, *(member.held_out.margins for member in judged)]
         families = [CONSTANT, *(member.family for member in judged)]
-        found, total, self.decoding_, ranks = _weighed(evidence, margins, families)
+        by_ranks = np.r_[True, [not _learns_from_scores(member.ranker) for member in judged]]
+        found, total, self.decoding_, ranks = _weighed(evidence, margins, families, by_ranks)
         self.is_constant_ = not judged or not (
             self._beats(evidence, ranks, order) or self._knows_more(evidence, margins, families)
         )
@@ -172,8 +174,9 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         self.gain_, self.gain_error_ = gain, error if np.isfinite(error) else float("nan")
         if gain > self.guard * error:
             return True
-        by_tau, error = evidence.gain(ranks, constant, "tau")
-        return evidence.measure in OF_FIRST and gain >= 0 and by_tau > self.guard * error
+        by_tau, error_by_tau = evidence.gain(ranks, constant, "tau")
+        not_worse = gain > -self.guard * error
+        return evidence.measure in OF_FIRST and not_worse and by_tau > self.guard * error_by_tau
 
     def _knows_more(
         self, evidence: Evidence, margins: Sequence[Values], families: Sequence[str]
@@ -280,14 +283,22 @@ class _Weighed(NamedTuple):
     ranks: Indices
 
 
-def _weighed(evidence: Evidence, margins: Sequence[Values], families: Sequence[str]) -> _Weighed:
+def _weighed(
+    evidence: Evidence, margins: Sequence[Values], families: Sequence[str], by_ranks: Mask
+) -> _Weighed:
     """Weigh members, with and without a look at what is at stake, and decode their sum.
 
-    Few rows decide a regret, all of them an order: what looks at the stakes must clearly gain.
+    Few rows decide a regret, all of them an order: what looks at the stakes, in the members or in
+    their weights, must clearly gain over what learned from ranks alone.
     """
     ways = [evidence.combine(margins, families)]
     if evidence.stakes is not None:
         ways.append(evidence.combine(margins, families, staked=True))
+        if by_ranks[1:].any():
+            own = [
+                part if plain else 0 * part for part, plain in zip(margins, by_ranks, strict=True)
+            ]
+            ways.insert(0, evidence.combine(own, families))
     tried = [_decoded_best(evidence, margins, found) for found in ways]
     return tried[evidence.clearly_best([one.ranks for one in tried])]
 
@@ -305,6 +316,12 @@ def _decoded_best(evidence: Evidence, margins: Sequence[Values], found: Combinat
     orders = [strict_ranks(decoded(total, evidence.n_labels, how)) for how in ways]
     best = evidence.clearly_best(orders)
     return _Weighed(found, total, ways[best], orders[best])
+
+
+def _learns_from_scores(ranker: Any) -> bool:
+    """Whether a ranker looks at scores where it is given some."""
+    given = final_step(ranker).get_params(deep=False)
+    return any(given.get(name, plain) != plain for name, plain in WITHOUT_SCORES.items())
 
 
 def _order_of(evidence: Evidence) -> Any:
