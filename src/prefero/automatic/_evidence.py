@@ -27,6 +27,8 @@ from prefero.rankings import strict_ranks
 FEWEST_CASES = 10
 # Entries (rows x pairs) that members are judged by at most, as long as some rows remain.
 _MOST_ENTRIES, _FEWEST_ASKED = 2**21, 64
+# Standard errors by which one way to combine members must beat the plain one.
+_CLEAR_ERRORS = 2.0
 # The least share of the rows that all members must know to be judged by these alone.
 _LEAST_KNOWN = 0.1
 # Rows whose order plays no part, because folds are dealt out along their sorted features.
@@ -211,9 +213,9 @@ class Evidence:
         return self.summary(gains)
 
     def clearly_best(self, orders: Sequence[Indices]) -> int:
-        """Return the number of the first, or of the best that gains a standard error over it."""
+        """Return the number of the first, or of the best that clearly gains over it."""
         gains = [self.gain(ranks, orders[0]) for ranks in orders]
-        clear = [k for k, (gain, error) in enumerate(gains) if gain > error]
+        clear = [k for k, (gain, error) in enumerate(gains) if gain > _CLEAR_ERRORS * error]
         return max(clear, key=lambda k: gains[k][0], default=0)
 
     def summary(self, values: Values) -> tuple[float, float]:

@@ -185,7 +185,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
 
         A few pairs a row say little by their order; how sure the stack was of them says more.
         """
-        if evidence.measure in OF_FIRST or not self.gain_ > 0:
+        if not self.gain_ > 0:
             return False
         gain, error = evidence.loss_gain(margins, families)
         return gain > self.guard * error
