@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.isotonic import IsotonicRegression
 
 import oracles
-from prefero import ConsensusLabelRanker, ConstraintLabelRanker, LogLinearLabelRanker
+from prefero import ConsensusLabelRanker, ConstraintLabelRanker, LogLinearLabelRanker, _core
 from prefero.base import BaseLabelRanker
 from prefero.calibration import (
     all_pairs,
@@ -26,7 +26,7 @@ from prefero.calibration import (
     probability_tied,
     square,
 )
-from prefero.calibration._curve import _groups, _places
+from prefero.calibration._curve import _group_ends
 from prefero.metrics import kendall_tau, pairwise_calibration_error
 from prefero.preferences import PreferenceGraphs
 from prefero.rankings import ranks_from_scores, strict_ranks
@@ -159,24 +159,34 @@ def test_the_pairs_of_many_labels_are_a_fixed_draw():
 
 
 @given(
-    ends=st.lists(st.floats(0, 1), min_size=1, max_size=300, unique=True).map(sorted),
-    values=st.lists(st.floats(0, 1), max_size=50),
+    ends=st.lists(st.floats(0, 4), min_size=1, max_size=300, unique=True).map(sorted),
+    margins=MARGINS,
+    outcomes=OUTCOMES,
+    weight=arrays(float, 20, elements=st.integers(1, 3)),
+    hidden=arrays(bool, (20, 3)),
 )
-def test_places_are_those_of_a_search(ends, values):
-    ends = np.array(ends)
-    values = np.minimum(np.concatenate([ends, values]), ends[-1])
-    assert_array_equal(_places(ends, values), np.searchsorted(ends, values))
+def test_groups_add_up_the_pairs_of_their_margins(ends, margins, outcomes, weight, hidden):
+    ends, margins = np.array(ends), np.where(hidden, np.nan, margins / 3)
+    expected = np.zeros((len(ends), 4))
+    for (row, pair), margin in np.ndenumerate(margins):
+        came = outcomes[row, pair]
+        if not np.isnan(margin) and not np.isnan(came):
+            group = min(np.searchsorted(ends, abs(margin)), len(ends) - 1)
+            first = 1 - came if margin < 0 else came
+            expected[group] += weight[row] * np.array([1, abs(margin), first, came == 0.5])
+    assert_array_equal(_core.sum_groups(margins, outcomes, weight, ends), expected)
 
 
 def test_many_pairs_are_grouped_as_those_that_are_sorted():
     size = np.abs(np.random.default_rng(0).normal(size=50_000))
-    ends, group = _groups(size)
+    ends = _group_ends(size)
     assert ends[0] == size.min()
     assert ends[-1] == size.max()
-    counts = np.bincount(group)
+    counts = np.bincount(np.searchsorted(ends, size))
     assert counts[0] == 1
     assert len(counts) == len(ends)
-    assert_allclose(counts[1:-1], 50_000 / 256, rtol=0.5)
+    # A group holds sixteen of the pairs that were sorted.
+    assert_allclose(counts[1:-1], 50_000 / 256, rtol=1.5)
 
 
 def test_rows_are_spread_over_the_data():

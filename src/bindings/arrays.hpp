@@ -82,6 +82,7 @@ void bind_cases(nb::module_& module);
 void bind_calibrated(nb::module_& module);
 void bind_consensus(nb::module_& module);
 void bind_levels(nb::module_& module);
+void bind_margins(nb::module_& module);
 void bind_ordering(nb::module_& module);
 void bind_preferences(nb::module_& module);
 void bind_solvers(nb::module_& module);

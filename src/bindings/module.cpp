@@ -25,6 +25,7 @@ NB_MODULE(_core, module) {
     prefero::bindings::bind_rankings(module);
     prefero::bindings::bind_consensus(module);
     prefero::bindings::bind_levels(module);
+    prefero::bindings::bind_margins(module);
     prefero::bindings::bind_ordering(module);
     prefero::bindings::bind_preferences(module);
     prefero::bindings::bind_solvers(module);

@@ -93,11 +93,12 @@ def find_bins(
 
 def numeric_edges(column: Values, max_bins: int | None) -> Values:
     """Return the edges of one feature, whose values are sorted, NaN last; None: all of them."""
-    values = column[: len(column) - np.count_nonzero(np.isnan(column))]
-    new = np.flatnonzero(values[1:] > values[:-1]) + 1  # where a larger value begins
+    values = column[: np.searchsorted(column, np.nan)]
+    new = (values[1:] > values[:-1]).nonzero()[0] + 1  # where a larger value begins
     if max_bins is not None and len(new) >= max_bins:
         wanted = np.arange(1, max_bins) * len(values) // max_bins
-        new = np.unique(new[np.minimum(np.searchsorted(new, wanted), len(new) - 1)])
+        places = np.minimum(new.searchsorted(wanted), len(new) - 1)
+        new = new[places[np.diff(places, prepend=-1) > 0]]
     low, high = values[new - 1], values[new]
     middle = low / 2 + high / 2
     return np.where(middle < high, middle, low)

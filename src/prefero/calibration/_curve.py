@@ -1,16 +1,15 @@
 """From a margin to the probability that the label ahead comes first, and that the two are tied."""
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import isotonic_regression, minimize_scalar
 from scipy.special import expit
-from sklearn.isotonic import isotonic_regression
 
 from prefero import _core
 from prefero._sampling import evenly_spaced
-from prefero._typing import Indices, Values
+from prefero._typing import Values
 
 # Pairs are sorted by margin into so many groups of equal size, as near as so many pairs can tell.
-_GROUPS, _MOST_SORTED = 256, 2**14
+_GROUPS, _MOST_SORTED = 256, 2**12
 # The logistic curve counts as much as this many rows beside the isotonic one.
 _LOGISTIC_ROWS = 100
 # The logistic slope lies between these powers of e, where the mean margin is 1.
@@ -55,46 +54,31 @@ def learn_calibration(margins: Values, outcomes: Values, weight: Values) -> Valu
     >>> probability_ahead(calibration, np.array([-0.5, 0.0, 0.5])).round(2)
     array([0.25, 0.5 , 0.75])
     """
-    known = ~np.isnan(margins) & ~np.isnan(outcomes)
+    known = ~(np.isnan(margins) | np.isnan(outcomes))
     if not known.any():
         return np.array([[0.0, 0.5, 0.0]])
     n_rows = int(known.any(axis=1).sum())
-    mass = np.broadcast_to(weight[:, None], margins.shape)
-    ahead_by, came, mass = (
-        values.ravel() if known.all() else values[known] for values in (margins, outcomes, mass)
-    )
-    size, first = np.abs(ahead_by), np.where(ahead_by < 0, 1 - came, came)
-    ends, group = _groups(size)
-    total = np.bincount(group, mass).astype(np.float64)
-    knots, share, tied = (
-        np.bincount(group, mass * of) / total for of in (size, first, came == 0.5)
-    )
+    ends = _group_ends(np.abs(margins.ravel() if known.all() else margins[known]))
+    total, *sums = _core.sum_groups(margins, outcomes, weight, ends).T
+    knots, share, tied = (of / total for of in sums)
     # Rounding must not carry a mean into the next group.
     knots = np.clip(knots, np.append(0.0, ends[:-1]), ends)
     ahead = _ahead(knots, share, total, n_rows)
-    tied = isotonic_regression(tied, sample_weight=total, increasing=False)
+    if tied.any():
+        tied = isotonic_regression(tied, weights=total, increasing=False).x
     curve = np.column_stack([knots, ahead, np.minimum(tied, 2 * (1 - ahead))])
     return curve if knots[0] == 0 else np.vstack([[0.0, 0.5, curve[0, 2]], curve])
 
 
-def _groups(size: Values) -> tuple[Values, Indices]:
-    """Sort pairs into groups: their largest margins, and the group of each pair.
+def _group_ends(size: Values) -> Values:
+    """Return the largest margin of each group, given the sizes of all margins.
 
     Equal margins share a group; the smallest ones have it to themselves.
     """
     some = np.sort(size[evenly_spaced(len(size), _MOST_SORTED)])
     places = np.linspace(0, len(some) - 1, _GROUPS + 1).round().astype(np.int64)
     some[0], some[-1] = size.min(), size.max()
-    ends = np.unique(some[places])
-    return ends, _places(ends, size)
-
-
-def _places(ends: Values, values: Values) -> Indices:
-    """What `np.searchsorted` returns, sooner: every other end first, then the one between."""
-    odd = ends[1::2].copy()
-    found = _core.bin_values(values[:, None], odd, np.array([0, len(odd)]))
-    below = 2 * found[:, 0].astype(np.int64)
-    return below + (ends[below] < values)
+    return np.unique(some[places])
 
 
 def _ahead(knots: Values, share: Values, total: Values, n_rows: int) -> Values:
@@ -102,7 +86,7 @@ def _ahead(knots: Values, share: Values, total: Values, n_rows: int) -> Values:
     # Which of two labels with the same score is called the one ahead is chance.
     share = np.where(knots > 0, share, 0.5)
     sure = (n_rows + 1) / (n_rows + 2)
-    isotonic = isotonic_regression(share, sample_weight=total, y_min=0.5, y_max=sure)
+    isotonic = np.clip(isotonic_regression(share, weights=total).x, 0.5, sure)
     follow = n_rows / (n_rows + _LOGISTIC_ROWS)
     ahead = follow * isotonic + (1 - follow) * _logistic(knots, share, total, n_rows)
     return np.where(knots > 0, ahead, 0.5)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from prefero import _core
 from prefero._sampling import evenly_spaced
 from prefero._typing import Indices, Values
 from prefero.preferences import PreferenceGraphs
@@ -102,7 +103,7 @@ def score_margins(scores: Values, pairs: LabelPairs) -> Values:
     >>> score_margins(np.array([[3.0, 1.0, 2.0]]), all_pairs(3))
     array([[ 2.,  1., -1.]])
     """
-    return scores[:, pairs.first] - scores[:, pairs.second]
+    return _core.score_margins(scores, *pairs)
 
 
 def square(values: Values, other_way: Values, diagonal: float) -> Values:
@@ -157,7 +158,7 @@ def pair_outcomes(truth: Values | PreferenceGraphs, pairs: LabelPairs) -> Values
     """
     if isinstance(truth, PreferenceGraphs):
         return _graph_outcomes(truth, pairs)
-    return (1 + np.sign(truth[:, pairs.second] - truth[:, pairs.first])) / 2
+    return _core.pair_outcomes(truth, *pairs)
 
 
 def _graph_outcomes(graphs: PreferenceGraphs, pairs: LabelPairs) -> Values:
