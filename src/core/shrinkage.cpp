@@ -245,7 +245,7 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, c
             }
         }
     };
-    walk_samples(forest, bins, samples, interruption, add);
+    walk_samples(forest, bins, samples, Walking::kLeftOut, interruption, add);
     for (std::size_t s = 0; s < strengths.count; ++s)
         for (std::size_t row = 0; row < bins.rows; ++row)
             for (std::size_t k = 0; k < c; ++k) {

@@ -34,7 +34,7 @@ void for_each_tree(const Forest& forest, BinMatrix bins, Interruption& interrupt
         const bool plain = !forest.sets && !any_missing(chunk);
         for (std::size_t tree = 0; tree < forest.trees; ++tree) {
             interruption.spend(chunk.rows * (kStepsARow + forest.labels));
-            leaves_of(forest, tree, chunk, plain, leaves.data());
+            leaves_of(forest, tree, chunk, plain, nullptr, leaves.data());
             visit(tree, LeafBlock{first, chunk.rows, leaves.data()});
         }
     }
@@ -166,7 +166,8 @@ void add_tree_scores(const Tree& tree, std::size_t labels, BinMatrix bins, doubl
                   [&](std::size_t at, const LeafBlock& rows) { sums.add(at, rows); });
 }
 
-void walk_samples(const Forest& forest, BinMatrix bins, Samples samples, Interruption& interruption,
+void walk_samples(const Forest& forest, BinMatrix bins, Samples samples, Walking who,
+                  Interruption& interruption,
                   const std::function<void(std::size_t tree, const std::uint16_t* drawn,
                                            const std::int32_t* leaves)>& visit) {
     std::vector<std::int32_t> leaves(bins.rows);
@@ -180,7 +181,8 @@ void walk_samples(const Forest& forest, BinMatrix bins, Samples samples, Interru
             bootstrap_counts(samples.seeds[tree], {0, bins.rows, bins.rows}, drawn.data());
         else
             std::fill(drawn.begin(), drawn.end(), std::uint16_t{1});
-        leaves_of(forest, tree, bins, plain, leaves.data());
+        leaves_of(forest, tree, bins, plain, who == Walking::kLeftOut ? drawn.data() : nullptr,
+                  leaves.data());
         visit(tree, drawn.data(), leaves.data());
     }
 }
@@ -196,7 +198,7 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, d
             ++trees[row];
         }
     };
-    walk_samples(forest, bins, samples, interruption, add);
+    walk_samples(forest, bins, samples, Walking::kLeftOut, interruption, add);
     for (std::size_t row = 0; row < bins.rows; ++row)
         sums.finish(row, static_cast<std::size_t>(trees[row]));
 }
@@ -229,7 +231,7 @@ void leaf_shares(const Forest& forest, BinMatrix bins, Samples samples, const do
             known[first * m + i] = static_cast<float>(mass > 0 ? seen[i] / mass : 0);
         }
     };
-    walk_samples(forest, bins, samples, interruption, sum);
+    walk_samples(forest, bins, samples, Walking::kAll, interruption, sum);
 }
 
 void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares,

@@ -94,9 +94,13 @@ struct Samples {
     const std::uint16_t* counts = nullptr;
 };
 
+// Whose leaves a walk must find.
+enum class Walking { kAll, kLeftOut };
+
 // Calls visit(tree, drawn, leaves) for each tree: how often its sample holds each row, and the leaf
-// that the row reaches.
-void walk_samples(const Forest& forest, BinMatrix bins, Samples samples, Interruption& interruption,
+// that the row reaches; the leaves of other rows than those who walk are left open.
+void walk_samples(const Forest& forest, BinMatrix bins, Samples samples, Walking who,
+                  Interruption& interruption,
                   const std::function<void(std::size_t tree, const std::uint16_t* drawn,
                                            const std::int32_t* leaves)>& visit);
 

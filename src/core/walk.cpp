@@ -148,17 +148,19 @@ Stepping stepping() {
 
 // The leaves of up to kRowBlock rows. After a few steps those that have arrived leave the block:
 // paths differ much in length.
-void block_leaves(const TreeView& tree, BinMatrix bins, const Stepping& stepping,
-                  std::int32_t* leaves) {
+void block_leaves(const TreeView& tree, BinMatrix bins, const std::uint16_t* drawn,
+                  const Stepping& stepping, std::int32_t* leaves) {
     std::uint16_t walking[kRowBlock + kMostAtOnce];
+    std::size_t left = 0;
     for (std::size_t row = 0; row < bins.rows; ++row) {
-        walking[row] = static_cast<std::uint16_t>(row);
+        walking[left] = static_cast<std::uint16_t>(row);
+        left += !drawn || drawn[row] == 0;
         leaves[row] = 0;  // while a row walks, the node where it is
     }
     // Few arrive before the depth that the leaves of a balanced tree would have.
     Walkers walkers{tree, bins, 1, leaves};
     while (tree.count >> (walkers.steps + 1)) ++walkers.steps;
-    for (std::size_t left = bins.rows; left > 0; walkers.steps = kSteps) {
+    for (; left > 0; walkers.steps = kSteps) {
         // To step at once the last row walks with itself, which does no harm.
         for (std::size_t i = 0; i < stepping.at_once; ++i) walking[left + i] = walking[left - 1];
         std::uint16_t* still = walking;
@@ -193,7 +195,7 @@ Paths make_paths(const Forest& forest, std::size_t features) {
 }
 
 void leaves_of(const Forest& forest, std::size_t tree, BinMatrix bins, bool plain,
-               std::int32_t* leaves) {
+               const std::uint16_t* drawn, std::int32_t* leaves) {
     static const Stepping how = stepping();
     const TreeView own = view(forest, tree);
     // The last rows, behind which too few bytes are, walk alone.
@@ -204,9 +206,9 @@ void leaves_of(const Forest& forest, std::size_t tree, BinMatrix bins, bool plai
         block_leaves(
             own,
             {bins.data + row * bins.features, std::min(kRowBlock, together - row), bins.features},
-            how, leaves + row);
+            drawn ? drawn + row : nullptr, how, leaves + row);
     for (std::size_t row = together; row < bins.rows; ++row)
-        leaves[row] = walk(own, bins.data + row * bins.features);
+        if (!drawn || drawn[row] == 0) leaves[row] = walk(own, bins.data + row * bins.features);
 }
 
 }  // namespace prefero

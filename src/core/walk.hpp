@@ -8,9 +8,10 @@
 
 namespace prefero {
 
-// The leaf that each row reaches in a tree. `plain` says that no test is on categories and no value
-// is missing.
+// The leaf that each row reaches in a tree; that of a row whose entry of `drawn` is not 0 is left
+// open, if there are such entries. `plain` says that no test is on categories and no value is
+// missing.
 void leaves_of(const Forest& forest, std::size_t tree, BinMatrix bins, bool plain,
-               std::int32_t* leaves);
+               const std::uint16_t* drawn, std::int32_t* leaves);
 
 }  // namespace prefero
