@@ -124,13 +124,13 @@ def test_traceback_on_request(monkeypatch):
         raise ValueError("y is wrong.")
 
     monkeypatch.setenv("PREFERO_TRACEBACK", "1")
-    monkeypatch.setattr(cli, "build", lambda: fail)
+    monkeypatch.setattr(cli, "build", lambda words: fail)
     with pytest.raises(ValueError, match="y is wrong"):
         cli.main()
 
 
 def _exit_code(app, monkeypatch):
-    monkeypatch.setattr(cli, "build", lambda: app)
+    monkeypatch.setattr(cli, "build", lambda words: app)
     # Under pytest warnings are errors; here they are shown, as in a terminal.
     with warnings.catch_warnings():
         warnings.simplefilter("default")

@@ -10,7 +10,7 @@
 namespace prefero {
 
 // Above this many labels the signs of an evenly spread subset of the pairs stand for all.
-constexpr std::size_t kMostLabelsInFull = 64;
+constexpr std::size_t kMostLabelsInFull = 45;
 
 struct LabelPair {
     std::uint32_t first, second;

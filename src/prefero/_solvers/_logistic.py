@@ -7,6 +7,7 @@ that :class:`sklearn.linear_model.LogisticRegression` solves.
 """
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from prefero import _core
 from prefero._solvers._lbfgs import Lbfgs
-from prefero._typing import Mask, Values
+from prefero._typing import Indices, Mask, Values
 
 # Up to this many columns a Newton step for every pair costs less than the many gradients of
 # L-BFGS; the rows of a batch are few enough for its arrays to stay in the cache.
@@ -226,6 +227,29 @@ def _descend(
     return beta, False, inverse
 
 
+class _Columns:
+    """Some columns of a matrix, which are copied when they are asked for as a whole."""
+
+    def __init__(self, matrix: NDArray[Any], chosen: Indices | None = None) -> None:
+        self._matrix, self._chosen = matrix, chosen
+
+    def __getitem__(self, chosen: Mask) -> "_Columns":
+        places = np.flatnonzero(chosen)
+        return _Columns(self._matrix, places if self._chosen is None else self._chosen[places])
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """All rows, one after the other."""
+        if self._chosen is not None:
+            self._matrix, self._chosen = self.every(1), None
+        return self._matrix
+
+    def every(self, step: int) -> NDArray[Any]:
+        """Rows that are so many apart."""
+        rows = self._matrix[::step]
+        return np.ascontiguousarray(rows if self._chosen is None else rows[:, self._chosen])
+
+
 class LogisticProblems:
     """Penalised logistic losses of many problems on the same dense rows.
 
@@ -241,29 +265,41 @@ class LogisticProblems:
         ridge: Values,
         total: Values | None = None,
     ) -> None:
-        self._X, self._signs, self._weight, self._ridge = X, signs, weight, ridge
+        self._X, self._columns = X, _Columns(signs)
+        self._weights = weight if weight.ndim == 1 else _Columns(weight)
+        self._ridge = ridge
         self.total = weight_sums(np.abs(signs), weight) if total is None else total
+
+    @property
+    def _signs(self) -> NDArray[np.int8]:
+        return self._columns.values
+
+    @property
+    def _weight(self) -> Values:
+        weights = self._weights
+        return weights.values if isinstance(weights, _Columns) else weights
 
     def __getitem__(self, chosen: Mask) -> "LogisticProblems":
         if chosen.all():
             return self
-        signs = np.ascontiguousarray(self._signs[:, chosen])
-        weight, ridge = self._weight, self._ridge
-        if weight.ndim == 2:
-            weight = np.ascontiguousarray(weight[:, chosen])
-        if ridge.ndim == 2:
-            ridge = ridge[chosen]
-        return LogisticProblems(self._X, signs, weight, ridge, self.total[chosen])
+        some = copy(self)
+        some._columns, some.total = self._columns[chosen], self.total[chosen]
+        if isinstance(self._weights, _Columns):
+            some._weights = self._weights[chosen]
+        if self._ridge.ndim == 2:
+            some._ridge = self._ridge[chosen]
+        return some
 
     def sample(self, size: int) -> "LogisticProblems | None":
         """Return the same problems on evenly spaced rows; None if they are too few."""
         step = len(self._X) // max(size, _LEAST_SAMPLE)
         if step < 2:
             return None
-        signs = np.ascontiguousarray(self._signs[::step])
+        signs = self._columns.every(step)
         if (np.count_nonzero(signs, axis=0) < _LEAST_ROWS_A_COLUMN * self._X.shape[1]).any():
             return None
-        weight = np.ascontiguousarray(self._weight[::step])
+        weights = self._weights
+        weight = weights.every(step) if isinstance(weights, _Columns) else weights[::step].copy()
         total = weight_sums(np.abs(signs), weight)
         ridge = (total / self.total)[:, None] * self._ridge
         return LogisticProblems(np.ascontiguousarray(self._X[::step]), signs, weight, ridge, total)

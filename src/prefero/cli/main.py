@@ -31,7 +31,7 @@ def main() -> None:
     """Run the command line and leave with its exit code."""
     with _plain_warnings() as categories:
         try:
-            build()()
+            build(sys.argv[1:])()
         except SystemExit as done:
             if _reader_left(done):
                 sys.exit(0)
@@ -59,8 +59,11 @@ def _reader_left(done: SystemExit) -> bool:
     return isinstance(done.__context__, BrokenPipeError)
 
 
-def build() -> Callable[[], Any]:
-    """Return the application with every command of the table."""
+def build(words: Sequence[str] = ()) -> Callable[[], Any]:
+    """Return the application: with the command that the words begin with, else with all of them.
+
+    To know them all takes longer than many a command.
+    """
     typer = require("typer", extra="cli", purpose="The command line")
     app = typer.Typer(
         name="prefero",
@@ -71,7 +74,7 @@ def build() -> Callable[[], Any]:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for name in COMMANDS:
+    for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
         module = import_module(f"prefero.cli.{name}")
         command, epilog = getattr(module, name), _examples(module.EXAMPLES)
         if isinstance(command, typer.Typer):
