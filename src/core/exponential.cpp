@@ -44,6 +44,38 @@ PREFERO_WIDE void exponentiate(double* values, std::size_t count) {
     }
 }
 
+// log(x) = n ln(2) + 2 artanh((m - 1) / (m + 1)) with x = 2^n m and m next to 1, between the roots
+// of 1/2 and 2: the series ends below the last bit.
+PREFERO_WIDE void take_logarithms(double* values, std::size_t count) {
+    constexpr std::uint64_t kOne = 0x3ff0000000000000u, kRootOfHalf = 0x3fe6a09e667f3bcdu;
+    constexpr std::uint64_t kFraction = (std::uint64_t{1} << 52) - 1;
+    constexpr double kWhole = 0x1p52;  // with a whole number in its low bits, so many more
+    for (std::size_t k = 0; k < count; ++k) {
+        std::uint64_t bits;
+        std::memcpy(&bits, &values[k], sizeof bits);
+        bits += kOne - kRootOfHalf;
+        const std::uint64_t power = (std::uint64_t{1075} << 52) | (bits >> 52);
+        bits = (bits & kFraction) + kRootOfHalf;
+        double whole, m;
+        std::memcpy(&whole, &power, sizeof whole);
+        std::memcpy(&m, &bits, sizeof m);
+        const double n = whole - (kWhole + 1023);
+        const double ratio = (m - 1) / (m + 1), square = ratio * ratio;
+        double series = 1.0 / 21;
+        series = series * square + 1.0 / 19;
+        series = series * square + 1.0 / 17;
+        series = series * square + 1.0 / 15;
+        series = series * square + 1.0 / 13;
+        series = series * square + 1.0 / 11;
+        series = series * square + 1.0 / 9;
+        series = series * square + 1.0 / 7;
+        series = series * square + 1.0 / 5;
+        series = series * square + 1.0 / 3;
+        series = series * square + 1;
+        values[k] = n * kLn2High + (n * kLn2Low + 2 * ratio * series);
+    }
+}
+
 double log_product(const double* factors, std::size_t count, double size) {
     // So many factors stay below exp(700), and one at a time comes to an end too.
     const auto most = static_cast<std::size_t>(std::max(700 / std::max(size, 1.0), 1.0));

@@ -1,7 +1,6 @@
 #include "core/logistic.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/exponential.hpp"
 #include "core/lanes.hpp"
@@ -76,21 +75,11 @@ PREFERO_WIDE void add_factors(const double* scores, const std::int8_t* signs, st
     }
 }
 
-// Adds the logarithms of the products to the losses and begins anew. A product is 2^n (1 + e).
-PREFERO_WIDE void add_products(double weight, std::size_t count, Chunk& chunk, double* losses) {
-    constexpr double kLn2 = 0x1.62e42fefa39efp-1, kWhole = 0x1p52;
-    for (std::size_t k = 0; k < count; ++k) {
-        std::uint64_t bits, power = std::uint64_t{1075} << 52;
-        std::memcpy(&bits, &chunk.products[k], sizeof bits);
-        power |= bits >> 52;
-        bits = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1023} << 52;
-        double whole, factor;
-        std::memcpy(&whole, &power, sizeof whole);
-        std::memcpy(&factor, &bits, sizeof factor);
-        const double n = whole - (kWhole + 1023);
-        losses[k] += weight * (n * kLn2 + log_one_plus(factor - 1));
-        chunk.products[k] = 1;
-    }
+// Adds the logarithms of the products to the losses and begins anew.
+void add_products(double weight, std::size_t count, Chunk& chunk, double* losses) {
+    take_logarithms(chunk.products, count);
+    for (std::size_t k = 0; k < count; ++k) losses[k] += weight * chunk.products[k];
+    std::fill_n(chunk.products, count, 1.0);
 }
 
 PREFERO_WIDE void differentiate(double* scores, const std::int8_t* signs, const Chunk& chunk,

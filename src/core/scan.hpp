@@ -108,7 +108,8 @@ PREFERO_INLINE void try_cuts(Criterion& criterion, const NodeHistogram& bins, No
                              Range range, std::size_t min_leaf, Cut& best) {
     auto left = criterion.start();
     constexpr std::size_t kNone = kBins;
-    std::size_t size = 0, found = kNone;
+    std::size_t size = 0, found = kNone, kept = 0;
+    [[maybe_unused]] std::uint8_t after[kBins];  // the bins of the cuts that are judged together
     if (range.missing_left) {
         criterion.push(left, bins.rows(bins.count() - 1));
         if (min_leaf > 1) size += bins.examples(bins.count() - 1);
@@ -121,12 +122,26 @@ PREFERO_INLINE void try_cuts(Criterion& criterion, const NodeHistogram& bins, No
             if (node.examples - size < min_leaf) break;
         }
         if (k < range.first) continue;
+        if constexpr (Criterion::kJudgesTogether) {
+            after[kept++] = static_cast<std::uint8_t>(k);
+            criterion.keep(left);
+            continue;
+        }
         const float quality = criterion.quality(left);
         // Without a branch, which would wait for the quality, unless the criterion takes notes.
         const bool better = quality > best.quality;
         best.quality = better ? quality : best.quality;
         found = better ? k : found;
         if (better) criterion.note(left);
+    }
+    if constexpr (Criterion::kJudgesTogether) {
+        const float* qualities = criterion.judge();
+        for (std::size_t cut = 0; cut < kept; ++cut) {
+            if (!(qualities[cut] > best.quality)) continue;
+            best.quality = qualities[cut];
+            found = after[cut];
+            criterion.note_judged(cut);
+        }
     }
     if (found != kNone) best = {best.quality, bins[found], bins[found + 1], range.missing_left};
 }

@@ -22,6 +22,18 @@ TEST(exponentials_of_zero_and_of_no_values) {
     exponentiate(nullptr, 0);
 }
 
+TEST(logarithms_are_those_of_the_library) {
+    std::vector<double> values{1, 1 + 1e-15, 1 - 1e-15, 0.5, 2, 1e-10, 1e300, 1e-300};
+    for (int k = -3000; k <= 3000; ++k) values.push_back(std::exp(k / 10.0 + k / 1e4));
+    std::vector<double> found = values;
+    take_logarithms(found.data(), found.size());
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        const double expected = std::log(values[k]);
+        CHECK(std::abs(found[k] - expected) <= 4e-16 * std::abs(expected));
+    }
+    take_logarithms(nullptr, 0);
+}
+
 TEST(the_logarithm_of_a_product_is_the_sum_of_logarithms) {
     std::vector<double> factors;
     double expected = 0;

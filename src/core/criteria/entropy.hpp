@@ -8,15 +8,15 @@
 #include <cmath>
 
 #include "core/criteria/sums.hpp"
+#include "core/exponential.hpp"
 
 namespace prefero {
 
 // Width is the number of blocks a row if it is known when compiling, else 0.
 template <std::size_t Width>
-class EntropyCriterion {
+class EntropyCriterion : public CutByCut {
   public:
-    static constexpr bool kFindsCuts = false;
-    static constexpr bool kBoosts = false;
+    static constexpr bool kJudgesTogether = true;
 
     // Of the rows that were moved: the sum of all, of one a ranking that is among them, and of one
     // a ranking that is no longer right.
@@ -40,10 +40,7 @@ class EntropyCriterion {
           left_gone_(Width ? 0 : width_),
           large_all_(width_),
           large_left_(width_) {
-        for (std::size_t x = 1; x < kTabulated; ++x) {
-            logarithms_[x] = std::log(static_cast<double>(x));
-            table_[x] = static_cast<double>(x) * logarithms_[x];
-        }
+        for (std::size_t x = 1; x < kTabulated; ++x) table_[x] = xlogx(static_cast<double>(x));
     }
 
     PREFERO_INLINE void enter(RowSpan rows, bool large) {
@@ -60,11 +57,14 @@ class EntropyCriterion {
             large_all_ = large_left_;
             large_all_.round(all_.data());
         }
-        const Part node{static_cast<int>(kinds_.size()), count_entropies_};
-        entropy_ = large ? large_entropy(
-                               node, [&](std::size_t i) { return large_all_[i]; },
-                               [&](std::size_t i) { return lane_of(once_, i); })
-                         : entropy(node, weight(), product_of_node());
+        Child node{{static_cast<int>(kinds_.size()), count_entropies_}, weight(), 0};
+        if (large)
+            measure_large(
+                node, [&](std::size_t i) { return large_all_[i]; },
+                [&](std::size_t i) { return lane_of(once_, i); });
+        else
+            node.product = product_of_node();
+        entropy_ = entropy(node);
     }
 
     PREFERO_INLINE float weight() const { return all_[0].lane[kWeightLane]; }
@@ -99,29 +99,46 @@ class EntropyCriterion {
     }
 
     PREFERO_INLINE float quality(const Left& left) {
-        const Part here{left.kinds, left.count_entropies};
-        const Part there{static_cast<int>(kinds_.size()) - left.gone_kinds,
-                         left.right_count_entropies};
-        double w = weight(), own = block_of(left.all, 0)[kWeightLane];
-        if (large_) {
-            w = large_all_.weight();
-            own = large_left_.weight();
-            measure_large(left, here, there);
-        } else {
-            measure(left, here, there, own);
-        }
-        left_kinds_ = here.kinds;
-        right_kinds_ = there.kinds;
-        return static_cast<float>(-(own * left_entropy_ + (w - own) * right_entropy_) / w);
+        keep(left);
+        return judge()[0];
     }
 
+    // Keeps the cut here until all that were kept are judged.
+    PREFERO_INLINE void keep(const Left& left) {
+        Child* children = kept_.children + 2 * kept_.count;
+        children[0].part = {left.kinds, left.count_entropies};
+        children[1].part = {static_cast<int>(kinds_.size()) - left.gone_kinds,
+                            left.right_count_entropies};
+        large_ ? measure_large(left, children) : measure(left, children);
+        for (std::size_t side = 0; side < 2; ++side)
+            kept_.logarithms[2 * kept_.count + side] = closeness(children[side]);
+        ++kept_.count;
+    }
+
+    // How good the cuts are that were kept since the last time.
+    PREFERO_INLINE const float* judge() {
+        const std::size_t count = kept_.count;
+        kept_.count = 0;
+        take_logarithms(kept_.logarithms, 2 * count);
+        for (std::size_t cut = 0; cut < count; ++cut) {
+            const double entropies = weighted_entropy(2 * cut) + weighted_entropy(2 * cut + 1);
+            const double w = kept_.children[2 * cut].weight + kept_.children[2 * cut + 1].weight;
+            kept_.qualities[cut] = static_cast<float>(-entropies / w);
+        }
+        return kept_.qualities;
+    }
+
+    PREFERO_INLINE void note(const Left&) { note_judged(0); }
+
     // Delta of the MDLPC: how many bits, here nats, naming the rankings of the children saves.
-    PREFERO_INLINE void note(const Left&) {
+    PREFERO_INLINE void note_judged(std::size_t cut) {
         if (!description_length_) return;
         const auto k = static_cast<double>(kinds_.size());
         const double choices = k < 30 ? std::log(std::pow(3.0, k) - 2) : k * std::log(3.0);
-        delta_ =
-            choices - (k * entropy_ - left_kinds_ * left_entropy_ - right_kinds_ * right_entropy_);
+        delta_ = choices - k * entropy_;
+        for (std::size_t child = 2 * cut; child < 2 * cut + 2; ++child)
+            delta_ += kept_.children[child].part.kinds * weighted_entropy(child) /
+                      kept_.children[child].weight;
     }
 
     bool accepts(float quality) const {
@@ -147,6 +164,21 @@ class EntropyCriterion {
     struct Part {
         int kinds;
         double count_entropies;
+    };
+
+    // The rows on one side of a cut, and the product of their summed signs with those of one a
+    // ranking.
+    struct Child {
+        Part part;
+        double weight, product;
+    };
+
+    // Cuts that are judged together: their logarithms are taken side by side.
+    struct Kept {
+        std::size_t count = 0;
+        Child children[2 * kBins];
+        double logarithms[2 * kBins];
+        float qualities[kBins];
     };
 
     PREFERO_INLINE std::size_t width() const { return Width ? Width : width_; }
@@ -215,9 +247,6 @@ class EntropyCriterion {
     PREFERO_INLINE double count_entropy(double x) const {
         return tabulated(x) ? table_[static_cast<std::int32_t>(x)] : xlogx(x);
     }
-    PREFERO_INLINE double logarithm(double x) const {
-        return tabulated(x) ? logarithms_[static_cast<std::int32_t>(x)] : std::log(x);
-    }
 
     // The products of the summed signs of all with those of one a ranking, without what stands
     // before the signs.
@@ -235,7 +264,7 @@ class EntropyCriterion {
     }
 
     // Both children in one pass: the right one's sums are never written down.
-    PREFERO_INLINE void measure(const Left& left, const Part& here, const Part& there, double own) {
+    PREFERO_INLINE void measure(const Left& left, Child* children) const {
         const VectorSums<Width>& gone = single_ ? left.once : left.gone;
         Eight left_products = broadcast(0), right_products = broadcast(0);
         for (std::size_t k = 0; k < width(); ++k) {
@@ -243,23 +272,23 @@ class EntropyCriterion {
             right_products +=
                 (load(all_[k]) - block_of(left.all, k)) * (load(once_[k]) - block_of(gone, k));
         }
-        left_entropy_ = entropy(
-            here, own, without_heads(left_products, block_of(left.all, 0), block_of(left.once, 0)));
-        right_entropy_ =
-            entropy(there, weight() - static_cast<float>(own),
-                    without_heads(right_products, load(all_[0]) - block_of(left.all, 0),
-                                  load(once_[0]) - block_of(gone, 0)));
+        const Eight all = block_of(left.all, 0), once = block_of(left.once, 0);
+        children[0].weight = all[kWeightLane];
+        children[0].product = without_heads(left_products, all, once);
+        children[1].weight = weight() - all[kWeightLane];
+        children[1].product =
+            without_heads(right_products, load(all_[0]) - all, load(once_[0]) - block_of(gone, 0));
     }
 
-    PREFERO_INLINE void measure_large(const Left& left, const Part& here, const Part& there) {
+    PREFERO_INLINE void measure_large(const Left& left, Child* children) const {
         const auto lane = [](const VectorSums<Width>& sums, std::size_t i) {
             return block_of(sums, i / kLanes)[i % kLanes];
         };
-        left_entropy_ = large_entropy(
-            here, [&](std::size_t i) { return large_left_[i]; },
+        measure_large(
+            children[0], [&](std::size_t i) { return large_left_[i]; },
             [&](std::size_t i) { return lane(left.once, i); });
-        right_entropy_ = large_entropy(
-            there, [&](std::size_t i) { return large_all_[i] - large_left_[i]; },
+        measure_large(
+            children[1], [&](std::size_t i) { return large_all_[i] - large_left_[i]; },
             [&](std::size_t i) {
                 return lane_of(once_, i) - lane(single_ ? left.once : left.gone, i);
             });
@@ -267,19 +296,29 @@ class EntropyCriterion {
 
     // The sums of all rows in doubles, given lane by lane.
     template <class All, class Once>
-    double large_entropy(const Part& part, All all, Once once) const {
-        double products = 0;
-        for (std::size_t i = kVectorLane; i < width() * kLanes; ++i) products += all(i) * once(i);
-        return entropy(part, all(kWeightLane), products);
+    void measure_large(Child& child, All all, Once once) const {
+        child.weight = all(kWeightLane);
+        child.product = 0;
+        for (std::size_t i = kVectorLane; i < width() * kLanes; ++i)
+            child.product += all(i) * once(i);
     }
 
-    // Of rows of weight w whose summed signs have this product with those of the distinct ones.
-    PREFERO_INLINE double entropy(const Part& part, double w, double product) const {
-        if (part.kinds < 2) return 0;
-        const double similarity = product / (unit_ * part.kinds * w);
+    // The mean of (tau + 1) / 2, or 1, whose logarithm is 0, where there is no entropy.
+    PREFERO_INLINE double closeness(const Child& child) const {
+        const double similarity = child.product / (unit_ * child.part.kinds * child.weight);
         const double closeness = std::min(1.0, (1 + similarity) / 2);
-        return closeness > 1e-10 ? (part.count_entropies / w - logarithm(w)) * std::log(closeness)
-                                 : 0;
+        return child.part.kinds < 2 || closeness <= 1e-10 ? 1 : closeness;
+    }
+
+    // The entropy of a child whose logarithm was taken, times its weight.
+    PREFERO_INLINE double weighted_entropy(std::size_t child) const {
+        const Child& own = kept_.children[child];
+        return (own.part.count_entropies - count_entropy(own.weight)) * kept_.logarithms[child];
+    }
+
+    double entropy(const Child& child) const {
+        const double rankings = child.part.count_entropies - count_entropy(child.weight);
+        return rankings * std::log(closeness(child)) / child.weight;
     }
 
     const Sample& sample_;
@@ -291,11 +330,11 @@ class EntropyCriterion {
     bool single_ = false;  // every row has a ranking of its own
     Blocks all_, once_, left_all_, left_once_, left_gone_;
     double count_entropies_ = 0;
-    int left_kinds_ = 0, right_kinds_ = 0;
     bool large_ = false;
     LargeSums large_all_, large_left_;
-    double table_[kTabulated] = {}, logarithms_[kTabulated] = {};
-    double entropy_ = 0, left_entropy_ = 0, right_entropy_ = 0, delta_ = 0;
+    double table_[kTabulated] = {};
+    double entropy_ = 0, delta_ = 0;
+    Kept kept_;
 };
 
 }  // namespace prefero

@@ -14,10 +14,8 @@ namespace prefero {
 // Half is the number of blocks of the signs, or of the differences, if it is known when compiling,
 // else 0.
 template <std::size_t Half>
-class MallowsCriterion {
+class MallowsCriterion : public CutByCut {
   public:
-    static constexpr bool kFindsCuts = false;
-    static constexpr bool kBoosts = false;
     struct Left {
         VectorSums<Half> signs, votes;
     };

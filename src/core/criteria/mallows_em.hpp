@@ -10,10 +10,8 @@
 
 namespace prefero {
 
-class MallowsEmCriterion {
+class MallowsEmCriterion : public CutByCut {
   public:
-    static constexpr bool kFindsCuts = false;
-    static constexpr bool kBoosts = false;
     struct Left {};
 
     MallowsEmCriterion(const Sample& sample, const Stopping& stopping)

@@ -14,7 +14,7 @@ namespace prefero {
 // Half is the number of blocks that hold the first derivatives of a row, behind its weight; as
 // many hold the second ones, behind its examples. 0 if it is not known when compiling.
 template <std::size_t Half>
-class Newton {
+class Newton : public CutByCut {
   public:
     using Left = VectorSums<2 * Half>;
 

@@ -10,7 +10,7 @@ namespace prefero {
 
 // Width is the number of blocks a row if it is known when compiling, else 0.
 template <std::size_t Width>
-class Spread {
+class Spread : public CutByCut {
   public:
     using Left = VectorSums<Width>;
 
@@ -57,7 +57,6 @@ class Spread {
 
     // Cuts of numeric features are found all at once, not row by row, unless the node is large.
     static constexpr bool kFindsCuts = true;
-    static constexpr bool kBoosts = false;
 
     PREFERO_INLINE bool finds_cuts() const { return !large_; }
 

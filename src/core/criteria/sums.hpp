@@ -19,6 +19,14 @@
 
 namespace prefero {
 
+// What a criterion does beyond that: nothing, unless it says so itself.
+struct CutByCut {
+    static constexpr bool kFindsCuts = false;  // find_cut(feature, cut) tries all cuts of a feature
+    // keep(left) in place of quality(left), judge() for all that were kept, note_judged(which).
+    static constexpr bool kJudgesTogether = false;
+    static constexpr bool kBoosts = false;  // leaves are steps against derivatives
+};
+
 using Blocks = std::vector<Block>;
 
 PREFERO_INLINE void add_all(Block* sums, const Block* lanes, std::size_t width) {
