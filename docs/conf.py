@@ -44,6 +44,7 @@ html_static_path = ["_static"]
 html_css_files = ["prefero.css"]
 html_js_files = ["prefero.js"]
 html_show_sourcelink = False
+html_sidebars: dict[str, list[str]] = {"start": []}  # it has no pages below it
 html_math_renderer = "mathml"
 html_theme_options: dict[str, Any] = {
     "show_nav_level": 1,
@@ -86,3 +87,14 @@ def setup(app: Any) -> None:
     from _reference import write_reference
 
     write_reference()
+    app.connect("doctree-read", _end_code_where_it_ends)
+
+
+def _end_code_where_it_ends(app: Any, doctree: Any) -> None:
+    """Take the empty line off examples, without which doctest would read on past them."""
+    from docutils.nodes import Text, literal_block
+
+    for block in doctree.findall(literal_block):
+        if block.rawsource == block.astext():
+            block.rawsource = block.rawsource.rstrip()
+            block.children = [Text(block.rawsource)]

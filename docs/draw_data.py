@@ -4,19 +4,20 @@
 
     python docs/draw_data.py
 
-They have a ground of their own, so that they read alike on light and on dark pages.
+They have a ground of their own, so that they read alike on light and on dark pages, and are narrow
+enough to be read on a telephone.
 """
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 IMAGES = Path(__file__).parent / "images"
-WIDTH = 640
+WIDTH = 480
 GROUND, INK, PALE, CHIP, LINE = "#f6f8fa", "#1f2933", "#52606d", "#1b5e8a", "#9aa5b1"
-STEP, SIZE, LEFT = 62, 38, 36
+STEP, SIZE, LEFT, CELL = 54, 38, 32, 42
 
 
-def text(x: float, y: float, words: str, *, color: str = INK, size: int = 15, **more: str) -> str:
+def text(x: float, y: float, words: str, *, color: str = INK, size: int = 17, **more: str) -> str:
     """Return words around a point."""
     extra = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in more.items())
     anchor = "" if "text_anchor" in more else ' text-anchor="middle"'
@@ -34,7 +35,7 @@ def chip(x: float, y: float, name: str, *, known: bool = True) -> str:
     """Return a label: a filled square, or an open one where nothing is known of it."""
     look = f'fill="{CHIP}"' if known else f'fill="none" stroke="{PALE}" stroke-dasharray="4 3"'
     square = box(x - SIZE / 2, y - SIZE / 2, SIZE, SIZE, f'rx="7" {look}')
-    return square + text(x, y + 5, name, color="#ffffff" if known else INK)
+    return square + text(x, y + 6, name, color="#ffffff" if known else INK)
 
 
 def arrow(x1: float, y1: float, x2: float, y2: float, color: str = PALE) -> str:
@@ -48,18 +49,18 @@ def arrow(x1: float, y1: float, x2: float, y2: float, color: str = PALE) -> str:
 def cells(x: float, y: float, names: Sequence[str], values: Sequence[str]) -> Iterator[str]:
     """Yield a row of a table under the names of its columns."""
     for k, (name, value) in enumerate(zip(names, values, strict=True)):
-        at = x + 50 * k
-        yield text(at, y - 18, name, color=PALE, size=13)
-        yield box(at - 25, y - 10, 50, 30, f'fill="#ffffff" stroke="{LINE}"')
-        yield text(at, y + 10, value)
+        at = x + CELL * k
+        yield text(at, y - 18, name, color=PALE, size=15)
+        yield box(at - CELL / 2, y - 10, CELL, 30, f'fill="#ffffff" stroke="{LINE}"')
+        yield text(at, y + 11, value)
 
 
 def order(buckets: Sequence[str], unknown: str = "", *, zero_after: int | None = None) -> list[str]:
     """Return the places from the best on, a bucket of labels at each, and what is unknown apart."""
     tallest = max(map(len, buckets))
     middle = 44 + tallest * (SIZE + 6) / 2
-    drawn = [text(LEFT, 22, "best", color=PALE, size=13)]
-    drawn.append(arrow(LEFT + 22, 18, LEFT + STEP * len(buckets) - 20, 18))
+    drawn = [text(LEFT, 22, "best", color=PALE, size=15)]
+    drawn.append(arrow(LEFT + 22, 17, LEFT + STEP * len(buckets) - 20, 17))
     for k, bucket in enumerate(buckets):
         top = middle - (len(bucket) - 1) * (SIZE + 6) / 2
         drawn += [
@@ -73,7 +74,7 @@ def order(buckets: Sequence[str], unknown: str = "", *, zero_after: int | None =
         drawn.append(chip(right + 14 + STEP * j, middle, name, known=False))
     if unknown:
         drawn.append(
-            text(right + 14 + STEP * (len(unknown) - 1) / 2, 22, "unknown", color=PALE, size=13)
+            text(right + 14 + STEP * (len(unknown) - 1) / 2, 22, "unknown", color=PALE, size=15)
         )
     return drawn
 
@@ -86,7 +87,7 @@ def ranking(
     names = sorted(name for name in "".join(buckets) + unknown)
     heads = [*names, "zero"] if zero_after is not None else names
     drawn = order(buckets, unknown, zero_after=zero_after)
-    drawn += cells(WIDTH - 40 - 50 * (len(row) - 1), height / 2, heads, row)
+    drawn += cells(WIDTH - 32 - CELL * (len(row) - 1), height / 2, heads, row)
     return page(height, drawn)
 
 
@@ -97,40 +98,40 @@ def scores() -> str:
     for k, (name, value) in enumerate(values.items()):
         y = 36 + 44 * k
         drawn.append(chip(LEFT, y, name))
-        drawn.append(box(66, y - 11, 200 * value, 22, f'fill="{LINE}"'))
-        drawn.append(text(82 + 200 * value, y + 5, f"{value:.2f}", text_anchor="start"))
-    drawn += cells(WIDTH - 140, 80, list(values), ["2", "1", "3"])
+        drawn.append(box(62, y - 11, 180 * value, 22, f'fill="{LINE}"'))
+        drawn.append(text(70 + 180 * value, y + 6, f"{value:.2f}", text_anchor="start"))
+    drawn += cells(WIDTH - 32 - 2 * CELL, 80, list(values), ["2", "1", "3"])
     return page(160, drawn)
 
 
 def graph() -> str:
     """Return two preference graphs: one that knows little, one that goes in a circle."""
-    drawn = [text(130, 22, "few edges", color=PALE, size=13)]
-    sparse = {"a": (60, 70), "b": (200, 70), "c": (60, 140), "d": (200, 140)}
+    drawn = [text(100, 22, "few edges", color=PALE, size=15)]
+    sparse = {"a": (40, 70), "b": (160, 70), "c": (40, 140), "d": (160, 140)}
     drawn += [chip(*at, name) for name, at in sparse.items()]
-    drawn += [arrow(82, 70, 174, 70), arrow(82, 136, 176, 84)]
-    drawn.append(text(470, 22, "a circle", color=PALE, size=13))
-    circle = {"a": (470, 60), "b": (550, 150), "c": (390, 150)}
+    drawn += [arrow(62, 70, 136, 70), arrow(62, 130, 138, 86)]
+    drawn.append(text(350, 22, "a circle", color=PALE, size=15))
+    circle = {"a": (350, 60), "b": (430, 150), "c": (270, 150)}
     drawn += [chip(*at, name) for name, at in circle.items()]
-    drawn += [arrow(488, 82, 528, 128), arrow(526, 150, 416, 150), arrow(410, 128, 450, 82)]
+    drawn += [arrow(368, 82, 408, 128), arrow(406, 150, 296, 150), arrow(290, 128, 330, 82)]
     return page(190, drawn)
 
 
 def groups() -> str:
     """Return objects with features in two groups, ranked inside each."""
     drawn = [
-        text(x, 24, words, color=PALE, size=13)
-        for x, words in ((60, "groups"), (220, "X: features"), (420, "y: rank in its group"))
+        text(x, 24, words, color=PALE, size=15)
+        for x, words in ((50, "groups"), (190, "X: features"), (370, "y: rank in its group"))
     ]
     rows = [("q1", "0.2, 3.1", "2"), ("q1", "0.9, 1.0", "1"), ("q1", "0.1, 0.4", "3")]
     rows += [("q2", "0.7, 2.2", "1"), ("q2", "0.3, 0.1", "2")]
     for k, (group, features, rank) in enumerate(rows):
         y = 52 + 30 * k + (10 if group == "q2" else 0)
         shade = "#dbe7f0" if group == "q1" else "#ffffff"
-        drawn.append(box(20, y - 20, 500, 28, f'fill="{shade}" stroke="{LINE}"'))
-        drawn.append(text(60, y, group))
-        drawn.append(text(220, y, features))
-        drawn.append(text(420, y, rank))
+        drawn.append(box(12, y - 20, WIDTH - 24, 28, f'fill="{shade}" stroke="{LINE}"'))
+        drawn.append(text(50, y, group))
+        drawn.append(text(190, y, features))
+        drawn.append(text(370, y, rank))
     return page(210, drawn)
 
 

@@ -23,7 +23,8 @@ SOURCES = r"py|pyi|hpp|cpp|md|sh|toml|js|css|yml|cff"
 PLACEHOLDERS = ("X.md", "PAPER.md")
 # Pages that people write; the reference and the gallery are made from what is there.
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted(ROOT.glob("*.md")),
+    ROOT / "paper" / "paper.md",
     *(
         page
         for page in sorted((ROOT / "docs").rglob("*.md"))

@@ -102,6 +102,24 @@ def test_columns_outside_the_features_are_refused(begin: Any, column: Any) -> No
         _core.sparse_product(begin, column, np.ones(2), np.ones((2, 1)), np.empty((2, 1)))
 
 
+def perceptron(**more: Any) -> dict[str, Any]:
+    """What both kinds of epochs take of two rows of two features."""
+    return {
+        "X_begin": whole(0, 1, 2),
+        "X_column": small(0, 1),
+        "X_value": np.ones(2),
+        "row_weight": np.ones(2),
+        "order": whole(1, 0),
+        "margin": 0.0,
+        "alpha": 10,
+        "weights": np.zeros((2, 2)),
+        "drift": np.zeros((2, 2)),
+        "updates": whole(0, 0),
+        "steps": 0,
+        **more,
+    }
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -113,23 +131,8 @@ def test_columns_outside_the_features_are_refused(begin: Any, column: Any) -> No
     ],
 )
 def test_a_perceptron_stays_inside_its_arrays(change: dict[str, Any]) -> None:
-    arguments: dict[str, Any] = {
-        "X_begin": whole(0, 1, 2),
-        "X_column": small(0, 1),
-        "X_value": np.ones(2),
-        "edge_begin": whole(0, 1, 2),
-        "preferred": small(0, 1),
-        "other": small(1, 0),
-        "row_weight": np.ones(2),
-        "order": whole(1, 0),
-        "margin": 0.0,
-        "alpha": 10,
-        "alpha_per_edge": False,
-        "weights": np.zeros((2, 2)),
-        "drift": np.zeros((2, 2)),
-        "updates": whole(0, 0),
-        "steps": 0,
-    }
+    edges = {"edge_begin": whole(0, 1, 2), "preferred": small(0, 1), "other": small(1, 0)}
+    arguments = perceptron(**edges, alpha_per_edge=False)
     _core.perceptron_epoch(**arguments)
     with pytest.raises(ValueError, match="must"):
         _core.perceptron_epoch(**arguments | change)
@@ -149,22 +152,9 @@ def test_a_perceptron_stays_inside_its_arrays(change: dict[str, Any]) -> None:
     ],
 )
 def test_a_perceptron_of_layers_stays_inside_its_arrays(change: dict[str, Any]) -> None:
-    arguments: dict[str, Any] = {
-        "X_begin": whole(0, 1, 2),
-        "X_column": small(0, 1),
-        "X_value": np.ones(2),
-        "labels": np.array([[0, 1], [1, 0]], dtype=np.int32),
-        "layer": np.array([[0, 1], [0, 1]], dtype=np.int32),
-        "row_weight": np.ones(2),
-        "order": whole(1, 0),
-        "margin": 0.0,
-        "alpha": 10,
-        "alpha_per_edge": True,
-        "weights": np.zeros((2, 2)),
-        "drift": np.zeros((2, 2)),
-        "updates": whole(0, 0),
-        "steps": 0,
-    }
+    labels = np.array([[0, 1], [1, 0]], dtype=np.int32)
+    layer = np.array([[0, 1], [0, 1]], dtype=np.int32)
+    arguments = perceptron(labels=labels, layer=layer, alpha_per_edge=True)
     _core.perceptron_layers_epoch(**arguments)
     with pytest.raises(ValueError, match="must"):
         _core.perceptron_layers_epoch(**arguments | change)

@@ -28,6 +28,12 @@ def example(path):
     return found[1]
 
 
+def lines_that_start(start):
+    """The lines of C++ that the guide shows for a file that is there."""
+    blocks = re.findall(r"```cpp\n(.*?)```", GUIDE, re.DOTALL)
+    return next(block for block in blocks if block.strip().startswith(start))
+
+
 def module(path, monkeypatch):
     """The same as the module that it would be."""
     name = path.removeprefix("src/").removesuffix(".py").replace("/", ".")
@@ -127,17 +133,42 @@ int main() {
 """
 
 
-def test_a_criterion_is_built_and_grows_the_trees_of_its_twin(tmp_path):
+@pytest.fixture
+def compiled(tmp_path):
+    """A function that compiles files of a copy of the core that has the guide's criterion."""
     compiler = shutil.which(os.environ.get("CXX", "g++")) or shutil.which("c++")
     if compiler is None:
         pytest.skip("there is no C++ compiler")
+    shutil.copytree(ROOT / "src" / "core", tmp_path / "core")
     header = tmp_path / "core" / "criteria" / "plain.hpp"
-    header.parent.mkdir(parents=True)
     header.write_text(example("src/core/criteria/plain.hpp"))
+
+    def run(*arguments):
+        flags = ["-std=c++17", "-O0", "-Wall", "-Werror", f"-I{tmp_path}"]
+        subprocess.run([compiler, *flags, *arguments], cwd=tmp_path, check=True)
+
+    return run
+
+
+def test_a_criterion_is_built_and_grows_the_trees_of_its_twin(compiled, tmp_path):
     (tmp_path / "guide.cpp").write_text(GROWS_THE_SAME)
-    flags = ["-std=c++17", "-O0", "-Wall", "-Werror", f"-I{tmp_path}", f"-I{ROOT / 'src'}"]
-    subprocess.run([compiler, *flags, "guide.cpp", "-o", "guide"], cwd=tmp_path, check=True)
+    compiled("guide.cpp", "-o", "guide")
     assert subprocess.run([tmp_path / "guide"]).returncode == 0
+
+
+def insert_above(path, line, new):
+    text = path.read_text()
+    assert text.count(line) == 1
+    path.write_text(text.replace(line, new + line))
+
+
+def test_the_core_compiles_with_the_lines_of_a_criterion(compiled, tmp_path):
+    core = tmp_path / "core"
+    forest = core / "forest.cpp"
+    insert_above(core / "training_data.hpp", "    kKendall,\n", "    kPlain,\n")
+    insert_above(forest, '#include "core/grow_task.hpp"', '#include "core/criteria/plain.hpp"\n')
+    insert_above(forest, "        case CriterionKind::kEntropy", lines_that_start("case Criterion"))
+    compiled("-fsyntax-only", "core/forest.cpp")
 
 
 @pytest.mark.parametrize(
@@ -145,8 +176,11 @@ def test_a_criterion_is_built_and_grows_the_trees_of_its_twin(tmp_path):
     [("src/core/forest.cpp", "case CriterionKind"), ("src/bindings/trees.cpp", "if (name")],
 )
 def test_the_lines_of_a_criterion_are_like_those_beside_them(path, start):
-    block = next(
-        b for b in re.findall(r"```cpp\n(.*?)```", GUIDE, re.S) if b.strip().startswith(start)
-    )
-    beside = block.replace("Plain", "MallowsEm").replace("plain", "mallows_em")
+    beside = lines_that_start(start).replace("Plain", "MallowsEm").replace("plain", "mallows_em")
     assert beside in (ROOT / path).read_text()
+
+
+def test_names_stand_in_the_files_that_the_guide_says():
+    told = re.findall(r"`(\w+)` of\s+`(src/[\w/.]+)`", GUIDE)
+    assert len(told) >= 5
+    assert not [(name, path) for name, path in told if name not in (ROOT / path).read_text()]

@@ -1,6 +1,8 @@
-"""Displays with few and many labels, names short and long: nothing is covered, nothing is cut."""
+"""Displays with few and many labels, and the gallery: nothing is covered, nothing is cut."""
 
+import runpy
 from itertools import combinations
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,6 +22,7 @@ from prefero.study.plotting import (
     TreeDisplay,
 )
 
+GALLERY = sorted((Path(__file__).parents[1] / "examples" / "gallery").glob("plot_*.py"))
 WORDS = "rye oats winter-wheat cherry_tomatoes_of_the_south maize peas".split()
 
 
@@ -107,13 +110,8 @@ def meet(one, other):
     return width > 1 and height > 1
 
 
-@pytest.mark.parametrize("count", [3, 10, 30])
-@pytest.mark.parametrize(
-    "draw", [tree, heatmap, pairs, costs, explanation, critical_difference, missing_labels]
-)
-def test_words_cover_nothing_and_are_not_cut(draw, count):
-    plt.switch_backend("agg")
-    figure = draw(count).figure_
+def look_at(figure):
+    """Check that no words of a picture are cut, nor cover each other; then close it."""
     placed = list(boxes(figure))
     assert len(placed) >= 3
     width, height = figure.bbox.size
@@ -126,6 +124,27 @@ def test_words_cover_nothing_and_are_not_cut(draw, count):
     plt.close(figure)
     assert cut == []
     assert covered == []
+
+
+@pytest.mark.parametrize("count", [3, 10, 30])
+@pytest.mark.parametrize(
+    "draw", [tree, heatmap, pairs, costs, explanation, critical_difference, missing_labels]
+)
+def test_words_cover_nothing_and_are_not_cut(draw, count):
+    plt.switch_backend("agg")
+    look_at(draw(count).figure_)
+
+
+@pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
+def test_the_gallery_runs_and_its_pictures_can_be_read(script):
+    plt.switch_backend("agg")
+    plt.close("all")
+    runpy.run_path(str(script))
+    figures = [plt.figure(number) for number in plt.get_fignums()]
+    assert figures
+    for figure in figures:
+        assert any(ax.get_title() or ax.texts for ax in figure.axes)
+        look_at(figure)
 
 
 def test_the_cheapest_and_the_best_labels_are_named_first():

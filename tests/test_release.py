@@ -62,6 +62,13 @@ def test_workflows_call_targets_that_exist():
         assert called <= targets, path.name
 
 
+def test_hooks_format_the_core_as_make_lint_does():
+    hooks = ROOT / ".pre-commit-config.yaml"
+    if hooks.exists():  # it is not in a source archive
+        (wanted,) = re.findall(r"clang-format==(.+?)\"", text("pyproject.toml"))
+        assert f"mirrors-clang-format\n    rev: v{wanted}\n" in hooks.read_text()
+
+
 def test_what_goes_says_what_to_use_where_it_is_called():
     @deprecated(since="0.2", instead="new")
     def old(x):

@@ -34,6 +34,10 @@ for python in "$@"; do
     printf '\n== Trying it in an empty environment of Python %s\n' "$version"
     "$own" -m pip install --quiet --disable-pip-version-check "$(ls "$away"/*"$tag"*.whl)[cli]"
     (cd "$away" && "$own" test_installed.py)
+    printf '\n== Running the examples of its docstrings there\n'
+    "$own" -m pip install --quiet --disable-pip-version-check pytest "$(ls "$away"/*"$tag"*.whl)[cli,distributed,excel,serve]"
+    (cd "$away" && "$own" -m pytest -q --doctest-modules --pyargs prefero -W error \
+        -o doctest_optionflags="NORMALIZE_WHITESPACE ELLIPSIS")
 done
 printf '\n'
 ls -l dist/

@@ -64,7 +64,7 @@ def main() -> None:
             folder=folder,
         )
         print(run("predict", "m", "table.csv", folder=folder).splitlines()[1])
-        print(run("reproduce", "--help", folder=folder).splitlines()[1])
+        print(run("reproduce", "--help", folder=folder).strip().splitlines()[0])
 
 
 if __name__ == "__main__":

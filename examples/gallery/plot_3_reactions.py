@@ -18,7 +18,7 @@ Y = drop_labels(Y, 0.3, random_state=0)
 
 # %%
 # Each ligand in turn is kept out of training and then ranked by its features alone.
-errors = []
+right = []
 for left in range(8):
     known = np.delete(np.arange(8), left)
     others = ranks_from_scores(Y[:, known], higher_is_better=False)
@@ -27,11 +27,12 @@ for left in range(8):
     beats = scores[:, [left]] > scores[:, known]
     truth = Y[:, [left]] < Y[:, known]
     seen = ~np.isnan(Y[:, [left]]) & ~np.isnan(Y[:, known])
-    errors.append((beats == truth)[seen].mean())
+    right.append((beats == truth)[seen].mean())
 
-figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
-ax.bar([f"ligand {k + 1}" for k in range(8)], errors, color="#1b5e8a")
+figure, ax = plt.subplots(figsize=(7, 3), layout="constrained")
+bars = ax.bar([f"ligand {k + 1}" for k in range(8)], right, color="#1b5e8a")
+ax.bar_label(bars, fmt="%.2f")
 ax.axhline(0.5, color="black", linewidth=0.8, linestyle=":")
-ax.set_ylabel("pairs ordered right")
-ax.set_title("Ligands that training did not hold")
-ax.tick_params(axis="x", rotation=45)
+ax.text(7.5, 0.51, "chance", va="bottom")
+ax.set(xlim=(-0.6, 8.3), ylim=(0, 1), ylabel="share of pairs")
+ax.set_title("A ligand never tried, put in its place: pairs ordered right")

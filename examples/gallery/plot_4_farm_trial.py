@@ -6,11 +6,11 @@ Each farmer tries three of ten varieties and says which was best and which worst
 scraps a ranker learns which variety suits which field.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from prefero import ConsensusLabelRanker, LogLinearLabelRanker
 from prefero.rankings import ranks_from_best_worst
-from prefero.study.plotting import RankHeatmapDisplay
 
 rng = np.random.default_rng(4)
 fields = rng.normal(size=(400, 2))  # dryness, height
@@ -38,7 +38,17 @@ print(f"log-linear: tau {ranker.score(fields[test], Y[test]):.2f}")
 print(f"the same order for everyone: {constant.score(fields[test], Y[test]):.2f}")
 
 # %%
-# The places of the varieties from the wettest field to the driest.
-grid = np.column_stack([np.linspace(-2, 2, 60), np.zeros(60)])
-display = RankHeatmapDisplay.from_ranks(ranker.predict(grid), labels=names)
-display.axes_[0].set_title("predicted, over fields from wet to dry")
+# The places of the varieties from the wettest field to the driest; those that come first
+# somewhere are drawn in colour.
+dryness = np.linspace(-2, 2, 81)
+places = ranker.predict(np.column_stack([dryness, np.zeros(81)]))
+figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+for name, place in zip(names, places.T, strict=True):
+    first = (place == 1).any()
+    style = {"linewidth": 3} if first else {"linewidth": 1, "color": "#a0a0a0"}
+    (line,) = ax.plot(dryness, place, **style)
+    ax.text(2.05, place[-1], name, va="center", color=line.get_color() if first else "#606060")
+ax.set(xlabel="field", ylabel="predicted place", xlim=(-2.05, 2.35), ylim=(10.5, 0.5))
+ax.set_xticks([-2, 2], ["wet", "dry"])
+ax.set_yticks(range(1, 11))
+ax.set_title("Which variety for which field?")

@@ -26,10 +26,12 @@ Y[top3] = np.where(Y[top3] <= 3.5, Y[top3], np.nan)
 forest = ForestLabelRanker(random_state=0).fit(people, Y)
 ages = np.arange(20, 90, 10.0)
 buckets = forest.predict_buckets(np.column_stack([ages, np.zeros(len(ages))]))
-figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
+figure, ax = plt.subplots(figsize=(7.5, 3.5), layout="constrained")
 ax.imshow(buckets.T, cmap="Blues_r", vmin=1, vmax=9, aspect="auto")
 for (age, issue), place in np.ndenumerate(buckets):
     ax.text(age, issue, place, ha="center", va="center", color="white" if place < 4 else "black")
 ax.set_xticks(range(len(ages)), ages.astype(int))
 ax.set_yticks(range(len(issues)), issues)
-ax.set(xlabel="age", title="Predicted places; equal numbers are ties")
+ax.set(
+    xlabel="age", title="Predicted places by age, dark is first; equal numbers in a column are ties"
+)

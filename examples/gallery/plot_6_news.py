@@ -46,5 +46,6 @@ for text, (own, chosen) in enumerate(zip(scores, relevant, strict=True)):
     line = chosen.sum() - 0.5
     ax.plot([text - 0.4, text + 0.4], [line, line], color="#1b5e8a")
 ax.set(xlim=(-0.6, 4.6), ylim=(4.7, -0.7), ylabel="place")
+ax.set_title("Bold, above the line: the relevant topics of each text")
 ax.set_yticks(range(5), range(1, 6))
 ax.set_xticks(range(5), [f"text {k + 1}" for k in range(5)])

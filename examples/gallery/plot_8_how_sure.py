@@ -14,7 +14,7 @@ from prefero.datasets import make_label_ranking
 from prefero.metrics import completeness, correctness, kendall_tau
 from prefero.rankings import ranks_from_scores
 
-X, Y = make_label_ranking(700, 5, 6, theta=1.0, random_state=8)
+X, Y = make_label_ranking(2400, 5, 6, theta=1.0, random_state=0)
 Y = ranks_from_scores(np.ceil(Y / 2), higher_is_better=False)  # a jury that gives three grades
 ranker = AutoLabelRanker(effort="quick", random_state=0).fit(X[:400], Y[:400])
 new, truth = X[400:], Y[400:]
@@ -23,13 +23,14 @@ new, truth = X[400:], Y[400:]
 # **Abstain.** Only pairs above a threshold are stated. The fewer, the more of them are right.
 thresholds = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
 stated = [ranker.predict_partial(new, threshold) for threshold in thresholds]
-figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
+figure, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
 ax.plot([completeness(s) for s in stated], [correctness(truth, s) for s in stated], marker="o")
 for threshold, s in zip(thresholds, stated, strict=True):
     place = (completeness(s), correctness(truth, s))
     ax.annotate(f"{threshold:g}", place, xytext=(5, 5), textcoords="offset points")
+ax.margins(0.12)
 ax.set(xlabel="share of pairs that are stated", ylabel="tau of these pairs")
-ax.set_title("What a threshold leaves out, and what it gains")
+ax.set_title("The surer a pair must be, the fewer are stated, and the better they are")
 
 # %%
 # **Tie.** Where a tie is likelier than either order is over the other, it is predicted. tau-x
@@ -38,17 +39,22 @@ print(f"strict orders: tau-x {kendall_tau(truth, ranker.predict(new), variant='x
 print(f"with ties:     tau-x {kendall_tau(truth, ranker.predict_buckets(new), variant='x'):.2f}")
 
 # %%
-# **Name several.** Sets of labels for several allowed errors: what was asked, and what came. All
-# that are tied for the first place must be in the set.
+# **Name several.** Sets of labels for several allowed errors: how often they were to hold the best
+# labels, and how often they did. All that are tied for the first place must be in the set.
 errors = np.array([0.05, 0.1, 0.2, 0.3, 0.4])
 first = truth == 1
 sets = [ranker.predict_first_set(new, error) for error in errors]
 held = [float((chosen | ~first).all(axis=1).mean()) for chosen in sets]
 size = [float(chosen.sum(axis=1).mean()) for chosen in sets]
-figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
-left.plot(1 - errors, held, marker="o", label="came")
-left.plot([0.6, 1], [0.6, 1], color="black", linewidth=0.8, linestyle=":", label="asked")
-left.set(xlabel="asked", ylabel="sets that hold the first labels")
+figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+left.plot([0.55, 1], [0.55, 1], color="black", linewidth=0.8, linestyle=":", label="as promised")
+left.plot(1 - errors, held, marker="o", label="on 2000 new rows")
+left.set(xlabel="share promised", ylabel="share held", title="Sets hold the best labels ...")
 left.legend(frameon=False)
 right.plot(1 - errors, size, marker="o")
-right.set(xlabel="asked", ylabel="labels in a set")
+right.set(
+    xlabel="share promised",
+    ylabel="labels in a set",
+    ylim=(0, 6),
+    title="... and how large they are",
+)

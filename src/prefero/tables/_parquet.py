@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from prefero.exceptions import DataError
 from prefero.tables._cells import need
 from prefero.tables._format import FileFormat, Given, Write
-from prefero.tables._table import Table
+from prefero.tables._table import Table, readable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,21 +16,28 @@ if TYPE_CHECKING:
 
 def read(given: Given, n_rows: int | None) -> Iterator[Table]:
     """Yield the tables of a file; the index of a pandas table is no column."""
-    arrow = need("pyarrow")
     first_row = 0
-    try:
+    with _parquet_of(given.source):
         given.file.seek(0)
         file = _opened(given.file)
         for part in _parts(file, n_rows):
             frame = _plain(part)
             yield Table(frame, given.source, first_row=first_row)
             first_row += len(frame)
+    if not first_row:
+        raise given.error("the table is empty.")
+
+
+@contextmanager
+def _parquet_of(source: str) -> Iterator[None]:
+    """Say of whatever Arrow stumbles over that the source is no such file."""
+    arrow = need("pyarrow")
+    try:
+        yield
     except DataError:
         raise
     except (arrow.ArrowException, OSError, ValueError, TypeError) as error:
-        raise given.error(f"this is no parquet file ({error}).") from error
-    if not first_row:
-        raise given.error("the table is empty.")
+        raise DataError(readable(f"this is no parquet file ({error})."), source) from error
 
 
 def _opened(source: Any) -> Any:
@@ -76,12 +83,9 @@ class RowGroup(NamedTuple):
 
     def read(self) -> Table:
         """Return its rows."""
-        arrow = need("pyarrow")
-        try:
-            frame = _opened(self.path).read_row_group(self.number)
-        except (arrow.ArrowException, OSError) as error:
-            raise DataError(f"this is no parquet file ({error}).", str(self.path)) from error
-        return Table(_plain(frame), str(self.path), first_row=self.first_row)
+        with _parquet_of(str(self.path)):
+            rows = _plain(_opened(self.path).read_row_group(self.number))
+        return Table(rows, str(self.path), first_row=self.first_row)
 
 
 def row_groups(path: Path) -> list[RowGroup]:
@@ -107,15 +111,12 @@ def row_groups(path: Path) -> list[RowGroup]:
     ...     [group.first_row for group in row_groups(path)]
     [0, 2]
     """
-    arrow = need("pyarrow")
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     found: list[RowGroup] = []
     first = 0
     for file in files:
-        try:
+        with _parquet_of(str(file)):
             about = _opened(file).metadata
-        except (arrow.ArrowException, OSError) as error:
-            raise DataError(f"this is no parquet file ({error}).", str(file)) from error
         for number in range(about.num_row_groups):
             found.append(RowGroup(file, number, first))
             first += about.row_group(number).num_rows
