@@ -46,9 +46,10 @@ print(f"with ties:     tau-x {kendall_tau(truth, ranker.predict_buckets(new), va
 
 # %%
 # **Name several.** Sets of labels for several allowed errors: how often they were to hold the best
-# labels, and how often they did. All that are tied for the first place must be in the set. What 400
-# training rows say of errors to come differs from one jury to the next, so here are ten of them. The
-# promise is about the mean of many: forty others (draws 100 to 139) hold 0.90 of 0.9 and 0.80 of 0.8.
+# labels, and how often they did. All that are tied for the first place must be in the set. What
+# 400 training rows say of errors to come differs from one jury to the next, so here are ten of
+# them. The promise is about the mean of many: forty others (draws 100 to 139) hold 0.90 of 0.9 and
+# 0.80 of 0.8.
 errors = np.array([0.05, 0.1, 0.2, 0.3, 0.4])
 held, size = [], []
 for draw in range(10):

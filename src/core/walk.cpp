@@ -41,7 +41,8 @@ TreeView view(const Forest& forest, std::size_t tree) {
 bool goes_left(const TreeView& tree, std::size_t at, std::uint8_t bin) {
     const Node& node = tree.nodes[at];
     if (bin == kMissingBin) return (node.flags & kMissingLeft) != 0;
-    if (node.flags & kCategories) return tree.categories[tree.sets[at]].contains(bin);
+    if (node.flags & kCategories)  // which valid() has seen in trees that have sets alone
+        return tree.categories[tree.sets[at]].contains(bin);  // NOLINT(*-core.NullDereference)
     return bin <= node.cut;
 }
 
