@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/exponential.hpp"
-#include "core/lanes.hpp"
 #include "core/wide.hpp"
 
 namespace prefero {
@@ -21,7 +20,7 @@ constexpr std::size_t kMostFactors = 1000;
 struct Chunk {
     double weights[kChunk];
     double exps[kChunk];      // of minus the size of the margin
-    double products[kChunk];  // of one plus these, where all rows count alike
+    double products[kChunk];  // of one plus these, over rows that count alike
 };
 
 PREFERO_WIDE void read(const double* scores, const std::int8_t* signs, const double* weights,
@@ -34,34 +33,13 @@ PREFERO_WIDE void read(const double* scores, const std::int8_t* signs, const dou
         chunk.weights[k] = signs[k] == 0 ? 0 : weights[k * step];
 }
 
-// log(1 + e) = 2 artanh(e / (2 + e)): with e at most 1 the series ends below the last bit.
-PREFERO_INLINE double log_one_plus(double e) {
-    const double ratio = e / (2 + e), square = ratio * ratio;
-    double series = 1.0 / 33;
-    series = series * square + 1.0 / 31;
-    series = series * square + 1.0 / 29;
-    series = series * square + 1.0 / 27;
-    series = series * square + 1.0 / 25;
-    series = series * square + 1.0 / 23;
-    series = series * square + 1.0 / 21;
-    series = series * square + 1.0 / 19;
-    series = series * square + 1.0 / 17;
-    series = series * square + 1.0 / 15;
-    series = series * square + 1.0 / 13;
-    series = series * square + 1.0 / 11;
-    series = series * square + 1.0 / 9;
-    series = series * square + 1.0 / 7;
-    series = series * square + 1.0 / 5;
-    series = series * square + 1.0 / 3;
-    series = series * square + 1;
-    return 2 * ratio * series;
-}
-
-PREFERO_WIDE void add_losses(const double* scores, const std::int8_t* signs, const Chunk& chunk,
-                             std::size_t count, double* losses) {
+void add_losses(const double* scores, const std::int8_t* signs, std::size_t count, Chunk& chunk,
+                double* losses) {
+    for (std::size_t k = 0; k < count; ++k) chunk.products[k] = 1 + chunk.exps[k];
+    take_logarithms(chunk.products, count);
     for (std::size_t k = 0; k < count; ++k) {
         const double margin = signs[k] * scores[k], wrong = margin < 0 ? -margin : 0;
-        losses[k] += chunk.weights[k] * (log_one_plus(chunk.exps[k]) + wrong);
+        losses[k] += chunk.weights[k] * (chunk.products[k] + wrong);
     }
 }
 
@@ -119,7 +97,7 @@ void logistic_derivatives(const LogisticProblems& data, double* scores, double* 
             if (alike)
                 add_factors(scores + at, data.signs + at, count, chunk, losses + begin);
             else
-                add_losses(scores + at, data.signs + at, chunk, count, losses + begin);
+                add_losses(scores + at, data.signs + at, count, chunk, losses + begin);
             if (curvatures) bend(chunk, count, curvatures + at);
             differentiate(scores + at, data.signs + at, chunk, count);
             if (alike && (row + 1 == data.rows || (row + 1) % kMostFactors == 0))
