@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kRowBlock = 1024;  // rows that walk down a tree together
 constexpr std::size_t kMostAtOnce = 64;  // of them step by step
-constexpr std::size_t kSteps = 3;        // before those that have arrived leave
+constexpr std::size_t kSteps = 4;        // before those that have arrived leave
 constexpr unsigned kCutBits = 8;
 
 struct TreeView {
@@ -158,9 +158,9 @@ void block_leaves(const TreeView& tree, BinMatrix bins, const std::uint16_t* dra
         left += !drawn || drawn[row] == 0;
         leaves[row] = 0;  // while a row walks, the node where it is
     }
-    // Few arrive before the depth that the leaves of a balanced tree would have.
-    Walkers walkers{tree, bins, 1, leaves};
-    while (tree.count >> (walkers.steps + 1)) ++walkers.steps;
+    // Few arrive before the depth that the leaves of a balanced tree would have, many soon after.
+    Walkers walkers{tree, bins, 3, leaves};
+    while (tree.count >> (walkers.steps - 1)) ++walkers.steps;
     for (; left > 0; walkers.steps = kSteps) {
         // To step at once the last row walks with itself, which does no harm.
         for (std::size_t i = 0; i < stepping.at_once; ++i) walking[left + i] = walking[left - 1];
