@@ -18,7 +18,7 @@ from prefero._products import row_products
 from prefero._sklearn import HasMethods, Interval
 from prefero._solvers import solve_logistic, warn_unconverged, weight_sums
 from prefero._state import Array, Each, FittedState, Model, Size, State
-from prefero._typing import Values
+from prefero._typing import Indices, Values
 from prefero.rankings import pair_signs
 
 # Entries of the arrays (instances x pairs) that one step of training or prediction may hold.
@@ -255,7 +255,8 @@ def _fit_together(
     if estimator.C == 0:
         return coef, intercept, True
     size = max(1, _BLOCK_ENTRIES // X.shape[0])
-    blocks = np.split(np.flatnonzero(learnable), range(size, int(learnable.sum()), size))
+    numbers = np.split(np.flatnonzero(learnable), range(size, int(learnable.sum()), size))
+    blocks = [_slice_if_dense(block) for block in numbers]
     solutions = Parallel(n_jobs=n_jobs)(
         delayed(solve_logistic)(
             X,
@@ -272,6 +273,12 @@ def _fit_together(
     for block, (slope, offset, _) in zip(blocks, solutions, strict=True):
         coef[block], intercept[block] = slope, offset
     return coef, intercept, all(converged for *_, converged in solutions)
+
+
+def _slice_if_dense(numbers: Indices) -> Indices | slice:
+    """The same columns as a slice, if none between them is left out: they are copied sooner."""
+    dense = len(numbers) > 0 and numbers[-1] - numbers[0] == len(numbers) - 1
+    return slice(int(numbers[0]), int(numbers[-1]) + 1) if dense else numbers
 
 
 def constant_models(first: Values, second: Values) -> tuple[NDArray[np.bool_], Values]:

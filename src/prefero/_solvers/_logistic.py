@@ -25,9 +25,10 @@ from prefero._typing import Indices, Mask, Values
 _NEWTON_COLUMNS = 100
 _BATCH_ENTRIES = 2**15
 # Of many rows evenly spaced ones show most of the way, more of them nearly all of it, and others
-# how the loss bends: so many rows a column. A problem has to have so many among them, else all rows
-# are asked, and where the gradient no longer falls that much in a step along how they bend now.
-_PILOT_ROWS_A_COLUMN, _HESSIAN_ROWS_A_COLUMN, _LEAST_ROWS_A_COLUMN = (50, 250), 100, 10
+# how the loss bends: so many rows a column, then more and at last all of them, where the gradient no
+# longer falls that much in a step along how they bend now. A problem has to have so many rows among
+# them, else all are asked.
+_PILOT_ROWS_A_COLUMN, _HESSIAN_ROWS_A_COLUMN, _LEAST_ROWS_A_COLUMN = (50, 250), (100, 300), 10
 # Where some of the rows have a say, so many times the tolerance is near enough.
 _PILOT_TOLERANCE = 5
 _LEAST_SAMPLE, _GOOD_STEP = 256, 2
@@ -129,7 +130,7 @@ def weight_sums(chosen: NDArray[Any], weight: Values) -> Values:
         Sums.
     """
     sums = np.zeros(chosen.shape[1])
-    for batch in gen_batches(len(chosen), max(1, _BATCH_ENTRIES // max(1, chosen.shape[1]))):
+    for batch in gen_batches(len(chosen), max(256, _BATCH_ENTRIES // max(1, chosen.shape[1]))):
         part, own = chosen[batch].astype(float), weight[batch]
         sums += own @ part if own.ndim == 1 else np.einsum("np,np->p", own, part)
     return sums
@@ -195,7 +196,7 @@ def _descend(
     step, steepest = np.ones(len(beta)), np.full(len(beta), np.inf)
     if inverse is None:
         inverse = np.full((*beta.shape, beta.shape[1]), np.nan)
-    fresh = np.zeros(len(beta), dtype=bool)
+    tries = np.zeros(len(beta), dtype=np.int64)  # Hessians in a row that did not help
     goal = tol * problems.total
     open_ = np.arange(len(beta))
     for _ in range(max_iter + 1):
@@ -214,11 +215,11 @@ def _descend(
         bent = slow | np.isnan(inverse[new, 0, 0])
         steepest[new] = np.abs(slope).max(axis=1)
         if bent.any():
-            exact = (slow & fresh[new])[bent]
             again = good.copy()
             again[good] = bent
-            inverse[new[bent]] = np.linalg.inv(problems[again].hessians(beta[new[bent]], exact))
-        fresh[new] = bent
+            hessians = problems[again].hessians(beta[new[bent]], tries[new[bent]])
+            inverse[new[bent]] = np.linalg.inv(hessians)
+        tries[new] = np.where(bent, tries[new] + 1, 0)
         direction[new] = -(inverse[new] @ slope[:, :, None])[:, :, 0]
         decrement[new] = -(direction[new] * slope).sum(axis=1)
         base[new], base_loss[new] = beta[new], loss[good]
@@ -314,17 +315,25 @@ class LogisticProblems:
             gradient -= scores.T @ part
         return loss, gradient
 
-    def hessians(self, beta: Values, exact: Mask) -> Values:
-        """Return the Hessians; those that need not be exact by a sample of many rows."""
-        fewer = self.sample(_HESSIAN_ROWS_A_COLUMN * beta.shape[1])
-        if fewer is None or exact.all():
-            return self._hessians(beta)
-        found = fewer._hessians(beta) * (self.total / fewer.total)[:, None, None]
-        if exact.any():
-            found[exact] = self[exact]._hessians(beta[exact])
+    def hessians(self, beta: Values, tries: Indices) -> Values:
+        """Return the Hessians, by the more rows, the more often they were tried in vain."""
+        found = np.empty((*beta.shape, beta.shape[1]))
+        tries = np.minimum(tries, len(_HESSIAN_ROWS_A_COLUMN))
+        for count in np.unique(tries):
+            own = tries == count
+            found[own] = self[own]._sampled_hessians(beta[own], int(count))
         return found
 
-    def _hessians(self, beta: Values) -> Values:
+    def _sampled_hessians(self, beta: Values, tries: int) -> Values:
+        """Return the Hessians by a sample of many rows, unless that was tried too often."""
+        if tries < len(_HESSIAN_ROWS_A_COLUMN):
+            fewer = self.sample(_HESSIAN_ROWS_A_COLUMN[tries] * beta.shape[1])
+            if fewer is not None:
+                return fewer.exact_hessians(beta) * (self.total / fewer.total)[:, None, None]
+        return self.exact_hessians(beta)
+
+    def exact_hessians(self, beta: Values) -> Values:
+        """Return the Hessians by all rows."""
         n_problems, columns = beta.shape
         rows, cols = np.triu_indices(columns)
         packed = np.zeros((n_problems, len(rows)))

@@ -18,7 +18,7 @@ from prefero._solvers import (
     warn_unconverged,
     weight_sums,
 )
-from prefero._typing import Mask, Values
+from prefero._typing import Indices, Mask, Values
 from prefero.base import twin_of
 from prefero.distributed._engine import Engine
 from prefero.distributed._partitions import Partitions, Place, Rows, lean_twin
@@ -113,8 +113,8 @@ class SummedProblems:
         loss, gradient = self._engine.sum(_slopes, self._parts, shared=(beta, self._which))
         return loss + (beta**2 @ self._ridge) / 2, gradient + beta * self._ridge
 
-    def hessians(self, beta: Values, exact: Mask) -> Values:
-        """Return the Hessians, all of them exact."""
+    def hessians(self, beta: Values, _: Indices) -> Values:
+        """Return the Hessians, all of them by all rows."""
         hessian = self._engine.sum(_hessians, self._parts, shared=(beta, self._which))
         diagonal = np.arange(beta.shape[1])
         hessian[:, diagonal, diagonal] += self._ridge
@@ -144,7 +144,7 @@ def _slopes(own: OwnProblems, at: tuple[Values, Mask]) -> tuple[Values, Values]:
 
 def _hessians(own: OwnProblems, at: tuple[Values, Mask]) -> Values:
     beta, which = at
-    return own.problems[which].hessians(beta, np.ones(len(beta), dtype=bool))
+    return own.problems[which].exact_hessians(beta)
 
 
 def fit_pairwise(ranker: PairwiseLabelRanker, partitions: Partitions) -> None:
