@@ -25,9 +25,9 @@ from prefero._typing import Indices, Mask, Values
 _NEWTON_COLUMNS = 100
 _BATCH_ENTRIES = 2**15
 # Of many rows evenly spaced ones show most of the way, more of them nearly all of it, and others
-# how the loss bends: so many rows a column, then more and at last all of them, where the gradient no
-# longer falls that much in a step along how they bend now. A problem has to have so many rows among
-# them, else all are asked.
+# how the loss bends: so many rows a column, then more, at last all of them, where the gradient no
+# longer falls that much in a step along how they bend now. A problem has to have so many rows
+# among them, else all are asked.
 _PILOT_ROWS_A_COLUMN, _HESSIAN_ROWS_A_COLUMN, _LEAST_ROWS_A_COLUMN = (50, 250), (100, 300), 10
 # Where some of the rows have a say, so many times the tolerance is near enough.
 _PILOT_TOLERANCE = 5
