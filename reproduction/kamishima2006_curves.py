@@ -133,8 +133,18 @@ def verdicts(*tables: Table) -> list[tuple[str, str, str, str]]:
     words = "; ".join(f"{how}: {', '.join(names)}" for how, names in parts.items() if names)
     met = "yes" if not parts["below"] and len(parts["above"]) == len(gains) else "partly"
     met = met if parts["above"] else "no"
-    words = f"at its best number of dimensions for the tests {words}"
+    words = f"at the number of dimensions that is best for the tests {words}"
     return [*rows, ("'RCDR better than ORIG'", place, met, words)]
+
+
+def failed(found: Sequence[tuple[str, str, str, str]]) -> str:
+    """Name the conclusions that do not hold, or not everywhere, with where."""
+    lines = [
+        f"**{claim} does not hold everywhere:** {why}."
+        for claim, _, met, why in found
+        if met != "yes"
+    ]
+    return " ".join(lines) or "All of it holds."
 
 
 def _met(holds: bool) -> str:
@@ -150,7 +160,7 @@ def _above_pca(name: str, table: Table) -> str:
         ", ".join(map(str, dimensions[places])) or "no number"
         for places in (ahead.all(axis=0), ~ahead.any(axis=0))
     )
-    return f"{name}: ahead at every size at {always} of dimensions, at no size at {never}"
+    return f"{name}: with {always} dimensions at every size, with {never} at none"
 
 
 def deflation(*tables: Table) -> str:

@@ -180,10 +180,14 @@ def test_what_is_concluded_from_the_curves_is_judged_by_them():
     alike, pca, original = kamishima2006_curves.verdicts(sushi, text)
     assert alike[2] == "yes"
     assert pca[2] == "no"
-    assert "SUSHI: ahead at every size at 1 of dimensions, at no size at no number" in pca[3]
-    assert "text: ahead at every size at 1, 2 of dimensions" in pca[3]
+    assert "SUSHI: with 1 dimensions at every size, with no number at none" in pca[3]
+    assert "text: with 1, 2 dimensions at every size" in pca[3]
     assert original[2] == "partly"
     assert "above: SUSHI 9:2 (+0.200), text 9:2 (+0.100); below: SUSHI 9:9 (-0.100)" in original[3]
+    words = kamishima2006_curves.failed([alike, pca, original])
+    assert "alike" not in words
+    assert words.startswith("**'RCDRs predict better than PCA' does not hold everywhere:** SUSHI")
+    assert kamishima2006_curves.failed([alike]) == "All of it holds."
     words = kamishima2006_curves.deflation(sushi, text)
     assert words.startswith("SUSHI 9:2 +0.010 (farthest +0.010), SUSHI 9:9 +0.010")
 
@@ -209,3 +213,8 @@ def test_table_3_is_met_where_it_is_near_the_printed_one():
     assert rest[2] == "partly"
     assert "9 of 12 within" in rest[3]
     assert "farthest Cohen" in rest[3]
+    constant = {
+        (kamishima2006.CONSTANT, size): np.zeros((2, 3)) for size in kamishima2006.SUSHI_SIZES
+    }
+    words = kamishima2006.ahead_of_constant(scores | constant)
+    assert words.startswith("the best, Cohen, is 0.464 ahead of it at 500:10")
