@@ -101,11 +101,14 @@ def test_other_losses_less_domination():
 
 def test_what_the_differences_tell():
     found = dekel2003.domination_table([("boosting", errors_of_losses(Dom=0.2, dis=0.3, dom=0.1))])
-    assert dekel2003.best_on(found, ("dis",)) == (
-        "yes",
-        "d: on 0-1, dis, Dom, dom of the four errors",
+    every = "0-1, dis, Dom, dom"
+    less = ("yes", f"d: on {every} of the four errors, on {every} at 5 %")
+    assert dekel2003.best_on(found, ("dis",)) == less
+    assert dekel2003.best_on(found, ("dis",), surely=True) == less
+    assert dekel2003.best_on(found, ("dis", "dom")) == (
+        "no",
+        "d: on none of the four errors, on none at 5 %",
     )
-    assert dekel2003.best_on(found, ("dis", "dom")) == ("no", "d: on none of the four errors")
     text = dekel2003.told(found)
     assert text.startswith("- d, boosting, ahead of domination: dom on 0-1; dom on dis;")
     assert "Behind it: dis on 0-1; dis on dis; dis on Dom; dis on dom." in text
@@ -114,7 +117,18 @@ def test_what_the_differences_tell():
 def test_without_differences_nothing_is_told():
     none = dekel2003.domination_table([])
     assert dekel2003.told(none).startswith("- nothing")
-    assert not any("domination" in place for place, *_ in dekel2003.of_the_paper(none))
+    assert not any("domination" in place for place, *_ in dekel2003.of_the_paper(none, []))
+
+
+def test_the_printed_errors_are_as_high_as_themselves():
+    rows = [
+        {"dataset": "d", "ranker": loss} | {e: theirs[loss, e] for e in dekel2003.NAMES.values()}
+        for theirs in [dekel2003.printed_errors()]
+        for loss in dekel2003.NAMES.values()
+    ]
+    words = dekel2003.level(Table(rows))
+    assert words.startswith("d: 1.0 to 1.0 of the printed errors")
+    assert words.endswith("1.0 on 0-1, 1.0 on dis, 1.0 on Dom, 1.0 on dom")
 
 
 def test_claims_that_fail_are_named_with_how():
