@@ -4,6 +4,7 @@ import brinker2007
 import brinker2007_claims
 import brinker2007_figure
 import dekel2003
+import dekel2003_folds
 import kamishima2006
 import kamishima2006_costs
 import kamishima2006_curves
@@ -64,7 +65,7 @@ def test_places_beside_table_3():
 
 def test_a_path_ends_when_the_error_stays_above_its_least(monkeypatch):
     errors = iter([0.5, 0.6, 0.55, 0.52, 0.3, 0.31, 0.32, 0.0])
-    monkeypatch.setattr(dekel2003, "ranking_error", lambda *_: next(errors))
+    monkeypatch.setattr(dekel2003_folds, "ranking_error", lambda *_: next(errors))
 
     class Ranker:
         def set_params(self, **parameters):
@@ -76,9 +77,9 @@ def test_a_path_ends_when_the_error_stays_above_its_least(monkeypatch):
         def decision_function(self, X):
             return X
 
-    method = dekel2003.Method(Ranker(), "alpha", tuple(range(8)), "edges")
+    method = dekel2003_folds.Method(Ranker(), "alpha", tuple(range(8)), "edges")
     X = np.zeros((4, 1))
-    assert dekel2003.choose(X, X, method, [0], [1, 2, 3]) == 4
+    assert dekel2003_folds.choose(X, X, method, [0], [1, 2, 3]) == 4
     assert next(errors) == 0.0
 
 
