@@ -115,6 +115,8 @@ OF_ALL = """\
 - "LRT by EM" is `TreeLabelRanker.lrt(criterion="mallows_em")`, which runs the paper's approximate
   EM in both children of every cut; LRT takes the spread from the observed pairs. Sets of up to 520
   rows, the first three of ten folds.
+- "Met" of tau is judged by how far the figures are apart in the mean of the sets: up to 0.01, and
+  "partly" up to 0.03, or where the methods differ in it.
 - Average ranks "by published tau" and "as printed" differ at 60 % where two methods have the same
   printed tau (segment), which the paper ranks by digits that it does not print.
 - Table 1 prints about 1.8 times the rows of the files in every line: it is not their size. Its

@@ -88,6 +88,8 @@ READING = """
   as large. They are not adjusted for the number of pairs, by the paper or by us.
 - The text has Friedman's p below 1 % in both comparisons. The printed tau of Table 4 give 0.047, so
   only with the forests does that follow from its own tables ("What the paper says in words").
+- "Met" is judged by how far the figures are apart in the mean of the sets: tau up to 0.01, that of
+  forests, which are drawn, up to 0.02, depths up to half a level; "partly" up to three times that.
 - RT's single test on calhousing is in the paper too. Table 6 has no pendigits; Tables 7 and 8 are
   over the sets of Table 6. A mean leaves out sets for which a column of its table has no figure.
 - The paper's future work, real preferences: [real.md](real.md) has every ranker beside the
