@@ -133,7 +133,7 @@ def verdicts(*tables: Table) -> list[tuple[str, str, str, str]]:
     words = "; ".join(f"{how}: {', '.join(names)}" for how, names in parts.items() if names)
     met = "yes" if not parts["below"] and len(parts["above"]) == len(gains) else "partly"
     met = met if parts["above"] else "no"
-    words = f"at the number of dimensions that is best for the tests {words}"
+    words = f"with as many dimensions as are best for the tests, {words}"
     return [*rows, ("'RCDR better than ORIG'", place, met, words)]
 
 
@@ -157,10 +157,11 @@ def _above_pca(name: str, table: Table) -> str:
     ahead = np.array([[row["SRCDR"] > row["PCA"] for row in part] for part in sizes])
     dimensions = np.array([row["dimensions"] for row in sizes[0]])
     always, never = (
-        ", ".join(map(str, dimensions[places])) or "no number"
+        ", ".join(map(str, dimensions[places]))
         for places in (ahead.all(axis=0), ~ahead.any(axis=0))
     )
-    return f"{name}: with {always} dimensions at every size, with {never} at none"
+    parts = {"at every size": always, "at no size": never}
+    return f"{name}: " + ", ".join(f"{at} with {some}" for at, some in parts.items() if some)
 
 
 def deflation(*tables: Table) -> str:

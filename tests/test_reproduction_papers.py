@@ -195,8 +195,8 @@ def test_what_is_concluded_from_the_curves_is_judged_by_them():
     alike, pca, original = kamishima2006_curves.verdicts(sushi, text)
     assert alike[2] == "yes"
     assert pca[2] == "no"
-    assert "SUSHI: with 1 dimensions at every size, with no number at none" in pca[3]
-    assert "text: with 1, 2 dimensions at every size" in pca[3]
+    assert "SUSHI: at every size with 1; text" in pca[3]
+    assert "text: at every size with 1, 2" in pca[3]
     assert original[2] == "partly"
     assert "above: SUSHI 9:2 (+0.200), text 9:2 (+0.100); below: SUSHI 9:9 (-0.100)" in original[3]
     words = kamishima2006_curves.failed([alike, pca, original])
