@@ -25,7 +25,7 @@ from prefero.preferences import DECOMPOSITIONS, decompose
 from prefero.study import Table
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "reproduction"))
-from dekel2003 import load
+from dekel2003_folds import load
 from kebi import read_set
 
 ALPHA = 1e-5

@@ -21,7 +21,10 @@ RCDR_SIZES: dict[str, tuple[Size, ...]] = {
     "text": ((4000, 7), (1000, 5), (1000, 2)),
 }
 DIMENSIONS = {"sushi": tuple(range(1, 17)), "text": (1, 2, 5, 10, 20, 50)}
+ABOVE_PCA = "SRCDR above PCA at dimensions"
 REDUCTIONS = ("KRCDR", "SRCDR", "SRCDR, deflated", "PCA")
+# Two curves are alike up to so much, and one is level with the original attributes.
+ALIKE, LEVEL = 0.02, 0.005
 # Orders to predict: in full length, or shortened as those to learn from.
 Scores = dict[tuple[str, int], tuple[float, float]]
 
@@ -100,12 +103,85 @@ def conclusions(table: Table) -> dict[str, Any]:
     lead = np.array([row["SRCDR, deflated"] - row["SRCDR"] for row in table])
     return {
         "KRCDR and SRCDR differ by at most": float(alike),
-        "SRCDR above PCA at dimensions": dimensions_where(table, "SRCDR", "PCA"),
+        ABOVE_PCA: dimensions_where(table, "SRCDR", "PCA"),
         "SRCDR above ORIG at dimensions": dimensions_where(table, "SRCDR", "ORIG"),
         "best SRCDR less ORIG": f"{best - original:+.3f}",
         "deflated less plain, mean": f"{lead.mean():+.3f}",
         "at most": f"{lead[np.argmax(np.abs(lead))]:+.3f}",
     }
+
+
+def verdicts(*tables: Table) -> list[tuple[str, str, str, str]]:
+    """What the paper concludes from its Figure 4, whether it holds, and where."""
+    found = claims(*tables)
+    place = "What the paper concludes from Figure 4"
+    apart = max(found["KRCDR and SRCDR differ by at most"])
+    rows = [
+        ("'the two RCDRs are alike'", place, _met(apart <= ALIKE), f"at most {apart:.3f} apart")
+    ]
+    always = [row[ABOVE_PCA] == "all" for row in found]
+    words = "; ".join(
+        _above_pca(name, table) for name, table in zip(("SUSHI", "text"), tables, strict=True)
+    )
+    rows.append(("'RCDRs predict better than PCA'", place, _met(all(always)), words))
+    gains = {f"{row['data']} {row['orders']}": float(row["best SRCDR less ORIG"]) for row in found}
+    parts = {
+        "above": [f"{at} ({gain:+.3f})" for at, gain in gains.items() if gain > LEVEL],
+        f"level to {LEVEL}": [at for at, gain in gains.items() if abs(gain) <= LEVEL],
+        "below": [f"{at} ({gain:+.3f})" for at, gain in gains.items() if gain < -LEVEL],
+    }
+    words = "; ".join(f"{how}: {', '.join(names)}" for how, names in parts.items() if names)
+    met = "yes" if not parts["below"] and len(parts["above"]) == len(gains) else "partly"
+    met = met if parts["above"] else "no"
+    words = f"with as many dimensions as are best for the tests, {words}"
+    return [*rows, ("'RCDR better than ORIG'", place, met, words)]
+
+
+def failed(found: Sequence[tuple[str, str, str, str]]) -> str:
+    """Name the conclusions that do not hold, or not everywhere, with where."""
+    lines = [
+        f"**{claim} does not hold everywhere:** {why}."
+        for claim, _, met, why in found
+        if met != "yes"
+    ]
+    return " ".join(lines) or "All of it holds."
+
+
+def _met(holds: bool) -> str:
+    return "yes" if holds else "no"
+
+
+def _above_pca(name: str, table: Table) -> str:
+    """Say at which dimensions RCDR is above PCA at every size, and at which at none."""
+    sizes = [part for _, part in table.groups("orders").items()]
+    ahead = np.array([[row["SRCDR"] > row["PCA"] for row in part] for part in sizes])
+    dimensions = np.array([row["dimensions"] for row in sizes[0]])
+    always, never = (
+        ", ".join(map(str, dimensions[places]))
+        for places in (ahead.all(axis=0), ~ahead.any(axis=0))
+    )
+    parts = {"at every size": always, "at no size": never}
+    return f"{name}: " + ", ".join(f"{at} with {some}" for at, some in parts.items() if some)
+
+
+def deflation(*tables: Table) -> str:
+    """Say what the deflation of the orders brings, size by size."""
+    mean = "deflated less plain, mean"
+    return ", ".join(
+        f"{row['data']} {row['orders']} {row[mean]} (farthest {row['at most']})"
+        for row in claims(*tables)
+    )
+
+
+def places_met(found: Table) -> tuple[str, str, str, str]:
+    """Say whether RCDR and linear ERR have the printed places beside Table 3."""
+    same = [row["place"] == row["place (paper)"] for row in found]
+    words = ", ".join(
+        f"{row['orders']}: place {row['place']}, printed {row['place (paper)']}" for row in found
+    )
+    met = "yes" if all(same) else "partly" if any(same) else "no"
+    head = "RCDR and linear ERR against Table 3"
+    return f"{head}, SUSHI", f"{head}, like for like", met, words
 
 
 def places(curve: Table, rivals: Mapping[tuple[str, Size], float]) -> Table:

@@ -27,6 +27,12 @@ RULES: dict[str, dict[str, Any]] = {
 REFERENCES = ("C4.5", "C4.5 of whole rankings", "unpruned C4.5")
 # Of ten folds.
 FOLDS, FOLDS_OF_LARGE = 3, 1
+FITS = "How far relative tree sizes are from the published ones"
+
+
+def size_head(rate: float) -> str:
+    """Return the heading of the sizes at a rate."""
+    return f"Table 2: relative tree size, {rate:.0%} of the labels missing"
 
 
 def leaves(name: str, rate: float, fold: int) -> dict[str, int]:
@@ -68,11 +74,8 @@ def size_tables(
         for tree, number in trees.items()
     )
     printed = published("cheng2009_table2.csv", column="rel_tree_size", method="LRT")
-    tables = {
-        f"Table 2: relative tree size, {rate:.0%} of the labels missing": _at(sizes, rate, printed)
-        for rate in rates
-    }
-    return tables | {"How far relative tree sizes are from the published ones": _fits(tables)}
+    tables = {size_head(rate): _at(sizes, rate, printed) for rate in rates}
+    return tables | {FITS: _fits(tables)}
 
 
 def _at(sizes: Table, rate: float, printed: dict[tuple[str, float], float]) -> Table:

@@ -106,7 +106,7 @@ def test_figures_of_the_paper_stand_in_a_table():
     text = (ROOT / "paper" / "paper.md").read_text("utf-8")
     pages = ("kebi", "cheng2009", "desa2017", "real-ten", "ties")
     tables = linked_results("".join(f"(results/{name}.md)" for name in pages))
-    assert "0.793" in text
+    assert "0.796" in text
     assert not [wrong for line in text.splitlines() for wrong in unmeasured(line, tables)]
 
 

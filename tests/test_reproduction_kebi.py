@@ -2,6 +2,7 @@
 
 import sys
 
+import cheng2009
 import desa2017
 import numpy as np
 import pytest
@@ -70,6 +71,48 @@ def test_de_sa_2017_where_a_forest_loses_and_which_trees_are_deeper():
     assert words.startswith("a forest loses on u (RT); by the printed tables on u (ERT)")
     met, words = desa2017.deeper(trees)
     assert (met, words) == ("yes", "ERT is deeper on no set; in the paper on no set")
+
+
+def test_de_sa_2017_signs_of_the_text():
+    rows = [
+        {"quantity": f"{measure}, {one} less {other}", "ours": ours}
+        for (one, other, measure, _), ours in zip(
+            desa2017.DIFFERENCES, ("+0.02", "-0.5", "+0.04", "+0.7"), strict=True
+        )
+    ]
+    met, words = desa2017.told(Table(rows))
+    assert met == "partly"
+    assert "other sign: tau, LRF-ERT less ERT;" in words
+
+
+def sizes(ratio):
+    variants = ("LRT, 2n examples / C4.5", "LRT, 2 examples / C4.5")
+    tables = {
+        cheng2009.size_head(rate): Table(
+            [{"dataset": "u", "published": 2.0} | dict.fromkeys(variants, 2.0 * ratio)]
+        )
+        for rate in cheng2009.RATES
+    }
+    fits = [{"labels missing": "0%"} | dict(zip(variants, (ratio, ratio + 1), strict=True))]
+    return tables | {cheng2009.FITS: Table(fits)}
+
+
+def test_cheng_2009_tree_sizes_are_judged_by_how_far_they_are():
+    near, small = cheng2009.of_sizes(sizes(1.1))
+    assert near[2] == "yes"
+    assert near[3].endswith("beyond a factor of two on no set")
+    assert small[2] == "partly"
+    far, _ = cheng2009.of_sizes(sizes(3.0))
+    assert far[2] == "no"
+    assert far[3].endswith("on u (3.0)")
+
+
+def test_cheng_2009_reliability_is_judged_by_its_size():
+    for rho, verdict in ((0.9, "yes"), (0.4, "no")):
+        rows = [{"dataset": "u", "IBLR, 0%": 0.9, "LRT, 0%": rho}]
+        met, words = cheng2009.reliable({cheng2009.RELIABILITY: Table(rows)})
+        assert met == verdict
+        assert f"LRT {rho:.2f} in the mean, above 0 in 1 of 1" in words
 
 
 @pytest.fixture(scope="module")
