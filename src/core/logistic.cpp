@@ -33,13 +33,16 @@ PREFERO_WIDE void read(const double* scores, const std::int8_t* signs, const dou
         chunk.weights[k] = signs[k] == 0 ? 0 : weights[k * step];
 }
 
+// With u the number next to 1 + e, log(u) e / (u - 1) is the logarithm of 1 + e also for a small e.
 void add_losses(const double* scores, const std::int8_t* signs, std::size_t count, Chunk& chunk,
                 double* losses) {
     for (std::size_t k = 0; k < count; ++k) chunk.products[k] = 1 + chunk.exps[k];
     take_logarithms(chunk.products, count);
     for (std::size_t k = 0; k < count; ++k) {
         const double margin = signs[k] * scores[k], wrong = margin < 0 ? -margin : 0;
-        losses[k] += chunk.weights[k] * (chunk.products[k] + wrong);
+        const double e = chunk.exps[k], above = (1 + e) - 1;
+        const double logarithm = above == 0 ? e : chunk.products[k] * (e / above);
+        losses[k] += chunk.weights[k] * (logarithm + wrong);
     }
 }
 
