@@ -210,8 +210,9 @@ spread over dozens of lines, so that narrow vectors (Spearman's, few labels) sta
 their floor. Two further steps were tried and left out: bins of four features summed in one pass
 over the rows of a large node (a million rows: 4% faster, other sets 2% slower to 3% faster), and
 votes of leaves fetched ahead of their turn (0 to 3%). A third was only counted: products of all
-pairs of rows in nodes of at most eight save nothing where a node tries a few features. Entropy trees take the logarithms of all cuts of a feature side by side; what is
-left there is two products of sums a cut, of which six blocks do not fit the registers.
+pairs of rows in nodes of at most eight save nothing where a node tries a few features. Entropy
+trees take the logarithms of all cuts of a feature side by side; what is left there is two products
+of sums a cut, of which six blocks do not fit the registers.
 
 ## Walking
 
@@ -241,11 +242,11 @@ is to read 4 kB a visit where Spearman's vectors have 416 bytes. A ratio of 4 wa
 2,016 pairs, as many as 64 labels have, it was 7, and trees were no better: tau .5836 against .5852
 with 990 pairs of 64 labels, .5811 against .5803 of 100 (3,000 rows to learn from, 3,000 to predict,
 30 trees, three draws; Spearman's .5799 and .5791). A pairwise fit with 100 labels was to take 6 s:
-all rows of all pairs are asked about 4.6 times, an exponential and two products of matrices each,
-after a twentieth and a third of the rows have shown the way; a row and pair takes 4.9 ns each
-time, of which the products, 84 operations, are the most by count. Single
-precision for all but the last steps is what could be tried. Memory stays below the 1 GB that was
-allowed.
+it takes them (5.9) if a fit before it has left its memory to the process, else 6.2 to 6.5. All
+rows of all pairs are asked about 4.6 times, an exponential and two products of matrices each, after
+a twentieth and a third of the rows have shown the way. A row and pair takes 4.9 ns each time, of
+which the products, 84 operations, are the most by count. Single precision for all but the last
+steps is what could be tried. Memory stays below the 1 GB that was allowed.
 
 ## First answer
 

@@ -29,8 +29,9 @@ _BATCH_ENTRIES = 2**15
 # longer falls that much in a step along how they bend now. A problem has to have so many rows
 # among them, else all are asked.
 _PILOT_ROWS_A_COLUMN, _HESSIAN_ROWS_A_COLUMN, _LEAST_ROWS_A_COLUMN = (50, 250), (100, 300), 10
-# Where some of the rows have a say, so many times the tolerance is near enough.
-_PILOT_TOLERANCE = 5
+# Where some of the rows have a say, so many times the tolerance is near enough, or such a part of
+# what chance does to the mean of so many rows.
+_PILOT_TOLERANCE, _PILOT_CHANCE = 5, 0.1
 _LEAST_SAMPLE, _GOOD_STEP = 256, 2
 _SUFFICIENT_DECREASE = 1e-4
 
@@ -159,7 +160,8 @@ def _newton(
         fewer = problems.sample(rows * len(ridge))
         if fewer is None:  # most of the way costs a fraction on some of the rows
             continue
-        beta, _, inverse = _descend(fewer, beta, _PILOT_TOLERANCE * tol, max_iter, inverse)
+        near = max(_PILOT_TOLERANCE * tol, _PILOT_CHANCE / np.sqrt(fewer.n_rows))
+        beta, _, inverse = _descend(fewer, beta, near, max_iter, inverse)
         inverse *= (fewer.total / problems.total)[:, None, None]
     return _descend(problems, beta, tol, max_iter, inverse)[:2]
 
@@ -270,6 +272,11 @@ class LogisticProblems:
         self._weights = weight if weight.ndim == 1 else _Columns(weight)
         self._ridge = ridge
         self.total = weight_sums(np.abs(signs), weight) if total is None else total
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the problems share."""
+        return len(self._X)
 
     @property
     def _signs(self) -> NDArray[np.int8]:
