@@ -7,6 +7,7 @@ import warnings
 
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from typer.main import get_command
 
 from cli_program import PROGRAM, prefero
 from prefero import label_ranking
@@ -144,3 +145,9 @@ def test_every_label_ranker_is_offered():
     known = {name for name in label_ranking.__all__ if name.endswith("LabelRanker")}
     # It wraps an estimator that no word on the command line names.
     assert offered == known - {"RegressionLabelRanker"}
+
+
+def test_only_the_command_that_is_asked_for_is_built():
+    assert set(get_command(cli.build(["predict", "--help"])).commands) == {"predict"}
+    for words in ((), ["predikt"], ["--help"], ["--version", "predict"]):
+        assert set(get_command(cli.build(words)).commands) == set(cli.COMMANDS)
