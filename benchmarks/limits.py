@@ -222,9 +222,10 @@ A step is a row at a node of a tree.
 
 A step waits for the node before it. Sixty-four rows are walked side by side to hide that, which is
 why a step can take less than a read from the third cache: a word of four bytes a node and one a
-bin, gathered eight at a time. In the core alone a step takes 1.1 ns on the five larger sets, about
-three cycles, of which two gathers of eight are two at least; without gathers, sixteen rows side by
-side, it takes 2.1 ns. A fifth to a quarter of the core's time goes into adding up what leaves say.
+bin, gathered eight at a time. In the core alone, timed once by a program that was not kept, a step
+takes 1.1 ns on the five larger sets, about three cycles, of which two gathers of eight are two at
+least; without gathers, sixteen rows side by side, it takes 2.1 ns. A sixth to a quarter of the
+core's time goes into adding up what leaves say.
 The table's time also has the binning of values and their validation, which is most of it on small
 sets.
 
@@ -239,7 +240,8 @@ Kendall's vectors hold a number a pair, at most 990 of them (those of 45 labels;
 evenly spread part of the pairs): 4 kB a row, which no cache holds for a node. Rows are sorted by
 their bin and added up bin after bin, blocks of eight numbers stay in a register, and what is left
 is to read 4 kB a visit where Spearman's vectors have 416 bytes. A ratio of 4 was aimed at. With
-2,016 pairs, as many as 64 labels have, it was 7, and trees were no better: tau .5836 against .5852
+2,016 pairs, as many as 64 labels have, it was 7, and trees were no better, tried before the
+constant was changed: tau .5836 against .5852
 with 990 pairs of 64 labels, .5811 against .5803 of 100 (3,000 rows to learn from, 3,000 to predict,
 30 trees, three draws; Spearman's .5799 and .5791). A pairwise fit with 100 labels was to take 6 s:
 it takes them (5.9) if a fit before it has left its memory to the process, else 6.2 to 6.5. All

@@ -110,3 +110,11 @@ def test_badges_are_true():
     versions = [found[1] for found in named if found]
     assert f"badge/python-{versions[0]}%20to%20{versions[-1]}-" in readme
     assert f"badge/license-{PROJECT['license'].replace('-', '--')}-" in readme
+
+
+def test_deliberate_bugs_replace_what_stands_in_the_sources():
+    bugs = tomllib.loads(text("tools/mutants.toml"))["mutant"]
+    assert [bug["what"] for bug in bugs if text(bug["file"]).count(bug["old"]) != 1] == []
+    # The extension is not compiled anew for pytest.
+    of_core = [bug for bug in bugs if bug["file"].startswith("src/core/")]
+    assert {bug["tests"] for bug in of_core} == {"core"}

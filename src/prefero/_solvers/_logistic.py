@@ -24,6 +24,8 @@ from prefero._typing import Indices, Mask, Values
 # L-BFGS; the rows of a batch are few enough for its arrays to stay in the cache.
 _NEWTON_COLUMNS = 100
 _BATCH_ENTRIES = 2**15
+# Rows that are added up at least at a time: with fewer, calls would cost more than sums.
+_LEAST_ADDED = 256
 # Of many rows evenly spaced ones show most of the way, more of them nearly all of it, and others
 # how the loss bends: so many rows a column, then more, at last all of them, where the gradient no
 # longer falls that much in a step along how they bend now. A problem has to have so many rows
@@ -131,7 +133,8 @@ def weight_sums(chosen: NDArray[Any], weight: Values) -> Values:
         Sums.
     """
     sums = np.zeros(chosen.shape[1])
-    for batch in gen_batches(len(chosen), max(256, _BATCH_ENTRIES // max(1, chosen.shape[1]))):
+    size = max(_LEAST_ADDED, _BATCH_ENTRIES // max(1, chosen.shape[1]))
+    for batch in gen_batches(len(chosen), size):
         part, own = chosen[batch].astype(float), weight[batch]
         sums += own @ part if own.ndim == 1 else np.einsum("np,np->p", own, part)
     return sums
@@ -198,7 +201,7 @@ def _descend(
     step, steepest = np.ones(len(beta)), np.full(len(beta), np.inf)
     if inverse is None:
         inverse = np.full((*beta.shape, beta.shape[1]), np.nan)
-    tries = np.zeros(len(beta), dtype=np.int64)  # Hessians in a row that did not help
+    tries = np.zeros(len(beta), dtype=np.int64)  # Hessians in a row so far
     goal = tol * problems.total
     open_ = np.arange(len(beta))
     for _ in range(max_iter + 1):
@@ -323,7 +326,7 @@ class LogisticProblems:
         return loss, gradient
 
     def hessians(self, beta: Values, tries: Indices) -> Values:
-        """Return the Hessians, by the more rows, the more often they were tried in vain."""
+        """Return the Hessians, by more rows where others came right before them."""
         found = np.empty((*beta.shape, beta.shape[1]))
         tries = np.minimum(tries, len(_HESSIAN_ROWS_A_COLUMN))
         for count in np.unique(tries):
