@@ -2,15 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
+#include <cstdlib>
 #include <vector>
 
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
-
 #include "bindings/arrays.hpp"
-#include "core/tree.hpp"
+#include "core/joined_trees.hpp"
 
 namespace prefero::bindings {
 
@@ -26,63 +22,47 @@ inline void require_growable(const Bins& bins) {
     require(bins.shape(1) < (std::size_t{1} << 16), "there must be fewer than 65536 features");
 }
 
-constexpr std::size_t kWorthReturning = std::size_t{1} << 24;  // bytes
-
-// One array of the same member of all trees, which they lose: there need not be room for both.
+// An array that owns what has grown, item by item as numbers of type T.
 template <typename T, typename Item>
-Out<T, 1> joined(std::vector<Tree>& trees, std::vector<Item> Tree::* member) {
+Out<T, 1> grown_array(Growing<Item>& grown) {
     static_assert(sizeof(Item) % sizeof(T) == 0, "items must consist of whole numbers of T");
-    std::size_t size = 0;
-    for (const Tree& tree : trees) size += (tree.*member).size();
-    auto all = make_array<T, 1>({size * (sizeof(Item) / sizeof(T))});
-    char* out = reinterpret_cast<char*>(all.data());
-    for (Tree& tree : trees) {
-        const std::size_t bytes = (tree.*member).size() * sizeof(Item);
-        if (bytes) std::memcpy(out, (tree.*member).data(), bytes);
-        out += bytes;
-        std::vector<Item>().swap(tree.*member);
-    }
-#if defined(__GLIBC__)
-    // What many trees leave behind would not go back by itself.
-    if (size * sizeof(Item) > kWorthReturning) malloc_trim(0);
-#endif
-    return all;
+    const std::size_t size = grown.size() * (sizeof(Item) / sizeof(T));
+    if (size == 0) return make_array<T, 1>({0});
+    T* items = reinterpret_cast<T*>(grown.release());
+    nb::capsule owner(items, [](void* p) noexcept { std::free(p); });
+    return Out<T, 1>(items, {size}, owner);
 }
 
-template <typename Item>
-Out<std::int64_t, 1> starts_of(const std::vector<Tree>& trees, std::vector<Item> Tree::* member,
-                               std::size_t row) {
-    auto starts = make_array<std::int64_t, 1>({trees.size() + 1});
-    starts.data()[0] = 0;
-    for (std::size_t t = 0; t < trees.size(); ++t)
-        starts.data()[t + 1] =
-            starts.data()[t] + static_cast<std::int64_t>((trees[t].*member).size() / row);
-    return starts;
+inline Out<std::int64_t, 1> starts_array(const std::vector<std::int64_t>& starts) {
+    auto array = make_array<std::int64_t, 1>({starts.size()});
+    std::copy(starts.begin(), starts.end(), array.data());
+    return array;
 }
 
-// Every tree has a row of `sets` a node, or none has.
-inline void fill_sets(std::vector<Tree>& trees) {
-    const bool any = std::any_of(trees.begin(), trees.end(),
-                                 [](const Tree& tree) { return !tree.sets.empty(); });
-    if (!any) return;
-    for (Tree& tree : trees) tree.sets.resize(tree.nodes.size(), -1);
-}
-
-// Trees one after the other; those that were given are empty then.
-inline nb::dict tree_arrays(std::vector<Tree>& trees, std::size_t labels) {
-    fill_sets(trees);
+// Trees as the arrays that Python keeps; those that were given are empty then.
+inline nb::dict tree_arrays(JoinedTrees& trees) {
     nb::dict result;
-    result["node_starts"] = starts_of(trees, &Tree::nodes, 1);
-    result["value_starts"] = starts_of(trees, &Tree::scores, labels);
-    result["set_starts"] = starts_of(trees, &Tree::categories, 1);
-    result["nodes"] = joined<std::int64_t>(trees, &Tree::nodes);
-    result["weight"] = joined<double>(trees, &Tree::weight);
-    result["decrease"] = joined<float>(trees, &Tree::decrease);
-    result["sets"] = joined<std::int32_t>(trees, &Tree::sets);
-    result["categories"] = joined<std::uint64_t>(trees, &Tree::categories);
-    result["scores"] = joined<float>(trees, &Tree::scores);
-    result["evidence"] = joined<float>(trees, &Tree::evidence);
+    result["node_starts"] = starts_array(trees.node_starts);
+    result["value_starts"] = starts_array(trees.value_starts);
+    result["set_starts"] = starts_array(trees.set_starts);
+    result["nodes"] = grown_array<std::int64_t>(trees.nodes);
+    result["weight"] = grown_array<double>(trees.weight);
+    result["decrease"] = grown_array<float>(trees.decrease);
+    result["sets"] = grown_array<std::int32_t>(trees.sets);
+    result["categories"] = grown_array<std::uint64_t>(trees.categories);
+    result["scores"] = grown_array<float>(trees.scores);
+    result["evidence"] = grown_array<float>(trees.evidence);
     return result;
+}
+
+// The same of trees that were kept one by one.
+inline nb::dict tree_arrays(std::vector<Tree>& trees, std::size_t labels) {
+    JoinedTrees joined(trees.size(), labels);
+    for (Tree& tree : trees) {
+        joined.add(tree);
+        tree = Tree{};
+    }
+    return tree_arrays(joined);
 }
 
 }  // namespace prefero::bindings

@@ -60,12 +60,13 @@ class TreeGrower {
         const GrowOptions options{bootstrap, search,
                                   Stopping{max_depth, min_split, min_leaf, max_leaves, min_decrease,
                                            gamma, description_length}};
-        std::vector<Tree> trees;
+        JoinedTrees trees(seeds.shape(0), data_.labels());
         {
             Unlocked unlocked(&stopped_);
-            trees = grow_trees(data_, options, seeds.data(), seeds.shape(0), unlocked);
+            grow_trees(data_, options, seeds.data(), seeds.shape(0), unlocked,
+                       [&](const Tree& tree) { trees.add(tree); });
         }
-        return tree_arrays(trees, data_.labels());
+        return tree_arrays(trees);
     }
 
     void stop() { stopped_ = true; }

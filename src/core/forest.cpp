@@ -6,10 +6,9 @@
 
 namespace prefero {
 
-std::vector<Tree> grow_trees(const TrainingData& data, const GrowOptions& options,
-                             const std::uint64_t* seeds, std::size_t count,
-                             Interruption& interruption) {
-    const GrowTask task{data, options, seeds, count, interruption};
+void grow_trees(const TrainingData& data, const GrowOptions& options, const std::uint64_t* seeds,
+                std::size_t count, Interruption& interruption, const TakeTree& take) {
+    const GrowTask task{data, options, seeds, count, interruption, take};
     switch (data.criterion()) {
         case CriterionKind::kMallows:
             return grow_mallows(task);
@@ -20,8 +19,18 @@ std::vector<Tree> grow_trees(const TrainingData& data, const GrowOptions& option
         case CriterionKind::kVariance:
             return grow_with<VarianceCriterion>(task);
         default:
-            return grow_spread(task);
+            return grows_whole_spread(task) ? grow_whole_spread(task) : grow_spread(task);
     }
+}
+
+std::vector<Tree> grow_trees(const TrainingData& data, const GrowOptions& options,
+                             const std::uint64_t* seeds, std::size_t count,
+                             Interruption& interruption) {
+    std::vector<Tree> trees;
+    trees.reserve(count);
+    grow_trees(data, options, seeds, count, interruption,
+               [&](Tree& tree) { trees.push_back(std::move(tree)); });
+    return trees;
 }
 
 }  // namespace prefero

@@ -1,6 +1,8 @@
 // From training data to trees, with the criterion chosen at run time.
 #pragma once
 
+#include <functional>
+
 #include "core/interruption.hpp"
 #include "core/stopping.hpp"
 #include "core/training_data.hpp"
@@ -21,7 +23,14 @@ struct GrowOptions {
     Stopping stopping;
 };
 
+// What becomes of a tree. It may be moved from; the next one takes its place.
+using TakeTree = std::function<void(Tree&)>;
+
 // A tree a seed, by the criterion that the data are made for.
+void grow_trees(const TrainingData& data, const GrowOptions& options, const std::uint64_t* seeds,
+                std::size_t count, Interruption& interruption, const TakeTree& take);
+
+// The same trees, all kept.
 std::vector<Tree> grow_trees(const TrainingData& data, const GrowOptions& options,
                              const std::uint64_t* seeds, std::size_t count,
                              Interruption& interruption);

@@ -26,9 +26,10 @@ class Grower {
           buffer_(sample.data.rows()),
           features_(sample.data.features()) {}
 
-    Tree grow(std::uint64_t seed) {
+    // The tree stays here until the next one grows, and may be moved from.
+    Tree& grow(std::uint64_t seed) {
         start(seed);
-        add_nodes(1);
+        grown_.emplace_back();
         open_node({0, sample_.rows, 0, 0});
         while (!frontier_.empty()) {
             Open next = pop();
@@ -37,7 +38,7 @@ class Grower {
         }
         write_nodes();
         write_leaves();
-        return std::move(tree_);
+        return tree_;
     }
 
   private:
@@ -56,14 +57,13 @@ class Grower {
         std::size_t begin, end, waiting;
     };
 
+    // A test: few bytes, as every node that may be split is copied to the frontier and back.
     struct Choice {
         bool found = false;
-        std::uint16_t feature = 0;
         bool categories = false;
-        bool missing_seen = false;
-        float quality = -std::numeric_limits<float>::infinity();
+        std::uint16_t feature = 0;
+        std::uint32_t left = 0;  // of categories: their place in left_
         Cut cut;
-        BinSet left;
         double decrease = 0;
     };
 
@@ -71,8 +71,6 @@ class Grower {
         Span span;
         Choice choice;
     };
-
-    using Says = const float* (TrainingData::*)(std::size_t) const;
 
     // A node while the tree grows: arrays are written when their length is known.
     struct Grown {
@@ -82,13 +80,15 @@ class Grower {
     };
 
     void start(std::uint64_t seed) {
-        tree_ = Tree{};
+        tree_.sets.clear();
+        tree_.categories.clear();
         random_ = Random(seed);
         rows_.resize(sample_.rows);
         std::iota(rows_.begin(), rows_.end(), 0u);
         std::iota(features_.begin(), features_.end(), std::uint16_t{0});
         grown_.clear();
         leaves_.clear();
+        left_.clear();
         leaves_known_ = 1;
         if (search_.tree_features < sample_.data.features()) draw_features();
         if constexpr (Criterion::kBoosts) criterion_.begin(features_);
@@ -124,8 +124,6 @@ class Grower {
         sample_.scatter();
         gathered_.pop_back();
     }
-
-    void add_nodes(std::size_t count) { grown_.resize(grown_.size() + count); }
 
     void open_node(const Span& span) {
         if (span.end - span.begin == 1 || full()) return make_leaf(span);
@@ -209,38 +207,40 @@ class Grower {
     }
 
     bool criterion_finds_cuts() const {
-        if (Criterion::kBoosts) return true;
+        if (Criterion::kBoosts || Criterion::kCutsAlone) return true;
         return stopping_.min_leaf <= 1 && !search_.random_cuts && criterion_.finds_cuts();
     }
 
     // The best test on the choice's feature; false if all rows lie in one bin.
     PREFERO_INLINE bool find_cut(NodeRows node, Choice& choice) {
         if constexpr (Criterion::kFindsCuts) {
-            if (!choice.categories && criterion_finds_cuts()) {
-                if (!criterion_.find_cut(choice.feature, choice.cut)) return false;
-                choice.quality = choice.cut.quality;
-                choice.missing_seen = choice.cut.missing_seen;
-                return true;
-            }
+            if (Criterion::kCutsAlone || (!choice.categories && criterion_finds_cuts()))
+                return criterion_.find_cut(choice.feature, choice.cut);
         }
+        if constexpr (!Criterion::kCutsAlone) return scan(node, choice);
+        return false;
+    }
+
+    PREFERO_INLINE bool scan(NodeRows node, Choice& choice) {
         if (!bins_.read(node, choice.feature)) return false;
-        choice.missing_seen = bins_.missing();
         if (choice.categories) {
             const CategoryCut cut = best_categories(criterion_, bins_, sample_, node,
                                                     stopping_.min_leaf, search_.category_sets);
-            choice.left = cut.left;
-            choice.quality = cut.quality;
+            choice.left = static_cast<std::uint32_t>(left_.size());
+            choice.cut.quality = cut.quality;
+            left_.push_back(cut.left);
         } else {
             choice.cut = best_cut(criterion_, bins_, node, stopping_.min_leaf,
                                   search_.random_cuts ? &random_ : nullptr);
-            choice.quality = choice.cut.quality;
         }
+        choice.cut.missing_seen = bins_.missing();
         return true;
     }
 
     PREFERO_INLINE void consider(Choice choice, Choice& best) const {
-        if (!better(choice.quality, best.quality) || !criterion_.accepts(choice.quality)) return;
-        choice.decrease = criterion_.decrease(choice.quality);
+        const float quality = choice.cut.quality;
+        if (!better(quality, best.cut.quality) || !criterion_.accepts(quality)) return;
+        choice.decrease = criterion_.decrease(quality);
         if (stopping_.min_decrease > 0 &&
             choice.decrease < stopping_.min_decrease * static_cast<double>(grown_[0].weight))
             return;
@@ -264,13 +264,15 @@ class Grower {
         const auto shift = static_cast<std::uint8_t>(choice.cut.missing_left ? 1 : 0);
         const auto most = static_cast<std::uint8_t>(choice.cut.left + shift);
         const std::size_t middle =
-            choice.categories ? partition(span, choice.feature,
-                                          [&](auto bin) { return choice.left.contains(bin); })
-                              : partition(span, choice.feature, [=](auto bin) {
-                                    return static_cast<std::uint8_t>(bin + shift) <= most;
-                                });
+            choice.categories
+                ? partition(span, choice.feature,
+                            [&](auto bin) { return left_[choice.left].contains(bin); })
+                : partition(span, choice.feature, [=](auto bin) {
+                      return static_cast<std::uint8_t>(bin + shift) <= most;
+                  });
         const std::size_t child = grown_.size();
-        add_nodes(2);
+        grown_.emplace_back();
+        grown_.emplace_back();
         grown_[span.node].decrease = static_cast<float>(choice.decrease);
         const bool larger_left = middle - span.begin >= span.end - middle;
         grown_[span.node].node = choice.categories
@@ -300,7 +302,7 @@ class Grower {
     // Values that were never missing here go with the larger child when they are.
     static Node numeric_node(const Choice& choice, std::size_t child, bool larger_left) {
         const Cut& cut = choice.cut;
-        const bool missing_left = choice.missing_seen ? cut.missing_left : larger_left;
+        const bool missing_left = cut.missing_seen ? cut.missing_left : larger_left;
         return {static_cast<std::int32_t>(child), choice.feature, last_bin_left(cut),
                 missing_left ? kMissingLeft : std::uint8_t{0}};
     }
@@ -308,9 +310,10 @@ class Grower {
     Node category_node(const Choice& choice, std::size_t child, std::size_t at, bool larger_left) {
         tree_.sets.resize(grown_.size(), -1);
         tree_.sets[at] = static_cast<std::int32_t>(tree_.categories.size());
-        tree_.categories.push_back(choice.left);
+        const BinSet& left = left_[choice.left];
+        tree_.categories.push_back(left);
         const bool missing_left =
-            choice.left.contains(kMissingBin) || (!choice.missing_seen && larger_left);
+            left.contains(kMissingBin) || (!choice.cut.missing_seen && larger_left);
         return {static_cast<std::int32_t>(child), choice.feature, 0,
                 static_cast<std::uint8_t>(kCategories | (missing_left ? kMissingLeft : 0))};
     }
@@ -361,13 +364,14 @@ class Grower {
     // All leaves at the end: while one waits for the votes of its rows, others go on.
     void write_leaves() {
         const TrainingData& data = sample_.data;
-        tree_.scores.resize(leaves_.size() * data.labels());
         if constexpr (Criterion::kBoosts) return write_steps();
+        tree_.scores.resize(leaves_.size() * data.labels());
         if (data.any_unknown()) tree_.evidence.resize(tree_.scores.size());
         float* scores = tree_.scores.data();
+        const auto votes = [&](std::uint32_t row) { return data.votes(sample_.origin[row]); };
         for (const Leaf& leaf : leaves_) {
             interruption_.spend((leaf.end - leaf.begin) * data.labels());
-            tree_.weight[leaf.node] = mean(leaf, &TrainingData::votes, scores);
+            tree_.weight[leaf.node] = mean(leaf, votes, scores);
             if (data.any_unknown()) write_evidence(leaf, scores);
             scores += data.labels();
         }
@@ -376,6 +380,7 @@ class Grower {
     // A tree that is a leaf by itself says nothing.
     void write_steps() {
         const std::size_t labels = sample_.data.labels();
+        tree_.scores.assign(leaves_.size() * labels, 0.0f);
         for (std::size_t i = 0; i < leaves_.size() && leaves_.size() > 1; ++i) {
             const Leaf& leaf = leaves_[i];
             const RowSpan rows{rows_.data() + leaf.begin, rows_.data() + leaf.end};
@@ -385,13 +390,11 @@ class Grower {
         }
     }
 
-    // The mean of what the rows say; returns their weight.
-    double mean(const Leaf& leaf, Says says, float* mean) const {
+    // The mean of what the rows said; returns their weight.
+    template <class Said>
+    double mean(const Leaf& leaf, Said said, float* mean) const {
         const std::size_t c = sample_.data.labels();
         const RowSpan rows{rows_.data() + leaf.begin, rows_.data() + leaf.end};
-        const auto said = [&](std::uint32_t row) {
-            return (sample_.data.*says)(sample_.origin[row]);
-        };
         if (leaf.end - leaf.begin == 1) {
             copy_few(said(*rows.first), c * sizeof(float), mean);
             return sample_.weights[*rows.first];
@@ -421,7 +424,10 @@ class Grower {
     // Votes are shares of the comparisons seen, and their number is kept beside them.
     void write_evidence(const Leaf& leaf, float* scores) {
         float* evidence = tree_.evidence.data() + (scores - tree_.scores.data());
-        mean(leaf, &TrainingData::evidence, evidence);
+        const auto seen = [&](std::uint32_t row) {
+            return sample_.data.evidence(sample_.origin[row]);
+        };
+        mean(leaf, seen, evidence);
         for (std::size_t k = 0; k < sample_.data.labels(); ++k)
             scores[k] = evidence[k] > 0 ? scores[k] / evidence[k] : 0;
     }
@@ -438,6 +444,7 @@ class Grower {
     std::vector<std::uint16_t> features_;
     std::vector<Open> frontier_;
     std::vector<Gathered> gathered_;
+    std::vector<BinSet> left_;  // categories that choices send left
     std::vector<Grown> grown_;
     std::vector<Leaf> leaves_;
     std::size_t leaves_known_ = 0;  // or to be

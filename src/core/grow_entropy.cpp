@@ -3,8 +3,8 @@
 
 namespace prefero {
 
-std::vector<Tree> grow_entropy(const GrowTask& task) {
-    return grow_of_width<EntropyCriterion, 8>(task, task.data.width());
+void grow_entropy(const GrowTask& task) {
+    grow_of_width<EntropyCriterion, 8>(task, task.data.width());
 }
 
 }  // namespace prefero

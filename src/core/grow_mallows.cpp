@@ -3,8 +3,8 @@
 
 namespace prefero {
 
-std::vector<Tree> grow_mallows(const GrowTask& task) {
-    return grow_of_width<MallowsCriterion, 6>(task, task.data.width() / 2);
+void grow_mallows(const GrowTask& task) {
+    grow_of_width<MallowsCriterion, 6>(task, task.data.width() / 2);
 }
 
 }  // namespace prefero

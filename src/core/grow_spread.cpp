@@ -3,8 +3,6 @@
 
 namespace prefero {
 
-std::vector<Tree> grow_spread(const GrowTask& task) {
-    return grow_of_width<Spread, 8>(task, task.data.width());
-}
+void grow_spread(const GrowTask& task) { grow_of_width<Spread, 8>(task, task.data.width()); }
 
 }  // namespace prefero

@@ -1,8 +1,6 @@
 // Growing the trees of a forest by one criterion; compiled criterion by criterion.
 #pragma once
 
-#include <vector>
-
 #include "core/forest.hpp"
 #include "core/grow.hpp"
 
@@ -15,30 +13,33 @@ struct GrowTask {
     const std::uint64_t* seeds;
     std::size_t trees;
     Interruption& interruption;
+    const TakeTree& take;
 };
 
-std::vector<Tree> grow_spread(const GrowTask& task);
-std::vector<Tree> grow_mallows(const GrowTask& task);
-std::vector<Tree> grow_entropy(const GrowTask& task);
+void grow_spread(const GrowTask& task);
+
+// The same in half of the memory, where vectors are whole numbers and only best cuts are asked for.
+bool grows_whole_spread(const GrowTask& task);
+void grow_whole_spread(const GrowTask& task);
+
+void grow_mallows(const GrowTask& task);
+void grow_entropy(const GrowTask& task);
 
 template <class Criterion>
-std::vector<Tree> grow_with(const GrowTask& task) {
-    Sample sample(task.data);
+void grow_with(const GrowTask& task) {
+    Sample sample(task.data, Criterion::kCutsAlone);
     Criterion criterion(sample, task.options.stopping);
     Grower<Criterion> grower(sample, criterion, task.options, task.interruption);
-    std::vector<Tree> trees;
-    trees.reserve(task.trees);
     for (std::size_t t = 0; t < task.trees; ++t) {
         sample.draw(task.options.bootstrap, task.seeds[t], task.interruption);
         // Another stream than the one that drew the sample.
-        trees.push_back(grower.grow(~task.seeds[t]));
+        task.take(grower.grow(~task.seeds[t]));
     }
-    return trees;
 }
 
 // Picks the version compiled for this number of blocks, up to Width of them.
 template <template <std::size_t> class Criterion, std::size_t Width>
-std::vector<Tree> grow_of_width(const GrowTask& task, std::size_t width) {
+void grow_of_width(const GrowTask& task, std::size_t width) {
     if constexpr (Width > 0) {
         if (width != Width) return grow_of_width<Criterion, Width - 1>(task, width);
     }

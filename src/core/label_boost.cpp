@@ -53,7 +53,8 @@ class NewtonSource final : public TreeSource {
 
   private:
     Tree grow(std::uint64_t seed, Interruption& interruption) override {
-        return Grower<Newton<Half>>(sample_, criterion_, options_, interruption).grow(seed);
+        Grower<Newton<Half>> grower(sample_, criterion_, options_, interruption);
+        return std::move(grower.grow(seed));
     }
 
     GrowOptions options_;

@@ -62,11 +62,22 @@ inline std::size_t blocks(std::size_t floats) { return (floats + kLanes - 1) / k
 // PREFERO_SCALAR asks for what compilers without vector types get.
 #if defined(__GNUC__) && !defined(PREFERO_SCALAR)
 
+// Whether the compiler can be asked for one shuffle of two vectors.
+#if defined(__clang__) || __GNUC__ >= 12
+#define PREFERO_SHUFFLES
+#endif
+
 typedef float Eight __attribute__((vector_size(32)));
 typedef std::int16_t Shorts __attribute__((vector_size(32)));
 
 PREFERO_INLINE Eight broadcast(float value) {
+#if defined(PREFERO_SHUFFLES)
+    // One instruction, where gcc makes a constructor of eight equal lanes out of eight.
+    const Eight first{value};
+    return __builtin_shufflevector(first, first, 0, 0, 0, 0, 0, 0, 0, 0);
+#else
     return Eight{value, value, value, value, value, value, value, value};
+#endif
 }
 
 // One where `low` is below a lane, else 0.
@@ -89,6 +100,24 @@ PREFERO_INLINE Eight where_upper_bytes_differ(const std::int16_t* a, const std::
     std::memcpy(&right, b, sizeof right);
     const Words differ = ((left ^ right) & ~Words{255, 255, 255, 255, 255, 255, 255, 255}) != 0;
     return __builtin_convertvector(differ, Mask) != 0 ? x : broadcast(otherwise);
+}
+
+// Every other short as a float, from the first or the second one on.
+PREFERO_INLINE Eight every_other(const Shorts& lanes, bool second) {
+    typedef std::int32_t Pairs __attribute__((vector_size(32)));
+    Pairs pairs;  // of a first short in the lower and a second in the upper half
+    std::memcpy(&pairs, &lanes, sizeof pairs);
+    return __builtin_convertvector((second ? pairs : pairs << 16) >> 16, Eight);
+}
+
+// Whole numbers by turns as shorts.
+PREFERO_INLINE Shorts by_turns(const Eight& first, const Eight& second) {
+    typedef std::int32_t Pairs __attribute__((vector_size(32)));
+    const Pairs low = __builtin_convertvector(first, Pairs) & 0xffff;
+    const Pairs pairs = __builtin_convertvector(second, Pairs) << 16 | low;
+    Shorts lanes;
+    std::memcpy(&lanes, &pairs, sizeof lanes);
+    return lanes;
 }
 
 // x where `sign` is more than `least`, -x where it is less than -least, else 0.
@@ -128,6 +157,21 @@ struct Shorts {
         return *this;
     }
 };
+
+inline Shorts by_turns(const Eight& first, const Eight& second) {
+    Shorts lanes;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+        lanes.lane[2 * i] = static_cast<std::int16_t>(first.lane[i]);
+        lanes.lane[2 * i + 1] = static_cast<std::int16_t>(second.lane[i]);
+    }
+    return lanes;
+}
+
+inline Eight every_other(const Shorts& lanes, bool second) {
+    Eight floats;
+    for (std::size_t i = 0; i < kLanes; ++i) floats.lane[i] = lanes.lane[2 * i + second];
+    return floats;
+}
 
 inline Shorts count_below(std::int16_t low, Shorts lanes) {
     for (std::int16_t& lane : lanes.lane) lane = low < lane;
@@ -183,6 +227,27 @@ PREFERO_INLINE void store(Block& to, const Eight& lanes) {
 
 PREFERO_INLINE void add(Block& to, const Block& what) { store(to, load(to) + load(what)); }
 
+// Two blocks of whole numbers in the memory of one: theirs by turns.
+struct alignas(32) ShortBlock {
+    std::int16_t lane[kShorts] = {};
+};
+
+PREFERO_INLINE Shorts load(const ShortBlock& from) {
+    Shorts lanes;
+    std::memcpy(&lanes, from.lane, sizeof lanes);
+    return lanes;
+}
+
+PREFERO_INLINE void store(ShortBlock& to, const Shorts& lanes) {
+    std::memcpy(to.lane, &lanes, sizeof lanes);
+}
+
+PREFERO_INLINE void add(ShortBlock& to, const ShortBlock& what) {
+    Shorts lanes = load(to);
+    lanes += load(what);
+    store(to, lanes);
+}
+
 PREFERO_INLINE float sum(const Eight& x) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
@@ -205,7 +270,7 @@ PREFERO_INLINE Eight first_each(const Eight (&x)[kLanes]) {
     return Eight{x[0][0], x[1][0], x[2][0], x[3][0], x[4][0], x[5][0], x[6][0], x[7][0]};
 }
 
-#if !defined(PREFERO_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
+#if defined(PREFERO_SHUFFLES)
 typedef std::int16_t Words __attribute__((vector_size(16)));
 
 // Compares each lane with its partner; the lane that comes first keeps the smaller word.
@@ -219,8 +284,11 @@ PREFERO_INLINE Words compare_lanes(const Words& x, std::integer_sequence<int, La
 // Writes eight words, given as two halves, in ascending order: a sorting network.
 PREFERO_INLINE void sort_eight(const std::uint64_t (&halves)[2], std::int16_t* to) {
     constexpr std::make_integer_sequence<int, kLanes> lanes;
+    // Joined in a register: a load of two stores would wait for both.
+    typedef std::uint64_t Halves __attribute__((vector_size(16)));
+    const Halves joined{halves[0], halves[1]};
     Words x;
-    std::memcpy(&x, halves, sizeof x);
+    std::memcpy(&x, &joined, sizeof x);
     x = compare_lanes<2, 3, 0, 1, 6, 7, 4, 5>(x, lanes);
     x = compare_lanes<4, 5, 6, 7, 0, 1, 2, 3>(x, lanes);
     x = compare_lanes<1, 0, 3, 2, 5, 4, 7, 6>(x, lanes);
@@ -238,15 +306,15 @@ inline void sort_eight(const std::uint64_t (&halves)[2], std::int16_t* to) {
 
 // The sums of eight blocks, added up side by side.
 PREFERO_INLINE Eight sum_each(const Eight (&x)[kLanes]) {
-#if !defined(PREFERO_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
+#if defined(PREFERO_SHUFFLES)
     Eight twos[4], fours[2];
     for (std::size_t i = 0; i < 4; ++i)
-        twos[i] = __builtin_shufflevector(x[2 * i], x[2 * i + 1], 0, 8, 2, 10, 4, 12, 6, 14) +
-                  __builtin_shufflevector(x[2 * i], x[2 * i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+        twos[i] = __builtin_shufflevector(x[2 * i], x[2 * i + 1], 0, 2, 8, 10, 4, 6, 12, 14) +
+                  __builtin_shufflevector(x[2 * i], x[2 * i + 1], 1, 3, 9, 11, 5, 7, 13, 15);
     for (std::size_t i = 0; i < 2; ++i)
         fours[i] =
-            __builtin_shufflevector(twos[2 * i], twos[2 * i + 1], 0, 1, 8, 9, 4, 5, 12, 13) +
-            __builtin_shufflevector(twos[2 * i], twos[2 * i + 1], 2, 3, 10, 11, 6, 7, 14, 15);
+            __builtin_shufflevector(twos[2 * i], twos[2 * i + 1], 0, 2, 8, 10, 4, 6, 12, 14) +
+            __builtin_shufflevector(twos[2 * i], twos[2 * i + 1], 1, 3, 9, 11, 5, 7, 13, 15);
     return __builtin_shufflevector(fours[0], fours[1], 0, 1, 2, 3, 8, 9, 10, 11) +
            __builtin_shufflevector(fours[0], fours[1], 4, 5, 6, 7, 12, 13, 14, 15);
 #else

@@ -25,6 +25,10 @@ void Sample::draw(bool bootstrap, std::uint64_t seed, Interruption& interruption
     drawn_.assign(data.rows(), 1);
     if (bootstrap) bootstrap_counts(seed, {0, drawn_.size(), drawn_.size()}, drawn_.data());
     take_drawn(interruption);
+    in_shorts_ ? write_shorts(interruption) : write_lanes(interruption);
+}
+
+void Sample::write_lanes(Interruption& interruption) {
     Block* lane = lanes.data();
     for (std::size_t i = 0; i < rows; ++i) {
         interruption.spend(kLanes * data.width());
@@ -32,6 +36,22 @@ void Sample::draw(bool bootstrap, std::uint64_t seed, Interruption& interruption
         const Block* from = data.lanes(origin[i]);
         for (std::size_t k = 0; k < data.width(); ++k) store(*lane++, weight * load(from[k]));
     }
+}
+
+void Sample::write_shorts(Interruption& interruption) {
+    ShortBlock* to = shorts.data();
+    double heaviest = 1;
+    for (std::size_t i = 0; i < rows; ++i) {
+        interruption.spend(kLanes * data.width());
+        const Eight weight = broadcast(static_cast<float>(weights[i]));
+        const Block* from = data.lanes(origin[i]);
+        for (std::size_t k = 0; k + 1 < data.width(); k += 2)
+            store(*to++, by_turns(weight * load(from[k]), weight * load(from[k + 1])));
+        if (data.width() % 2)
+            store(*to++, by_turns(weight * load(from[data.width() - 1]), broadcast(0)));
+        heaviest = std::max(heaviest, weights[i]);
+    }
+    rows_in_shorts = static_cast<std::size_t>(most_in_shorts() / heaviest);
 }
 
 void Sample::draw_share(double share, std::uint64_t seed, Interruption& interruption) {
@@ -54,7 +74,10 @@ void Sample::take_drawn(Interruption& interruption) {
         rows += static_cast<unsigned>(drawn_[r] > 0) & static_cast<unsigned>(data.weight(r) > 0);
     }
     bins.resize(rows * data.features());
-    lanes.resize(rows * data.width());
+    if (in_shorts_)
+        shorts.resize(rows * short_width());
+    else
+        lanes.resize(rows * data.width());
     counts.resize(rows);
     weights.resize(rows);
     double total = 0, least = std::numeric_limits<double>::infinity();
@@ -81,19 +104,27 @@ void Sample::gather(RowSpan some) {
     to.numbers.assign(some.begin(), some.end());
     to.rows = to.numbers.size();
     to.bins.resize(to.rows * data.features());
-    to.lanes.resize(to.rows * data.width());
+    to.lanes.resize(in_shorts_ ? 0 : to.rows * data.width());
+    to.shorts.resize(in_shorts_ ? to.rows * short_width() : 0);
     to.origin.resize(to.rows);
     to.counts.resize(to.rows);
     to.weights.resize(to.rows);
     std::uint8_t* bin = to.bins.data();
     Block* lane_to = to.lanes.data();
+    ShortBlock* short_to = to.shorts.data();
     for (std::size_t i = 0; i < to.rows; ++i) {
         const std::uint32_t row = to.numbers[i],
                             later = to.numbers[std::min(i + kAhead, to.rows - 1)];
         prefetch(bins.data() + later * data.features());
-        prefetch(lane(later));
         copy_few(bins.data() + row * data.features(), data.features(), bin);
-        for (std::size_t k = 0; k < data.width(); ++k) store(*lane_to++, load(lane(row)[k]));
+        if (in_shorts_) {
+            prefetch(short_lane(later));
+            for (std::size_t k = 0; k < short_width(); ++k)
+                store(*short_to++, load(short_lane(row)[k]));
+        } else {
+            prefetch(lane(later));
+            for (std::size_t k = 0; k < data.width(); ++k) store(*lane_to++, load(lane(row)[k]));
+        }
         bin += data.features();
         to.origin[i] = origin[row];
         to.counts[i] = counts[row];
@@ -109,6 +140,7 @@ void Sample::swap_with(Held& other) {
     origin.swap(other.origin);
     bins.swap(other.bins);
     lanes.swap(other.lanes);
+    shorts.swap(other.shorts);
     counts.swap(other.counts);
     weights.swap(other.weights);
 }

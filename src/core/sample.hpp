@@ -52,7 +52,18 @@ void bootstrap_counts(std::uint64_t seed, RowRange range, std::uint16_t* counts)
 // The rows of one tree, one after the other, with their weights multiplied in.
 class Sample {
   public:
-    explicit Sample(const TrainingData& training) : data(training) {}
+    // With lanes in floats or, where they fit, in shorts.
+    explicit Sample(const TrainingData& training, bool in_shorts = false)
+        : data(training), in_shorts_(in_shorts) {}
+
+    // Whether the lanes of a bootstrap sample are whole numbers that fit shorts, unless it holds a
+    // row hundreds of times, and floats add up any number of them; and are so many that half of the
+    // memory is worth to make floats of them again.
+    static bool better_in_shorts(const TrainingData& data) {
+        return data.largest_whole() > 0 && data.largest_whole() < 128 && !data.weighted() &&
+               static_cast<double>(data.rows()) <= kMostInFloats && data.width() > 1 &&
+               data.rows() * data.width() * sizeof(Block) > kCacheBytes * 3 / 2;
+    }
 
     // Takes all rows, or a bootstrap sample, without those of no weight. Trees grown one after
     // the other share the memory.
@@ -78,7 +89,8 @@ class Sample {
     std::size_t rows = 0;
     std::vector<std::uint32_t> origin;  // row of the training data
     std::vector<std::uint8_t> bins;     // rows x features
-    std::vector<Block> lanes;           // rows x width
+    std::vector<Block> lanes;           // rows x width, if not in shorts
+    std::vector<ShortBlock> shorts;     // rows x short_width(): two blocks each, or one and nothing
     std::vector<std::uint32_t> counts;  // examples that a row stands for
     std::vector<double> weights;
     // Beyond this weight a row could be lost in a sum of floats: such nodes are summed in doubles.
@@ -86,12 +98,24 @@ class Sample {
     bool counts_in_floats = false;  // no node is beyond, and floats add up the weights exactly
 
     const Block* lane(std::uint32_t row) const { return lanes.data() + row * data.width(); }
+    std::size_t short_width() const { return (data.width() + 1) / 2; }
+    const ShortBlock* short_lane(std::uint32_t row) const {
+        return shorts.data() + row * short_width();
+    }
+
+    // Shorts hold the sums of any rows of this weight, and of so many rows whatever they weigh.
+    double most_in_shorts() const {
+        return kMostInShort / static_cast<double>(data.largest_whole());
+    }
+    std::size_t rows_in_shorts = 0;
+
     float weight(std::uint32_t row) const { return static_cast<float>(weights[row]); }
     double weight(RowSpan span) const;
 
   private:
     static constexpr std::size_t kPart = 4;
     static constexpr std::size_t kCacheBytes = std::size_t{1} << 20;
+    static constexpr double kMostInShort = 32767;
 
     // The rows of another depth, while those of this one are in use.
     struct Held {
@@ -99,16 +123,25 @@ class Sample {
         std::vector<std::uint32_t> origin, counts, numbers;
         std::vector<std::uint8_t> bins;
         std::vector<Block> lanes;
+        std::vector<ShortBlock> shorts;
         std::vector<double> weights;
     };
+
+    void write_lanes(Interruption& interruption);
+    void write_shorts(Interruption& interruption);
 
     // Everything but the lanes, of the rows that were drawn.
     void take_drawn(Interruption& interruption);
 
     void swap_with(Held& other);
 
-    std::size_t row_bytes() const { return data.width() * sizeof(Block) + data.features(); }
+    std::size_t row_bytes() const {
+        const std::size_t lane_bytes =
+            in_shorts_ ? short_width() * sizeof(ShortBlock) : data.width() * sizeof(Block);
+        return lane_bytes + data.features();
+    }
 
+    bool in_shorts_;
     std::vector<std::uint16_t> drawn_;
     std::vector<Held> held_;
     std::size_t depth_ = 0;

@@ -30,8 +30,8 @@ void write_signs(RankMatrix ranks, const std::vector<LabelPair>& pairs, float* s
 // number of labels it is compared with, over c - 1: zero for an unknown label.
 void write_votes(RankMatrix ranks, float* votes, float* evidence);
 
-// Centred votes of the generalized Borda count (Cheng et al. 2009, Proposition 2) over c - 1,
-// zero for unknown labels.
+// Centred votes of the generalized Borda count (Cheng et al. 2009, Proposition 2), zero for unknown
+// labels: whole numbers if all are known, so that sums are exact and equal cuts are found equal.
 void write_borda(RankMatrix ranks, float* votes, std::size_t stride);
 
 // Numbers the distinct rows 0, 1, ... by first occurrence; returns the first row of each number.

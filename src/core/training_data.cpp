@@ -28,7 +28,7 @@ std::size_t lane_width(CriterionKind criterion, std::size_t labels) {
 double unit_length(CriterionKind criterion, std::size_t labels) {
     if (labels < 2) return 1;
     const auto c = static_cast<double>(labels);
-    if (criterion == CriterionKind::kSpearman) return c * (c + 1) / (3 * (c - 1));
+    if (criterion == CriterionKind::kSpearman) return (c - 1) * c * (c + 1) / 3;
     if (criterion == CriterionKind::kNewton) return 1;
     return static_cast<double>(sign_pairs(labels).size());
 }
@@ -44,13 +44,12 @@ float vote_grid(std::size_t rows, std::size_t labels) {
 // The difference of the Borda votes of each pair of labels, on a grid.
 void write_differences(RankMatrix ranks, float grid, float* rows, std::size_t stride) {
     std::vector<float> votes(ranks.labels);
-    const float half = static_cast<float>(ranks.labels - 1) / 2;
     const std::vector<LabelPair> pairs = sign_pairs(ranks.labels);
     for (std::size_t r = 0; r < ranks.rows; ++r) {
         write_borda({ranks.row(r), 1, ranks.labels}, votes.data(), ranks.labels);
         float* out = rows + r * stride;
         for (const LabelPair& pair : pairs)
-            *out++ = std::nearbyint(grid * half * (votes[pair.first] - votes[pair.second])) / grid;
+            *out++ = std::nearbyint(grid * (votes[pair.first] - votes[pair.second]) / 2) / grid;
     }
 }
 
@@ -74,6 +73,10 @@ TrainingData::TrainingData(CriterionKind criterion, BinMatrix bins, std::size_t 
       unit_(unit_length(criterion, labels)),
       bins_(bins.data, bins.data + bins.rows * bins.features),
       categorical_(bins.features) {}
+
+bool TrainingData::any_categorical() const {
+    return std::find(categorical_.begin(), categorical_.end(), 1) != categorical_.end();
+}
 
 std::size_t TrainingData::vector_begin() const {
     return criterion_ == CriterionKind::kNewton ? 1 : kVectorLane;
@@ -143,6 +146,7 @@ void TrainingData::write_vectors(RankMatrix ranks) {
     if (of_mallows(criterion_))
         write_differences(ranks, vote_grid(rows_, labels_),
                           rows + width_ / 2 * kLanes + kVectorLane, stride);
+    bool complete = true;  // and strict: such rows alone are as long as that
     for (std::size_t r = 0; r < ranks.rows; ++r) {
         float* row = rows + r * stride;
         double square = 0;
@@ -150,7 +154,11 @@ void TrainingData::write_vectors(RankMatrix ranks) {
             square += row[kVectorLane + k] * row[kVectorLane + k];
         row[kWeightLane] = 1;
         row[kLengthLane] = static_cast<float>(square / unit_);
+        complete = complete && row[kLengthLane] == 1;
     }
+    if (complete && criterion_ == CriterionKind::kKendall) largest_whole_ = 1;
+    if (complete && criterion_ == CriterionKind::kSpearman)
+        largest_whole_ = std::max<std::size_t>(1, labels_ - 1);
 }
 
 TrainingData TrainingData::numbers(BinMatrix bins, const float* numbers, const double* weights) {

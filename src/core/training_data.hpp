@@ -65,9 +65,14 @@ class TrainingData {
     std::size_t vector_begin() const;
     std::size_t vector_end() const;
 
+    // The largest number in a row's lanes if all of them are whole, else 0.
+    std::size_t largest_whole() const { return largest_whole_; }
+
     bool categorical(std::size_t feature) const { return categorical_[feature]; }
+    bool any_categorical() const;
     bool any_unknown() const { return !evidence_.empty(); }  // labels that a row does not rank
-    bool whole_weights() const { return whole_weights_; }    // a weight of 2 is two examples
+    bool weighted() const { return !weights_.empty(); }
+    bool whole_weights() const { return whole_weights_; }  // a weight of 2 is two examples
 
     const std::uint8_t* bins(std::size_t row) const { return bins_.data() + row * features_; }
     const Block* lanes(std::size_t row) const { return lanes_.data() + place(row) * width_; }
@@ -95,7 +100,7 @@ class TrainingData {
     std::size_t rows_, features_, labels_, width_;
     double unit_;
     bool whole_weights_ = true, shared_ = false, own_votes_ = false;
-    std::size_t distinct_ = 0;
+    std::size_t distinct_ = 0, largest_whole_ = 0;
     std::vector<std::uint8_t> bins_, categorical_;
     std::vector<Block> lanes_;
     std::vector<float> votes_, evidence_;

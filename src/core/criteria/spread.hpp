@@ -8,8 +8,9 @@
 
 namespace prefero {
 
-// Width is the number of blocks a row if it is known when compiling, else 0.
-template <std::size_t Width>
+// Width is the number of blocks a row if it is known when compiling, else 0. In shorts are samples
+// whose cuts are all found at once, as best cuts of numeric features are in complete rankings.
+template <std::size_t Width, bool InShorts = false>
 class Spread : public CutByCut {
   public:
     using Left = VectorSums<Width>;
@@ -33,6 +34,9 @@ class Spread : public CutByCut {
             large_total_.clear();
             large_total_.add(sample_, rows);
             large_total_.round(total_.data());
+        } else if constexpr (InShorts) {
+            sum_shorts(rows);
+            return;
         } else {
             Left sums = start();
             push(sums, rows);
@@ -57,6 +61,7 @@ class Spread : public CutByCut {
 
     // Cuts of numeric features are found all at once, not row by row, unless the node is large.
     static constexpr bool kFindsCuts = true;
+    static constexpr bool kCutsAlone = InShorts;
 
     PREFERO_INLINE bool finds_cuts() const { return !large_; }
 
@@ -102,6 +107,28 @@ class Spread : public CutByCut {
     double decrease(float gain) const { return gain / unit_; }
 
   private:
+    // Of many rows in floats, some of them at a time.
+    PREFERO_INLINE void sum_shorts(RowSpan rows) {
+        constexpr std::size_t kBlocks = Width ? (Width + 1) / 2 : 1;
+        clear_all(total_.data(), width());
+        const std::size_t blocks = Width ? kBlocks : sample_.short_width();
+        while (rows.first != rows.last) {
+            const auto left = static_cast<std::size_t>(rows.last - rows.first);
+            const std::uint32_t* end = rows.first + std::min(left, sample_.rows_in_shorts);
+            for (std::size_t first = 0; first < blocks; first += kBlocks) {
+                Shorts sums[kBlocks] = {};
+                for (const std::uint32_t* row = rows.first; row != end; ++row)
+                    for (std::size_t k = 0; k < kBlocks; ++k)
+                        sums[k] += load(sample_.short_lane(*row)[first + k]);
+                ShortBlock summed[kBlocks];
+                for (std::size_t k = 0; k < kBlocks; ++k) store(summed[k], sums[k]);
+                add_all(total_.data() + 2 * first, summed,
+                        std::min(2 * kBlocks, width() - 2 * first));
+            }
+            rows.first = end;
+        }
+    }
+
     bool large_pure() const {
         if (signs_) return large_total_.consistent(large_total_.size(), unit_);
         double squares = 0;
@@ -136,7 +163,7 @@ class Spread : public CutByCut {
     double gamma_, unit_;
     bool signs_;
     double similarity_ = 0, apart_ = 0;
-    VectorCuts<Width> cuts_;
+    VectorCuts<Width, InShorts> cuts_;
     Blocks total_, left_;
     bool large_ = false;
     LargeSums large_total_, large_left_;

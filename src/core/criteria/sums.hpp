@@ -22,6 +22,8 @@ namespace prefero {
 // What a criterion does beyond that: nothing, unless it says so itself.
 struct CutByCut {
     static constexpr bool kFindsCuts = false;  // find_cut(feature, cut) tries all cuts of a feature
+    static constexpr bool kCutsAlone =
+        false;  // there is nothing else: no categories, no single cut
     // keep(left) in place of quality(left), judge() for all that were kept, note_judged(which).
     static constexpr bool kJudgesTogether = false;
     static constexpr bool kBoosts = false;  // leaves are steps against derivatives
@@ -29,12 +31,26 @@ struct CutByCut {
 
 using Blocks = std::vector<Block>;
 
-PREFERO_INLINE void add_all(Block* sums, const Block* lanes, std::size_t width) {
-    for (std::size_t k = 0; k < width; ++k) add(sums[k], lanes[k]);
+// The lanes of a first block that belong to the vector, as factors.
+constexpr Eight kVectorOnly{0, 0, 1, 1, 1, 1, 1, 1};
+
+// The k-th block of eight lanes, as floats.
+PREFERO_INLINE Eight block_at(const Block* lanes, std::size_t k) { return load(lanes[k]); }
+PREFERO_INLINE Eight block_at(const ShortBlock* lanes, std::size_t k) {
+    return every_other(load(lanes[k / 2]), k % 2 != 0);
 }
 
-PREFERO_INLINE void clear_all(Block* sums, std::size_t width) {
-    for (std::size_t k = 0; k < width; ++k) store(sums[k], broadcast(0));
+template <class Lanes>
+PREFERO_INLINE void add_all(Lanes* sums, const Lanes* lanes, std::size_t width) {
+    for (std::size_t k = 0; k < width; ++k) add(sums[k], lanes[k]);
+}
+PREFERO_INLINE void add_all(Block* sums, const ShortBlock* lanes, std::size_t width) {
+    for (std::size_t k = 0; k < width; ++k) store(sums[k], load(sums[k]) + block_at(lanes, k));
+}
+
+template <class Lanes>
+PREFERO_INLINE void clear_all(Lanes* sums, std::size_t width) {
+    for (std::size_t k = 0; k < width; ++k) store(sums[k], decltype(load(*sums)){});
 }
 
 // Sums of vectors; in registers where Width, their number of blocks, is known.

@@ -7,13 +7,16 @@
 // a small node, the bins of a large one.
 #pragma once
 
+#include "core/criteria/few_rows.hpp"
 #include "core/criteria/sums.hpp"
 #include "core/keys.hpp"
 #include "core/scan.hpp"
 
 namespace prefero {
 
-template <std::size_t Width>
+// Width is the number of blocks a row if it is known when compiling, else 0; the sample has its
+// lanes in floats or in shorts.
+template <std::size_t Width, bool InShorts = false>
 class VectorCuts {
   public:
     explicit VectorCuts(const Sample& sample)
@@ -21,6 +24,8 @@ class VectorCuts {
           width_(sample.data.width()),
           items_(kMostItems * width_),
           bins_(sample.data.rows() > kMostRows ? kBins * width_ : 0),
+          short_bins_(InShorts && sample.data.rows() > kMostRows ? kBins * sample.short_width()
+                                                                 : 0),
           sums_(Width ? 0 : width_) {}
 
     // Looks at a node whose vectors add up to `total`, which must stay where it is.
@@ -28,16 +33,21 @@ class VectorCuts {
         node_ = node;
         total_ = total;
         if (node.count > kMostRows) return;
-        for (std::size_t i = 0; i < node.count; ++i) set_item(i, sample_.lane(node.rows[i]));
+        for (std::size_t i = 0; i < node.count; ++i) set_item(i, row_lanes(node.rows[i]));
         if (node.count > kLanes) return;
-        // Eight all the same: the last row again, with nothing to add.
-        for (std::size_t i = 0; i < kLanes; ++i) few_[i] = node.rows[std::min(i, node.count - 1)];
-        clear_all(items_.data() + node.count * width(), (kLanes - node.count) * width());
+        if (node.count > FewRows::kMost) return pad();
+        clear_items(node.count, FewRows::kMost);
+        few_rows_.enter(sample_, node, items_.data(), width(), total->lane[kWeightLane]);
     }
 
     // The best cut of a numeric feature; false if all rows lie in one bin. Missing values, whose
     // bin is the last, are tried on both sides.
     PREFERO_INLINE bool find(std::size_t feature, Cut& best) {
+        if (node_.count <= FewRows::kMost) {
+            const FewRows::Answer answer = few_rows_.find(feature, best);
+            if (answer != FewRows::Answer::kMissing) return answer == FewRows::Answer::kFound;
+            pad();
+        }
         if (!make_keys(feature)) return false;
         best = Cut{};
         VectorSums<Width> sums = zero();
@@ -53,21 +63,40 @@ class VectorCuts {
     PREFERO_INLINE std::size_t width() const { return Width ? Width : width_; }
     PREFERO_INLINE const Block* item(std::size_t i) const { return items_.data() + i * width(); }
 
+    PREFERO_INLINE void clear_items(std::size_t begin, std::size_t end) {
+        clear_all(items_.data() + begin * width(), (end - begin) * width());
+    }
+
+    // Eight all the same: the last row again, with nothing to add.
+    PREFERO_INLINE void pad() {
+        for (std::size_t i = 0; i < kLanes; ++i)
+            eight_[i] = node_.rows[std::min(i, node_.count - 1)];
+        clear_items(node_.count, kLanes);
+    }
+
+    PREFERO_INLINE auto row_lanes(std::uint32_t row) const {
+        if constexpr (InShorts)
+            return sample_.short_lane(row);
+        else
+            return sample_.lane(row);
+    }
+
     // Of the lanes before the vector, only the weight is kept.
-    PREFERO_INLINE void set_item(std::size_t i, const Block* from) {
-        const float own = from->lane[kWeightLane];
-        const Eight weight = broadcast(total_->lane[kWeightLane]), part = broadcast(own);
+    template <class Lanes>
+    PREFERO_INLINE void set_item(std::size_t i, const Lanes* from) {
+        const Eight weight = broadcast(total_->lane[kWeightLane]);
+        const Eight part = broadcast(from->lane[kWeightLane]);
         const Eight weight_only{1, 0, 0, 0, 0, 0, 0, 0};
         Block* to = items_.data() + i * width();
-        store(to[0],
-              (weight * load(from[0]) - part * load(total_[0])) * kVectorOnly + part * weight_only);
+        store(to[0], (weight * block_at(from, 0) - part * load(total_[0])) * kVectorOnly +
+                         part * weight_only);
         for (std::size_t k = 1; k < width(); ++k)
-            store(to[k], weight * load(from[k]) - part * load(total_[k]));
+            store(to[k], weight * block_at(from, k) - part * load(total_[k]));
     }
 
     // Sorts the items by the feature; false if there is only one bin.
     PREFERO_INLINE bool make_keys(std::size_t feature) {
-        if (node_.count <= kLanes) return keys_.read_eight(sample_, few_, feature);
+        if (node_.count <= kLanes) return keys_.read_eight(sample_, eight_, feature);
         if (node_.count <= kMostRows) return keys_.read(sample_, node_, feature);
         return sum_bins(feature);
     }
@@ -75,25 +104,42 @@ class VectorCuts {
     // Makes the bins of the feature the items; false if there is only one.
     PREFERO_INLINE bool sum_bins(std::size_t feature) {
         const std::uint8_t* column = sample_.bins.data() + feature;
-        const std::size_t stride = sample_.data.features(), w = width();
-        const Block* lanes = sample_.lanes.data();
-        Block* bins = bins_.data();
-        const NodeRows node = node_;
-        if constexpr (Width == 0) {
+        const std::size_t stride = sample_.data.features();
+        if constexpr (InShorts) {
+            const std::size_t short_width = Width ? (Width + 1) / 2 : sample_.short_width();
+            if (total_->lane[kWeightLane] <= sample_.most_in_shorts()) {
+                add_rows(column, stride, sample_.shorts.data(), short_bins_.data(), short_width);
+                return take_bins(short_bins_.data(), short_width);
+            }
+            add_rows(column, stride, sample_.shorts.data(), bins_.data(), width(), short_width);
+        } else if constexpr (Width == 0) {
             sum_sorted(column, stride);
         } else {
-            for (std::size_t i = 0; i < node.count; ++i) {
-                const std::size_t row = node.rows[i];
-                add_all(bins + column[row * stride] * w, lanes + row * w, w);
-            }
+            add_rows(column, stride, sample_.lanes.data(), bins_.data(), width());
         }
+        return take_bins(bins_.data(), width());
+    }
+
+    template <class Lanes, class Sums>
+    PREFERO_INLINE void add_rows(const std::uint8_t* column, std::size_t stride, const Lanes* lanes,
+                                 Sums* bins, std::size_t width, std::size_t row_width = 0) const {
+        const NodeRows node = node_;
+        if (row_width == 0) row_width = width;
+        for (std::size_t i = 0; i < node.count; ++i) {
+            const std::size_t row = node.rows[i];
+            add_all(bins + column[row * stride] * width, lanes + row * row_width, width);
+        }
+    }
+
+    template <class Sums>
+    PREFERO_INLINE bool take_bins(Sums* bins, std::size_t width) {
         keys_.clear();
         for (std::size_t bin = 0; bin < kBins; ++bin) {
-            Block* sums = bins_.data() + bin * width();
+            Sums* sums = bins + bin * width;
             if (!(sums->lane[kWeightLane] > 0)) continue;
             set_item(keys_.count(), sums);
             keys_.push(static_cast<std::uint8_t>(bin));
-            clear_all(sums, width());
+            clear_all(sums, width);
         }
         if (keys_.count() < 2) return false;
         keys_.finish();
@@ -200,7 +246,6 @@ class VectorCuts {
         return squares;
     }
 
-    static constexpr Eight kVectorOnly{0, 0, 1, 1, 1, 1, 1, 1};
     static constexpr float kNoGain = -std::numeric_limits<float>::infinity();
 
     const Sample& sample_;
@@ -209,10 +254,12 @@ class VectorCuts {
     const Block* total_ = nullptr;
     Blocks items_;
     Blocks bins_;  // sums a bin, zero between two features
+    std::vector<ShortBlock> short_bins_;
     Blocks sums_;
     std::vector<std::uint32_t> sorted_;  // rows, bin by bin
     SortedKeys keys_;
-    std::uint32_t few_[kLanes];  // the rows of a node of at most eight, the last one repeated
+    std::uint32_t eight_[kLanes];  // the rows of a node of at most eight, the last one repeated
+    FewRows few_rows_;
 };
 
 }  // namespace prefero

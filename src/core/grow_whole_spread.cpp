@@ -1,0 +1,23 @@
+#include "core/criteria/spread.hpp"
+#include "core/grow_task.hpp"
+
+namespace prefero {
+
+namespace {
+
+template <std::size_t Width>
+using WholeSpread = Spread<Width, true>;
+
+}  // namespace
+
+bool grows_whole_spread(const GrowTask& task) {
+    const Stopping& stopping = task.options.stopping;
+    return Sample::better_in_shorts(task.data) && !task.data.any_categorical() &&
+           !task.options.search.random_cuts && stopping.min_leaf <= 1 && !(stopping.gamma > 0);
+}
+
+void grow_whole_spread(const GrowTask& task) {
+    grow_of_width<WholeSpread, 8>(task, task.data.width());
+}
+
+}  // namespace prefero

@@ -1,0 +1,52 @@
+#include "core/joined_trees.hpp"
+
+namespace prefero {
+
+namespace {
+
+template <class T>
+void append(Growing<T>& to, const std::vector<T>& items) {
+    to.append(items.data(), items.size());
+}
+
+void add_start(std::vector<std::int64_t>& starts, std::size_t count) {
+    starts.push_back(starts.back() + static_cast<std::int64_t>(count));
+}
+
+}  // namespace
+
+void JoinedTrees::add(const Tree& tree) {
+    if (nodes.size() == 0) make_room(tree);
+    add_sets(tree);
+    append(nodes, tree.nodes);
+    append(weight, tree.weight);
+    append(decrease, tree.decrease);
+    append(categories, tree.categories);
+    append(scores, tree.scores);
+    append(evidence, tree.evidence);
+    add_start(node_starts, tree.nodes.size());
+    add_start(value_starts, tree.scores.size() / labels_);
+    add_start(set_starts, tree.categories.size());
+}
+
+// Trees of a forest are about as large as the first one.
+void JoinedTrees::make_room(const Tree& first) {
+    const auto expected = [&](std::size_t size) { return size * trees_ + size / 8 * trees_; };
+    nodes.reserve(expected(first.nodes.size()));
+    weight.reserve(expected(first.nodes.size()));
+    decrease.reserve(expected(first.nodes.size()));
+    scores.reserve(expected(first.scores.size()));
+    evidence.reserve(expected(first.evidence.size()));
+}
+
+// Every tree has a row of `sets` a node, or none has.
+void JoinedTrees::add_sets(const Tree& tree) {
+    if (!tree.sets.empty()) {
+        sets.append_copies(-1, nodes.size() - sets.size());
+        append(sets, tree.sets);
+    } else if (sets.size() > 0) {
+        sets.append_copies(-1, tree.nodes.size());
+    }
+}
+
+}  // namespace prefero
