@@ -49,21 +49,22 @@ class FewRows {
         PREFERO_UNROLL
         for (std::size_t i = 0; i < kMost; ++i) {
             const std::int64_t gain = gains_[sides >> (16 * i) & 15];
-            most = std::max(most, gain << 32 | static_cast<std::int64_t>(kMissingBin - bin[i]));
+            most = std::max(most, gain * kUpper + static_cast<std::int64_t>(kMissingBin - bin[i]));
         }
         const std::uint64_t left = kMissingBin - (static_cast<std::uint64_t>(most) & 255);
         std::uint64_t right = kMissingBin;
         PREFERO_UNROLL
         for (std::size_t i = 0; i < kMost; ++i)
             right = std::min(right, bin[i] > left ? bin[i] : right);
-        const auto bits = static_cast<std::int32_t>(most >> 32);
+        const auto bits = static_cast<std::int32_t>(most / kUpper);
+        best = Cut{0, static_cast<std::uint8_t>(left), static_cast<std::uint8_t>(right)};
         std::memcpy(&best.quality, &bits, sizeof bits);
-        best.left = static_cast<std::uint8_t>(left);
-        best.right = static_cast<std::uint8_t>(right);
         return Answer::kFound;
     }
 
   private:
+    static constexpr std::int64_t kUpper = std::int64_t{1} << 32;
+
     // Word i: a bit for each row whose bin is at most that of row i.
     PREFERO_INLINE static std::uint64_t left_sides(const std::uint64_t (&bin)[kMost]) {
         constexpr std::uint64_t kOnes = 0x0001000100010001u, kAbove = 256 * kOnes;
