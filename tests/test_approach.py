@@ -105,6 +105,17 @@ def test_problems_beyond_single_precision_are_not_led_astray(X):
     assert (after <= before * (1 + 1e-6)).all()
 
 
+def test_a_step_that_overshoots_is_not_taken():
+    X = np.array([[10.0, 1], [-15, 1], [-1, 1], [2, 1]])
+    signs, weight = np.array([[1], [1], [-1], [-1]], dtype=np.int8), [1.0, 10, 1, 100]
+    problems = LogisticProblems(X, signs, np.array(weight), np.array([1.0, 0]))
+    start = np.array([[-2.0, -2]])
+    beta, inverse = approach(problems.rough(), start, 1e-8, 100)
+    steep = [np.abs(problems.slopes(at)[1]).max() for at in (start, beta)]
+    assert steep[1] <= steep[0]
+    assert np.isnan(inverse).all()  # given up: who goes on asks anew
+
+
 @pytest.mark.parametrize("shift", [0, 100])
 def test_solutions_do_not_depend_on_single_precision(shift):
     X, signs = two_classes()

@@ -1,6 +1,7 @@
 #include "core/newton_logistic.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "core/exponential.hpp"
