@@ -148,6 +148,17 @@ def test_garbage_of_imports_is_not_looked_for(long, monkeypatch):
     assert (gc.get_threshold(), gc.callbacks) == (usual, callbacks)
 
 
+def test_what_is_left_at_the_end_is_not_looked_through():
+    code = (
+        "import atexit, gc, sys\nsys.argv = ['prefero', '--version']\n"
+        "from prefero.cli.main import main\n"
+        "atexit.register(lambda: print(gc.get_freeze_count() > 0))\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[1:] == ["True"]
+
+
 def _exit_code(app, monkeypatch):
     monkeypatch.setattr(cli, "build", lambda words: app)
     # Under pytest warnings are errors; here they are shown, as in a terminal.
