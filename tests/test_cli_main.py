@@ -1,5 +1,6 @@
 """The program as a whole: help, usage errors, exit codes, what goes to which stream."""
 
+import gc
 import signal
 import subprocess
 import sys
@@ -128,6 +129,34 @@ def test_traceback_on_request(monkeypatch):
     monkeypatch.setattr(cli, "build", lambda words: fail)
     with pytest.raises(ValueError, match="y is wrong"):
         cli.main()
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_garbage_of_imports_is_not_looked_for(long, monkeypatch):
+    usual, callbacks, seen = gc.get_threshold(), list(gc.callbacks), []
+
+    def work():
+        seen.append(gc.get_threshold()[0])
+        if long:
+            gc.collect()
+            seen.append(gc.get_threshold()[0])
+        sys.exit(0)
+
+    assert _exit_code(work, monkeypatch) == 0
+    assert seen[0] > usual[0]
+    assert seen[1:] == [usual[0]] * long
+    assert (gc.get_threshold(), gc.callbacks) == (usual, callbacks)
+
+
+def test_what_is_left_at_the_end_is_not_looked_through():
+    code = (
+        "import atexit, gc, sys\nsys.argv = ['prefero', '--version']\n"
+        "from prefero.cli.main import main\n"
+        "atexit.register(lambda: print(gc.get_freeze_count() > 0))\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[1:] == ["True"]
 
 
 def _exit_code(app, monkeypatch):

@@ -1,6 +1,8 @@
 """predict and info, run as a user runs them."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,41 @@ def test_ranks_are_those_of_the_library(table, folder):
     model = library.load(folder / "model.prefero")
     np.testing.assert_array_equal(ranks, model.predict(table[["size", "colour"]]))
     assert list(ranks) == LABELS
+
+
+@pytest.mark.parametrize(
+    ("code", "unused"),
+    [
+        (
+            "from prefero.cli.main import main; main()",
+            (
+                *("rich", "prefero.automatic", "prefero.ordering", "prefero.cli.automatic"),
+                *("prefero.cli.label_tables", "prefero.cli.trials"),
+            ),
+        ),
+        (
+            "import prefero; prefero.load(sys.argv[2]).predict([[0.0], [1.0]])",
+            ("typer", "pydantic", "prefero.cli", "prefero.tables", "prefero._inference"),
+        ),
+    ],
+    ids=["command", "library"],
+)
+def test_a_forest_answers_with_no_room_that_it_does_not_need(code, unused, tmp_path):
+    forest = library.ForestLabelRanker(2, random_state=0)
+    library.save(forest.fit([[0.0], [1.0]] * 9, [[1, 2], [2, 1]] * 9), tmp_path / "m.prefero")
+    (tmp_path / "new.csv").write_text("x\n0\n1\n")
+    unused += ("matplotlib", "prefero.datasets", "prefero.distributed", "prefero.serve")
+    unused += ("prefero.study",)
+    program = (
+        f"import sys\ntry:\n    {code}\nexcept SystemExit as done:\n    assert not done.code\n"
+        f"print(*(name for name in sys.modules if name.startswith({unused})))"
+    )
+    words = ["predict", "m.prefero", "new.csv", "-o", "out.csv"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
 
 
 def test_forms_agree(folder):

@@ -40,6 +40,19 @@ except KeyboardInterrupt:
     print("ended")
 """
 
+SLOPES = """
+import numpy as np
+from prefero import _core
+X, signs = np.ones((40_000, 200), np.float32), np.ones((40_000, 1000), np.int8)
+weight, which, coef = np.ones(40_000), np.arange(1000), np.ones((1000, 200), np.float32)
+print("ready", flush=True)
+try:
+    while True:
+        _core.{kernel}(X, signs, weight, which, coef)
+except KeyboardInterrupt:
+    print("ended")
+"""
+
 
 def interrupted(program: str) -> list[str]:
     """Run a program, send it SIGINT once it works, and return the words it prints then."""
@@ -69,3 +82,8 @@ def test_growing_stops_in_every_thread(jobs: int) -> None:
 )
 def test_the_votes_of_neighbours_stop(kernel: str, more: str) -> None:
     assert interrupted(COUNTS.format(kernel=kernel, more=more)) == ["ended"]
+
+
+@pytest.mark.parametrize("kernel", ["logistic_gradients", "logistic_hessians"])
+def test_the_derivatives_of_many_models_stop(kernel: str) -> None:
+    assert interrupted(SLOPES.format(kernel=kernel)) == ["ended"]

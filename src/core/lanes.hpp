@@ -143,6 +143,10 @@ struct Eight {
         for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] *= b.lane[i];
         return a;
     }
+    friend Eight operator*(float a, Eight b) {
+        for (float& lane : b.lane) lane *= a;
+        return b;
+    }
     friend Eight operator/(Eight a, const Eight& b) {
         for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] /= b.lane[i];
         return a;

@@ -24,13 +24,12 @@ struct Chunk {
 };
 
 PREFERO_WIDE void read(const double* scores, const std::int8_t* signs, const double* weights,
-                       std::size_t step, std::size_t count, Chunk& chunk) {
+                       std::size_t count, Chunk& chunk) {
     for (std::size_t k = 0; k < count; ++k) {
         const double size = scores[k] < 0 ? scores[k] : -scores[k];
         chunk.exps[k] = size > -kFarthest ? size : -kFarthest;
     }
-    for (std::size_t k = 0; k < count; ++k)
-        chunk.weights[k] = signs[k] == 0 ? 0 : weights[k * step];
+    for (std::size_t k = 0; k < count; ++k) chunk.weights[k] = signs[k] == 0 ? 0 : weights[k];
 }
 
 // With u the number next to 1 + e, log(u) e / (u - 1) is the logarithm of 1 + e also for a small e.
@@ -79,13 +78,42 @@ PREFERO_WIDE void bend(const Chunk& chunk, std::size_t count, double* curvatures
     }
 }
 
+PREFERO_WIDE void add_weights(const std::int8_t* signs, const double* weights, std::size_t count,
+                              double* first, double* second) {
+    for (std::size_t k = 0; k < count; ++k) {
+        first[k] += signs[k] > 0 ? weights[k] : 0;
+        second[k] += signs[k] < 0 ? weights[k] : 0;
+    }
+}
+
+// The weights of a row in some problems, which are written to `same` if it has but one.
+const double* weights_of(const LogisticProblems& data, std::size_t row, std::size_t begin,
+                         std::size_t count, double* same) {
+    if (data.weight_a_problem) return data.weights + row * data.problems + begin;
+    std::fill_n(same, count, data.weights[row]);
+    return same;
+}
+
 }  // namespace
+
+void sign_weights(const LogisticProblems& data, double* weights, Interruption& interruption) {
+    double same[kChunk];
+    std::fill_n(weights, 2 * data.problems, 0.0);
+    for (std::size_t begin = 0; begin < data.problems; begin += kChunk) {
+        const std::size_t count = std::min(kChunk, data.problems - begin);
+        for (std::size_t row = 0; row < data.rows; ++row) {
+            interruption.spend(count);
+            add_weights(data.signs + row * data.problems + begin,
+                        weights_of(data, row, begin, count, same), count, weights + begin,
+                        weights + data.problems + begin);
+        }
+    }
+}
 
 void logistic_derivatives(const LogisticProblems& data, double* scores, double* losses,
                           double* curvatures, Interruption& interruption) {
     Chunk chunk;
     std::fill_n(chunk.products, kChunk, 1.0);
-    const std::size_t step = data.weight_a_problem ? 1 : 0;
     const bool alike = data.rows > 0 && !data.weight_a_problem &&
                        std::all_of(data.weights, data.weights + data.rows,
                                    [&](double weight) { return weight == data.weights[0]; });
@@ -94,8 +122,8 @@ void logistic_derivatives(const LogisticProblems& data, double* scores, double* 
         for (std::size_t row = 0; row < data.rows; ++row) {
             interruption.spend(4 * count);
             const std::size_t at = row * data.problems + begin;
-            const double* weights = data.weights + (data.weight_a_problem ? at : row);
-            read(scores + at, data.signs + at, weights, step, count, chunk);
+            read(scores + at, data.signs + at, weights_of(data, row, begin, count, chunk.weights),
+                 count, chunk);
             exponentiate(chunk.exps, count);
             if (alike)
                 add_factors(scores + at, data.signs + at, count, chunk, losses + begin);

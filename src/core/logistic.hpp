@@ -17,6 +17,9 @@ struct LogisticProblems {
     std::size_t rows, problems;
 };
 
+// Writes the weight of the rows of either class: that of +1 of each problem, then that of -1.
+void sign_weights(const LogisticProblems& data, double* weights, Interruption& interruption);
+
 // Adds the losses of the problems to `losses` and replaces each score by minus the derivative of
 // the loss by it. Writes the second derivatives unless `curvatures` is null.
 void logistic_derivatives(const LogisticProblems& data, double* scores, double* losses,

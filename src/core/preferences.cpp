@@ -14,6 +14,8 @@ namespace {
 // Beyond this spread of a row's scores the sums of exponentials would lose precision or
 // overflow; such rows go edge by edge in log space.
 constexpr double kSafeSpread = 160;
+// The logarithm of the largest product of factors, each at most exp(spread) + 1.
+constexpr double kLargestLog = 700;
 constexpr std::size_t kLanes = 8;
 constexpr std::size_t kStepsALabel = 16;  // of a loss, in nanoseconds or so
 
@@ -170,30 +172,42 @@ double dominated_loss(LayeredRow& row) {
     return row.log_factors(row.begin[1], row.size());
 }
 
-// The edges from one vertex to `count` others: their factors and weights; returns the sum of the
-// weights.
-PREFERO_WIDE double edges_from_one(double down, const double* up, std::size_t count, double* factor,
-                                   double* weight, double* incoming) {
+// The edges from one vertex to `count` others: multiplies by their factors, adds their weights and
+// returns the sum of these.
+PREFERO_WIDE double edges_from_one(double down, const double* up, std::size_t count,
+                                   double* products, double* weight, double* incoming) {
     for (std::size_t k = 0; k < count; ++k) {
-        const double ratio = up[k] * down;
-        factor[k] = 1 + ratio;
-        weight[k] = ratio / factor[k];
+        const double ratio = up[k] * down, factor = 1 + ratio;
+        products[k] *= factor;
+        weight[k] = ratio / factor;
         incoming[k] += weight[k];
     }
     return sum(weight, count);
 }
 
+// The factors of the edges to one vertex are multiplied, so that a logarithm stands for many.
 double edges_loss(LayeredRow& row) {
+    const auto most = static_cast<std::size_t>(kLargestLog / (row.spread + 1));
+    std::vector<double>& products = row.factor;
+    std::fill_n(products.begin(), row.size(), 1.0);
     double loss = 0;
+    std::size_t factors = 0;
+    const auto take_losses = [&] {
+        take_logarithms(products.data(), row.size());
+        loss += sum(products, 0, row.size());
+        std::fill_n(products.begin(), row.size(), 1.0);
+        factors = 0;
+    };
     for (std::size_t l = 0; l + 1 < row.layers(); ++l) {
         const std::size_t lower = row.begin[l + 1];
         for (std::size_t k = row.begin[l]; k < lower; ++k) {
             row.outgoing[k] = edges_from_one(row.down[k], row.up.data() + lower, row.size() - lower,
-                                             row.factor.data() + lower, row.weight.data(),
+                                             products.data() + lower, row.weight.data(),
                                              row.incoming.data() + lower);
-            loss += row.log_factors(lower, row.size());
+            if (++factors == most) take_losses();
         }
     }
+    take_losses();
     return loss;
 }
 

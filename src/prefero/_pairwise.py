@@ -14,9 +14,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from prefero import _core
 from prefero._products import row_products
 from prefero._sklearn import HasMethods, Interval
-from prefero._solvers import solve_logistic, warn_unconverged, weight_sums
+from prefero._solvers import solve_logistic, warn_unconverged
 from prefero._state import Array, Each, FittedState, Model, Size, State
 from prefero._typing import Indices, Values
 from prefero.rankings import pair_signs
@@ -249,9 +250,7 @@ def _fit_together(
 ) -> tuple[Values, Values, bool]:
     """Solve all pairs, in blocks that do not depend on n_jobs; C = 0 leaves the intercepts."""
     coef = np.zeros((signs.shape[1], X.shape[1]))
-    learnable, intercept = constant_models(
-        *(weight_sums(sign, weight) for sign in (signs > 0, signs < 0))
-    )
+    learnable, intercept = constant_models(*_core.sign_weights(signs, weight))
     if estimator.C == 0:
         return coef, intercept, True
     size = max(1, _BLOCK_ENTRIES // X.shape[0])

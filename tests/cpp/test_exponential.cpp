@@ -15,6 +15,16 @@ TEST(exponentials_are_those_of_the_library) {
         CHECK(std::abs(found[k] / std::exp(values[k]) - 1) < 1e-15);
 }
 
+TEST(exponentials_in_single_precision) {
+    CHECK(short_exponential(0) == 1);
+    for (int k = -8000; k <= 8000; ++k) {
+        const float value = static_cast<float>(k) / 100;
+        const double away =
+            std::abs(double{short_exponential(value)} / std::exp(double{value}) - 1);
+        CHECK(away < (std::abs(value) < 1 ? 2.5e-7 : 1e-5));
+    }
+}
+
 TEST(exponentials_of_zero_and_of_no_values) {
     double zero = 0;
     exponentiate(&zero, 1);

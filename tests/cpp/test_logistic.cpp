@@ -70,3 +70,20 @@ TEST(logistic_losses_add_up_and_need_no_curvature) {
     CHECK(check::near(loss, 5 + 2 * std::log(2.0)));
     CHECK(score == -1);
 }
+
+TEST(sign_weights_are_those_of_either_class) {
+    for (const bool weight_a_problem : {false, true}) {
+        const Case given(weight_a_problem);
+        std::vector<double> found(2 * given.problems, 7.0), expected(2 * given.problems);
+        Uninterrupted interruption;
+        sign_weights({given.signs.data(), given.weights.data(), weight_a_problem, given.rows,
+                      given.problems},
+                     found.data(), interruption);
+        for (std::size_t k = 0; k < given.signs.size(); ++k) {
+            const double weight = given.weights[weight_a_problem ? k : k / given.problems];
+            const std::size_t second = given.signs[k] < 0 ? given.problems : 0;
+            if (given.signs[k] != 0) expected[second + k % given.problems] += weight;
+        }
+        CHECK(found == expected);
+    }
+}

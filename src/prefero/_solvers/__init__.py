@@ -4,15 +4,14 @@ from prefero._solvers._convergence import warn_unconverged
 from prefero._solvers._held_out import HeldOutModels, case_numbers
 from prefero._solvers._lbfgs import Lbfgs
 from prefero._solvers._logistic import (
-    LogisticProblems,
     by_newton,
     descend,
     descend_together,
     ridge_and_start,
     solve_logistic,
     split_intercept,
-    weight_sums,
 )
+from prefero._solvers._problems import LogisticProblems
 
 __all__ = [
     "HeldOutModels",
@@ -26,5 +25,4 @@ __all__ = [
     "solve_logistic",
     "split_intercept",
     "warn_unconverged",
-    "weight_sums",
 ]

@@ -18,7 +18,6 @@ from prefero._inference import (
 )
 from prefero._pipelines import at_final_step, final_step
 from prefero.cli.console import say
-from prefero.cli.label_tables import other_labels
 from prefero.cli.models import say_unseen
 from prefero.cli.options import (
     JsonOption,
@@ -87,7 +86,7 @@ def predict(
     ranker = final_step(trained)
     form = _form_for(ranker, form)
     sure = Sureness(reliability, first_set)
-    asked = ranker if label_table is None else other_labels(ranker, label_table)
+    asked = ranker if label_table is None else _of_other_labels(ranker, label_table)
     _refuse_unsure(asked, sure, model)
     n_rows = 0
     unseen: dict[str, Counter[str]] = {}
@@ -104,6 +103,13 @@ def predict(
         say("Scores order the labels of a row; they are not in the unit of the training data.")
     if out is not None:
         say(f"Wrote the {form} of {n_rows} predictions to {out}.")
+
+
+def _of_other_labels(ranker: Any, table: Path) -> Any:
+    """Return the ranker of the labels in a table; few commands name one."""
+    from prefero.cli.label_tables import other_labels
+
+    return other_labels(ranker, table)
 
 
 def _refuse_unsure(ranker: Any, sure: Sureness, model: Path) -> None:

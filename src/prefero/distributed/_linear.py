@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.linear_model import LogisticRegression
 
+from prefero import _core
 from prefero._pairwise import constant_models
 from prefero._solvers import (
     LogisticProblems,
@@ -16,7 +17,6 @@ from prefero._solvers import (
     ridge_and_start,
     split_intercept,
     warn_unconverged,
-    weight_sums,
 )
 from prefero._typing import Indices, Mask, Values
 from prefero.base import twin_of
@@ -128,9 +128,9 @@ def _own_problems(rows: Rows, _: Place, ranker: Any) -> OwnProblems:
     X = rows.X.toarray() if issparse(rows.X) else rows.X
     if twin._base_estimator().fit_intercept:
         X = np.hstack([X, np.ones((len(X), 1))])
-    leads = weight_sums(signs > 0, rows.weight), weight_sums(signs < 0, rows.weight)
+    first, second = _core.sign_weights(signs, rows.weight)
     no_penalty = np.zeros(X.shape[1])
-    return OwnProblems(LogisticProblems(X, signs, rows.weight, no_penalty), leads)
+    return OwnProblems(LogisticProblems(X, signs, rows.weight, no_penalty), (first, second))
 
 
 def _leads(own: OwnProblems, _: Any) -> tuple[Values, Values]:

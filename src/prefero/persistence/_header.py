@@ -11,27 +11,33 @@ from prefero._pipelines import final_step
 
 def describe(model: Any) -> dict[str, Any]:
     """Return the header of a model as values that JSON can write."""
-    ranker = final_step(model)
+    parameters = final_step(model).get_params(deep=False)
+    about = _about(model)
     return {
         "prefero": prefero.__version__,
         "scikit-learn": sklearn.__version__,
-        "model": type(ranker).__name__,
-        "parameters": {
-            name: _plain(value) for name, value in sorted(ranker.get_params(deep=False).items())
-        },
-        "labels": _names(getattr(ranker, "labels_", None)),
-        "features": _names(getattr(model, "feature_names_in_", None)),
-        "n_features": _plain(getattr(model, "n_features_in_", None)),
+        "model": about.pop("model"),
+        "parameters": {name: _plain(value) for name, value in sorted(parameters.items())},
+        **about,
     }
 
 
 def describes(header: dict[str, Any], model: Any) -> bool:
-    """Tell whether a header is about this model; versions and their wording may differ."""
-    actual = describe(model)
+    """Tell whether a header is about this model; versions and parameters may be worded anew."""
     return all(
-        json.dumps(header.get(name)) == json.dumps(actual[name])
-        for name in ("model", "labels", "features", "n_features")
+        json.dumps(header.get(name)) == json.dumps(value) for name, value in _about(model).items()
     )
+
+
+def _about(model: Any) -> dict[str, Any]:
+    """What a header has to say of this model, whoever writes it."""
+    ranker = final_step(model)
+    return {
+        "model": type(ranker).__name__,
+        "labels": _names(getattr(ranker, "labels_", None)),
+        "features": _names(getattr(model, "feature_names_in_", None)),
+        "n_features": _plain(getattr(model, "n_features_in_", None)),
+    }
 
 
 def _names(values: Any) -> list[Any] | None:
