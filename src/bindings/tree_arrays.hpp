@@ -34,7 +34,7 @@ Out<T, 1> joined(std::vector<Tree>& trees, std::vector<Item> Tree::* member) {
     static_assert(sizeof(Item) % sizeof(T) == 0, "items must consist of whole numbers of T");
     std::size_t size = 0;
     for (const Tree& tree : trees) size += (tree.*member).size();
-    auto all = make_array<T, 1>({size * (sizeof(Item) / sizeof(T))});
+    auto all = make_open_array<T, 1>({size * (sizeof(Item) / sizeof(T))});
     char* out = reinterpret_cast<char*>(all.data());
     for (Tree& tree : trees) {
         const std::size_t bytes = (tree.*member).size() * sizeof(Item);

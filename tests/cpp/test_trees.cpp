@@ -167,7 +167,7 @@ TEST(values_fall_into_bins_by_edges) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double values[] = {0, 7, 1, 7, 1.5, nan, 9, -1, nan, 0};
     std::uint8_t bins[10];
-    bin_values(values, 5, {edges, starts, 2}, bins);
+    bin_values({values, 5, 2, 1}, {edges, starts, 2}, bins);
     const std::uint8_t expected[] = {0, 0, 0, 0, 1, kMissingBin, 3, 0, kMissingBin, 0};
     for (int i = 0; i < 10; ++i) CHECK(bins[i] == expected[i]);
 }
