@@ -66,9 +66,10 @@ void sum_groups(const JudgedPairs& judged, const double* ends, std::size_t group
             }
             if (!known(margin) || !known(outcome)) continue;
             GroupSums& own = sums[std::min<std::size_t>(group[i], groups - 1)];
+            const double ahead = margin < 0 ? 1 - outcome : outcome;
             own.weight += weight;
             own.size += weight * sizes[i];
-            own.ahead += weight * (margin < 0 ? 1 - outcome : outcome);
+            own.ahead += weight * ahead;
             own.tied += weight * (outcome == 0.5);
         }
     }
