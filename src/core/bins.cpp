@@ -25,8 +25,8 @@ PREFERO_WIDE void count_below(const double* values, const double* edges, std::si
     }
 }
 
-constexpr std::size_t kFewToSort = 1024;
-constexpr unsigned kDigitBits = 11, kDigits = 6;
+constexpr std::size_t kFewToSort = 256;
+constexpr unsigned kDigitBits = 8, kDigits = 8;
 constexpr std::size_t kDigitValues = std::size_t{1} << kDigitBits;
 
 std::size_t digit(std::uint64_t key, unsigned number) {

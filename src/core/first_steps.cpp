@@ -17,9 +17,6 @@ namespace prefero {
 namespace {
 
 constexpr std::size_t kTablePair = 8;  // features that two registers hold of sixteen rows
-constexpr std::size_t kMostPairs = 4;  // beyond, a gather is as fast
-constexpr std::size_t kTop = TurnedBins::kFewestSteps;  // levels: four registers hold their tests
-constexpr std::size_t kBelow = std::size_t{1} << kTop;
 
 }  // namespace
 
@@ -37,6 +34,10 @@ TurnedBins::TurnedBins(BinMatrix bins)
 #if defined(PREFERO_PERMUTES)
 
 namespace {
+
+constexpr std::size_t kMostPairs = 4;
+constexpr std::size_t kTop = TurnedBins::kFewestSteps;  // levels: four registers hold their tests
+constexpr std::size_t kBelow = std::size_t{1} << kTop;
 
 bool has_permutes() {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -113,6 +114,11 @@ struct Sixteen {
         const __mmask16 right = _mm512_cmpgt_epi32_mask(bin, _mm512_and_si512(test, byte));
         at = _mm512_mask_add_epi32(first, right, first, _mm512_set1_epi32(1));
     }
+
+    // The same in the first levels.
+    PREFERO_PERMUTES PREFERO_INLINE void go_down(__m512i test, __m512i features) {
+        go(test, features, _mm512_add_epi32(at, at));
+    }
 };
 
 // Notes where sixteen rows are, and the numbers of those that have not arrived.
@@ -147,13 +153,12 @@ PREFERO_PERMUTES std::uint16_t* step(const Steps& tree, const TurnedBins& bins,
             own = {_mm512_set1_epi32(1), bins.from(rows.first + from)};
             from += TurnedBins::kRows;
         }
-        PREFERO_UNROLL for (std::size_t level = 0; level < kTop;
-                            ++level) for (Sixteen<Pairs>& own : walkers) {
-            const __m512i test = level < 4   ? _mm512_permutexvar_epi32(own.at, tests[0])
-                                 : level < 5 ? _mm512_permutexvar_epi32(own.at, tests[1])
-                                             : of_32(tests + 2, own.at);
-            own.go(test, features, _mm512_add_epi32(own.at, own.at));
-        }
+        for (std::size_t level = 0; level < 4; ++level)
+            for (Sixteen<Pairs>& own : walkers)
+                own.go_down(_mm512_permutexvar_epi32(own.at, tests[0]), features);
+        for (Sixteen<Pairs>& own : walkers)
+            own.go_down(_mm512_permutexvar_epi32(own.at, tests[1]), features);
+        for (Sixteen<Pairs>& own : walkers) own.go_down(of_32(tests + 2, own.at), features);
         for (Sixteen<Pairs>& own : walkers) own.at = of_64(below, own.at);
         for (std::size_t step = kTop; step < steps; ++step)
             for (Sixteen<Pairs>& own : walkers) {

@@ -21,7 +21,6 @@ class TurnedBins {
 
     explicit TurnedBins(BinMatrix bins);
 
-    std::size_t features() const { return features_; }
     // The bins of sixteen rows, from a multiple of sixteen on.
     const std::uint8_t* from(std::size_t row) const { return data_.data()->bytes + row * room_; }
     // How many features there is room for.

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "core/permutations.hpp"
+
 namespace prefero {
 
 namespace {
@@ -29,19 +31,6 @@ void positions_by_counting(const double* ranks, std::size_t labels, Bucket bucke
         }
         positions[i] = known(ranks[i]) ? position(above, tied, bucket) : kUnknown;
     }
-}
-
-// Whether the ranks are 1..c in some order: then they are positions.
-bool is_permutation(const double* ranks, std::size_t labels) {
-    std::uint64_t seen = 0;
-    for (std::size_t i = 0; i < labels; ++i) {
-        const double rank = ranks[i];
-        if (!(rank >= 1 && rank <= static_cast<double>(labels))) return false;
-        const auto whole = static_cast<unsigned>(rank);
-        if (whole != rank) return false;
-        seen |= std::uint64_t{1} << whole;
-    }
-    return seen == ((std::uint64_t{1} << labels) - 1) << 1;
 }
 
 void positions_by_sorting(const double* ranks, std::size_t labels, Bucket bucket,
@@ -79,7 +68,7 @@ void bucket_positions(RankMatrix ranks, Bucket bucket, double* positions) {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < ranks.rows; ++i) {
         double* out = positions + i * ranks.labels;
-        if (ranks.labels <= kCountingLimit && is_permutation(ranks.row(i), ranks.labels))
+        if (is_permutation(ranks.row(i), ranks.labels))
             std::copy_n(ranks.row(i), ranks.labels, out);
         else if (ranks.labels <= kCountingLimit)
             positions_by_counting(ranks.row(i), ranks.labels, bucket, out);
@@ -92,7 +81,7 @@ bool have_ties(RankMatrix ranks) {
     std::vector<double> sorted;
     for (std::size_t i = 0; i < ranks.rows; ++i) {
         const double *own = ranks.row(i), *end = own + ranks.labels;
-        if (ranks.labels <= kCountingLimit && is_permutation(own, ranks.labels)) continue;
+        if (is_permutation(own, ranks.labels)) continue;
         sorted.clear();
         std::copy_if(own, end, std::back_inserter(sorted), [](double rank) { return known(rank); });
         std::sort(sorted.begin(), sorted.end());

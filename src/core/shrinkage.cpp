@@ -32,6 +32,13 @@ PREFERO_INLINE double moved(double own, double parent, double part, double above
 template <class Number>
 PREFERO_INLINE void move(Extent size, Way way, Parts parts, const double* above, Number* to) {
     constexpr std::size_t kUsual = 8;  // strengths, which fill registers
+    if (size.strengths == 1 && parts.step == 0) {
+        Number* __restrict out = to;
+        for (std::size_t k = 0; k < size.labels; ++k)
+            out[k] =
+                static_cast<Number>(moved(way.own[k], way.parent[k], parts.values[0], above[k]));
+        return;
+    }
     for (std::size_t k = 0; k < size.labels; ++k) {
         const double own = way.own[k], parent = way.parent[k];
         const double* part = parts.values + k * parts.step;
@@ -68,6 +75,8 @@ PREFERO_CLONES void join_known(const double* weights, const double* children, st
 PREFERO_CLONES void add_values(const float* values, std::size_t count, double* to) {
     for (std::size_t i = 0; i < count; ++i) to[i] += values[i];
 }
+
+constexpr std::size_t kLine = 64 / sizeof(float);  // floats that come from memory together
 
 // One tree after the other, on the same buffers. Values stand node after node, label after label.
 class TreeShrinker {
@@ -230,10 +239,15 @@ void shrink(const Forest& forest, const double* weight, Strengths strengths, flo
     for (std::size_t tree = 0; tree < forest.trees; ++tree) {
         shrinker.enter(tree);
         interruption.spend(8 * strengths.count * shrinker.nodes() * c);
+        const std::size_t first = static_cast<std::size_t>(forest.value_starts[tree]) * c;
+        if (strengths.count == 1) {
+            shrinker.shrink(strengths, scores + first,
+                            forest.evidence ? evidence + first : nullptr);
+            continue;
+        }
         values.resize(shrinker.leaves() * width);
         known.resize(forest.evidence ? values.size() : 0);
         shrinker.shrink(strengths, values.data(), known.data());
-        const std::size_t first = static_cast<std::size_t>(forest.value_starts[tree]) * c;
         for (std::size_t s = 0; s < strengths.count; ++s)
             for (std::size_t i = 0; i < shrinker.leaves() * c; ++i) {
                 scores[s * all + first + i] = values[i * strengths.count + s];
@@ -249,6 +263,7 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, c
     TreeShrinker shrinker(forest, weight);
     std::vector<float> values, known;  // leaves x labels x strengths
     std::vector<double> sums(bins.rows * width), seen(forest.evidence ? sums.size() : 0);
+    std::vector<std::uint32_t> left_out(bins.rows);
     std::fill_n(trees, bins.rows, std::int64_t{0});
     const auto add = [&](std::size_t tree, const std::uint16_t* drawn, const std::int32_t* leaves) {
         shrinker.enter(tree);
@@ -256,8 +271,13 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, c
         values.resize(shrinker.leaves() * width);
         known.resize(forest.evidence ? values.size() : 0);
         shrinker.shrink(strengths, values.data(), known.data());
-        for (std::size_t row = 0; row < bins.rows; ++row) {
-            if (drawn[row] > 0) continue;
+        const std::size_t count = rows_left_out(drawn, bins.rows, left_out.data());
+        for (std::size_t i = 0; i < count; ++i) {
+            constexpr std::size_t kAhead = 4;  // rows whose values are on their way from memory
+            const std::uint32_t row = left_out[i],
+                                later = left_out[std::min(i + kAhead, count - 1)];
+            for (std::size_t part = 0; part < width; part += kLine)
+                prefetch(values.data() + static_cast<std::size_t>(leaves[later]) * width + part);
             ++trees[row];
             const std::size_t from = static_cast<std::size_t>(leaves[row]) * width;
             double* to = sums.data() + row * width;
@@ -265,9 +285,9 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, c
                 add_values(values.data() + from, width, to);
                 continue;
             }
-            for (std::size_t i = 0; i < width; ++i) {
-                to[i] += double{known[from + i]} * values[from + i];
-                seen[row * width + i] += known[from + i];
+            for (std::size_t j = 0; j < width; ++j) {
+                to[j] += double{known[from + j]} * values[from + j];
+                seen[row * width + j] += known[from + j];
             }
         }
     };

@@ -177,6 +177,15 @@ void walk_samples(const Forest& forest, BinMatrix bins, Samples samples, Walking
     }
 }
 
+std::size_t rows_left_out(const std::uint16_t* drawn, std::size_t rows, std::uint32_t* left_out) {
+    std::size_t count = 0;
+    for (std::size_t row = 0; row < rows; ++row) {  // no branch: it would be a coin toss
+        left_out[count] = static_cast<std::uint32_t>(row);
+        count += drawn[row] == 0;
+    }
+    return count;
+}
+
 void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, double* scores,
                         std::int64_t* trees, Interruption& interruption) {
     ScoreSums sums(forest, bins.rows, scores);
@@ -184,12 +193,10 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, d
     std::vector<std::uint32_t> left_out(bins.rows);
     std::vector<std::int32_t> reached(bins.rows);
     const auto add = [&](std::size_t tree, const std::uint16_t* drawn, const std::int32_t* leaves) {
-        std::size_t count = 0;
-        for (std::size_t row = 0; row < bins.rows; ++row) {  // no branch: it would be a coin toss
-            left_out[count] = static_cast<std::uint32_t>(row);
-            reached[count] = leaves[row];
-            count += drawn[row] == 0;
-            trees[row] += drawn[row] == 0;
+        const std::size_t count = rows_left_out(drawn, bins.rows, left_out.data());
+        for (std::size_t i = 0; i < count; ++i) {
+            reached[i] = leaves[left_out[i]];
+            ++trees[left_out[i]];
         }
         sums.add(LeafBlock{0, count, tree, 1, reached.data(), left_out.data()});
     };
