@@ -26,6 +26,26 @@ def bucket_positions(ranks):
     return [np.nan if np.isnan(r) else sum(ranks < r) + (sum(ranks == r) + 1) / 2 for r in ranks]
 
 
+def row_votes(row):
+    """Votes and evidence of each label of one row, over all other labels."""
+    others = max(len(row) - 1, 1)
+    known = [rank for rank in row if not np.isnan(rank)]
+    votes = [sum(int(r > own) - int(r < own) for r in known) / others for own in row]
+    return votes, [0 if np.isnan(own) else (len(known) - 1) / others for own in row]
+
+
+def numeric_edges(column, max_bins):
+    """Edges between the values of a feature, or between those at quantiles."""
+    values = np.sort(column[~np.isnan(column)])
+    new = np.flatnonzero(np.diff(values) > 0) + 1
+    if len(new) >= max_bins:
+        wanted = np.arange(1, max_bins) * len(values) // max_bins
+        new = np.unique(new[np.minimum(np.searchsorted(new, wanted), len(new) - 1)])
+    low, high = values[new - 1], values[new]
+    middle = low / 2 + high / 2
+    return np.where(middle < high, middle, low)
+
+
 def pair_sign(ranks, i, j):
     """+1 if label i stands before label j, -1 if after, 0 if tied or unknown."""
     if np.isnan(ranks[i]) or np.isnan(ranks[j]):

@@ -91,6 +91,22 @@ def test_leaves_are_drawn_towards_the_nodes_above(share: float, weighted: bool) 
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
+@pytest.mark.parametrize("together", [1, 2, 8, 9])
+def test_any_number_of_strengths_is_each_alone(share: float, together: int) -> None:
+    trees, bins, seeds = grown(share, weighted=True)
+    weight, strengths = trees.arrays["weight"], np.geomspace(0.1, 1000, together)
+    scores, evidence = trees.walker.shrunk(weight, strengths)
+    said, _ = trees.walker.out_of_bag_shrunk(bins, seeds, weight, strengths)
+    for k in range(together):
+        alone = weight, strengths[[k]]
+        np.testing.assert_array_equal(scores[[k]], trees.walker.shrunk(*alone)[0])
+        np.testing.assert_array_equal(evidence[[k]], trees.walker.shrunk(*alone)[1])
+        np.testing.assert_array_equal(
+            said[[k]], trees.walker.out_of_bag_shrunk(bins, seeds, *alone)[0]
+        )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
 def test_one_walk_scores_left_out_rows_by_every_strength(share: float) -> None:
     trees, bins, seeds = grown(share, weighted=True)
     weight = trees.arrays["weight"]

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
+import oracles
 from prefero import BoostingLabelRanker, ForestLabelRanker, TreeLabelRanker
-from prefero._trees import LEAF, NODE, find_bins
+from prefero._trees import LEAF, NODE, find_bins, numeric_edges
 from prefero.datasets import make_label_ranking
 from prefero.rankings import drop_labels, ranks_from_scores
 from strategies import noisy_linear_problem
@@ -97,6 +99,40 @@ def test_neighbouring_floats_lie_in_different_bins():
     values = np.array([[1 + step], [1 + 2 * step]])  # their middle is rounded to the larger
     assert values[0] / 2 + values[1] / 2 == values[1]
     np.testing.assert_array_equal(find_bins(values).apply(values), [[0], [1]])
+
+
+@given(
+    arrays(
+        np.float64,
+        st.integers(1, 40),
+        elements=st.one_of(
+            st.integers(-3, 3).map(float),
+            st.sampled_from([-0.0, np.nan, 5e-324, 1e308, -1e308, 1 + 2**-52]),
+            st.floats(-100, 100, width=32),
+        ),
+    ),
+    st.integers(1, 9),
+    st.sampled_from([1, 2, 60]),
+)
+def test_edges_are_those_of_a_plain_sort(values, max_bins, times):
+    column = np.repeat(values, times)  # many are sorted in another way
+    np.random.default_rng(0).shuffle(column)
+    every_other = np.repeat(column, 2)[::2]
+    found = numeric_edges(every_other, max_bins)
+    np.testing.assert_array_equal(found, oracles.numeric_edges(column, max_bins))
+    every = numeric_edges(column, None)
+    np.testing.assert_array_equal(every, oracles.numeric_edges(column, len(column) + 1))
+
+
+@given(st.integers(1, 80), st.integers(1, 5), st.sampled_from("CF"), st.randoms())
+def test_a_bin_is_how_many_edges_lie_below(rows, columns, order, random):
+    X = np.array([[random.choice([1.0, 2.5, 7, np.nan]) for _ in range(columns)]] * rows)
+    X += [[random.randrange(4)] for _ in range(rows)]
+    bins = find_bins(X)
+    found = bins.apply(np.asarray(X, order=order))
+    for (row, column), value in np.ndenumerate(X):
+        below = int((bins.of_feature(column) < value).sum())
+        assert found[row, column] == (255 if np.isnan(value) else below)
 
 
 def test_no_row_has_no_bins():

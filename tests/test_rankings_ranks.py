@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import oracles
 from oracles import bucket_positions as slow_positions
+from prefero._trees import row_votes
 from prefero.exceptions import DataError, RowError
 from prefero.rankings import (
     bucket_index,
@@ -17,6 +19,7 @@ from prefero.rankings import (
     check_label_names,
     check_ranks,
     drop_labels,
+    have_ties,
     label_names,
     ranks_from_scores,
     strict_ranks,
@@ -166,3 +169,23 @@ def test_frames_in_frames_out(name):
     assert polar.columns == ["a", "b", "c"]
     np.testing.assert_array_equal(polar.to_numpy(), function(values))
     assert isinstance(function(values), np.ndarray)
+
+
+@given(rank_matrices(labels=(1, 9)), st.booleans())
+def test_votes_and_ties_are_those_of_plain_loops(ranks, wide):
+    if wide:  # more labels than are counted
+        ranks = np.hstack([ranks, np.full((len(ranks), 60), np.nan)])
+    votes, evidence = row_votes(ranks)
+    for row, *found in zip(ranks, votes, evidence, strict=True):
+        np.testing.assert_allclose(found, oracles.row_votes(row), rtol=1e-15)
+    known = [row[~np.isnan(row)].tolist() for row in ranks]
+    assert have_ties(ranks) == any(len(set(row)) < len(row) for row in known)
+
+
+@pytest.mark.parametrize("labels", [1, 2, 7, 48, 49])
+def test_strict_ranks_are_those_of_a_stable_sort(labels):
+    rng = np.random.default_rng(labels)
+    scores = rng.integers(0, 5, size=(200, labels)) / 2 - 1.0
+    scores[rng.random(scores.shape) < 0.1] *= 0.0  # zeros of both signs
+    order = np.argsort(-scores, axis=1, kind="stable")
+    np.testing.assert_array_equal(strict_ranks(scores), np.argsort(order, axis=1) + 1)

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -27,14 +28,23 @@ using Change = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cp
 template <typename T, int Dimensions>
 using Out = nb::ndarray<nb::numpy, T, nb::ndim<Dimensions>, nb::c_contig>;
 
-// A new array; the returned object owns the memory that `data()` points to.
+// A new array, whose entries are still open; the returned object owns the memory that `data()`
+// points to.
 template <typename T, int Dimensions>
-Out<T, Dimensions> make_array(std::initializer_list<std::size_t> shape) {
+Out<T, Dimensions> make_open_array(std::initializer_list<std::size_t> shape) {
     std::size_t size = 1;
     for (std::size_t length : shape) size *= length;
-    auto data = std::make_unique<T[]>(size);
+    std::unique_ptr<T[]> data(new T[size]);
     nb::capsule owner(data.get(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
     return Out<T, Dimensions>(data.release(), shape, owner);
+}
+
+// A new array of zeros.
+template <typename T, int Dimensions>
+Out<T, Dimensions> make_array(std::initializer_list<std::size_t> shape) {
+    auto array = make_open_array<T, Dimensions>(shape);
+    std::fill_n(array.data(), array.size(), T{});
+    return array;
 }
 
 inline RankMatrix rank_matrix(const In<double, 2>& ranks) {

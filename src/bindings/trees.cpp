@@ -18,19 +18,38 @@ namespace prefero::bindings {
 
 namespace {
 
-Out<std::uint8_t, 2> bin_values(In<double, 2> values, In<double, 1> edges,
-                                In<std::int64_t, 1> starts) {
+// Features as they come, in whatever order they stand in memory.
+template <int Dimensions>
+using Values = nb::ndarray<const double, nb::ndim<Dimensions>, nb::device::cpu>;
+
+Out<std::uint8_t, 2> bin_values(Values<2> values, In<double, 1> edges, In<std::int64_t, 1> starts) {
     const std::size_t features = values.shape(1);
     require(starts.shape(0) == features + 1, "starts must have one more entry than features");
     require_starts(starts, edges.shape(0), "starts must ascend from 0 to the number of edges");
     for (std::size_t f = 0; f < features; ++f)
         require(starts.data()[f + 1] - starts.data()[f] < std::int64_t{kMissingBin},
                 "a feature must have at most 254 edges");
-    auto bins = make_array<std::uint8_t, 2>({values.shape(0), features});
+    auto bins = make_open_array<std::uint8_t, 2>({values.shape(0), features});
     const Edges all{edges.data(), starts.data(), features};
+    const ValueMatrix matrix{values.data(), values.shape(0), values.stride(0), values.stride(1)};
     nb::gil_scoped_release unlocked;
-    prefero::bin_values(values.data(), values.shape(0), all, bins.data());
+    prefero::bin_values(matrix, all, bins.data());
     return bins;
+}
+
+Out<double, 1> numeric_edges(Values<1> values, std::size_t max_bins) {
+    require(max_bins > 0, "there must be a bin");
+    require(values.shape(0) < (std::size_t{1} << 32), "there must be fewer than 2^32 values");
+    std::vector<double> own(values.shape(0)), edges;
+    {
+        nb::gil_scoped_release unlocked;
+        const double* value = values.data();
+        for (std::size_t i = 0; i < own.size(); ++i, value += values.stride(0)) own[i] = *value;
+        edges = prefero::numeric_edges(own, max_bins);
+    }
+    auto result = make_open_array<double, 1>({edges.size()});
+    std::copy(edges.begin(), edges.end(), result.data());
+    return result;
 }
 
 CriterionKind criterion_kind(const std::string& name) {
@@ -152,7 +171,7 @@ class TreeWalker {
 
     Out<double, 2> scores(Bins bins) const {
         check(bins);
-        auto sums = make_array<double, 2>({bins.shape(0), forest_.labels});
+        auto sums = make_open_array<double, 2>({bins.shape(0), forest_.labels});
         Unlocked unlocked;
         std::fill_n(sums.data(), sums.size(), 0.0);
         predict_scores(forest_, bin_matrix(bins), sums.data(), unlocked);
@@ -281,6 +300,8 @@ class TreeWalker {
 void bind_trees(nb::module_& module) {
     module.def("bin_values", &bin_values, nb::arg("values"), nb::arg("edges"), nb::arg("starts"),
                "The bin of each value: how many edges of its feature lie below it; 255 for NaN.");
+    module.def("numeric_edges", &numeric_edges, nb::arg("values"), nb::arg("max_bins"),
+               "Where the bins of a feature end: between its values, or those at quantiles.");
     nb::class_<TreeGrower>(module, "TreeGrower", "A training set that trees are grown from.")
         .def(nb::init<Bins, In<bool, 1>, In<double, 2>, std::optional<In<double, 1>>,
                       const std::string&, std::optional<In<float, 2>>>(),

@@ -1,6 +1,7 @@
 #include "core/correlation.hpp"
 
 #include "core/lanes.hpp"
+#include "core/permutations.hpp"
 
 namespace prefero {
 
@@ -69,6 +70,16 @@ std::int64_t tied_pairs(const std::int16_t* values, std::size_t count,
     return pairs;
 }
 
+PREFERO_INLINE int set_bits(std::uint64_t word) {
+#if defined(__GNUC__)
+    return __builtin_popcountll(word);
+#else
+    int count = 0;
+    for (; word; word &= word - 1) ++count;
+    return count;
+#endif
+}
+
 // Concordant less discordant pairs: the one thing that takes a look at every pair.
 PREFERO_CLONES std::int64_t agreement_of(const std::int16_t* first, const std::int16_t* second,
                                          std::size_t common) {
@@ -86,9 +97,29 @@ PREFERO_CLONES std::int64_t agreement_of(const std::int16_t* first, const std::i
     return agreement;
 }
 
+// Pairs that come in other orders in two permutations: for each rank of the second, taken in the
+// order of the first, the larger ones that came before.
+PREFERO_CLONES std::int64_t inversions(const double* first, const double* second,
+                                       std::size_t labels) {
+    std::uint8_t ranks[kMostPermuted + 1];
+    for (std::size_t i = 0; i < labels; ++i)
+        ranks[static_cast<unsigned>(first[i])] = static_cast<std::uint8_t>(second[i]);
+    std::uint64_t seen = 0;
+    std::int64_t count = 0;
+    for (std::size_t place = 1; place <= labels; ++place) {
+        count += set_bits(seen >> ranks[place]);
+        seen |= std::uint64_t{1} << ranks[place];
+    }
+    return count;
+}
+
 }  // namespace
 
 PairCounts PairCounter::operator()(const double* first, const double* second, std::size_t labels) {
+    if (is_permutation(first, labels) && is_permutation(second, labels)) {
+        const std::int64_t pairs = pairs_of(labels), discordant = inversions(first, second, labels);
+        return finish(pairs, pairs - 2 * discordant, pairs, pairs, pairs);
+    }
     std::size_t common = 0;
     for (std::size_t i = 0; i < labels; ++i) {
         first_[common] = first[i];

@@ -53,9 +53,13 @@ void sum_groups(const JudgedPairs& judged, const double* ends, std::size_t group
     const std::size_t count = judged.rows * judged.pairs;
     for (std::size_t begin = 0, row = 0, pair = 0; begin < count; begin += kAtOnce) {
         const std::size_t some = std::min(kAtOnce, count - begin);
-        double sizes[kAtOnce] = {};
+        double sizes[kAtOnce] = {}, ahead[kAtOnce];
         std::uint32_t group[kAtOnce];
-        for (std::size_t i = 0; i < some; ++i) sizes[i] = std::fabs(judged.margins[begin + i]);
+        for (std::size_t i = 0; i < some; ++i) {  // side by side: which label is ahead is chance
+            const double margin = judged.margins[begin + i], outcome = judged.outcomes[begin + i];
+            sizes[i] = std::fabs(margin);
+            ahead[i] = margin < 0 ? 1 - outcome : outcome;
+        }
         find_groups(padded, sizes, group);
         for (std::size_t i = 0; i < some; ++i) {
             const double margin = judged.margins[begin + i], outcome = judged.outcomes[begin + i];
@@ -68,7 +72,7 @@ void sum_groups(const JudgedPairs& judged, const double* ends, std::size_t group
             GroupSums& own = sums[std::min<std::size_t>(group[i], groups - 1)];
             own.weight += weight;
             own.size += weight * sizes[i];
-            own.ahead += weight * (margin < 0 ? 1 - outcome : outcome);
+            own.ahead += weight * ahead[i];
             own.tied += weight * (outcome == 0.5);
         }
     }

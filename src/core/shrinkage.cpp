@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/wide.hpp"
+#include "core/lanes.hpp"
 
 namespace prefero {
 
@@ -18,13 +18,50 @@ struct Way {
     const double *own, *parent;
 };
 
-PREFERO_CLONES void move_along(Extent size, Way way, const double* parts, const double* above,
-                               double* to) {
-    for (std::size_t k = 0; k < size.labels; ++k) {
-        const double own = way.own[k], parent = way.parent[k], whole = parent - own;
-        for (std::size_t i = k * size.strengths; i < (k + 1) * size.strengths; ++i)
-            to[i] = own + ((above[i] - parent) + parts[i] * whole);
+// The parts of the way from a node to its parent at each strength: those of a label stand `step`
+// behind those of the label before it, or are the same, if that is 0.
+struct Parts {
+    const double* values;
+    std::size_t step;
+};
+
+PREFERO_INLINE double moved(double own, double parent, double part, double above) {
+    return own + ((above - parent) + part * (parent - own));
+}
+
+template <class Number>
+PREFERO_INLINE void move(Extent size, Way way, Parts parts, const double* above, Number* to) {
+    constexpr std::size_t kUsual = 8;  // strengths, which fill registers
+    if (size.strengths == 1 && parts.step == 0) {
+        Number* __restrict out = to;
+        for (std::size_t k = 0; k < size.labels; ++k)
+            out[k] =
+                static_cast<Number>(moved(way.own[k], way.parent[k], parts.values[0], above[k]));
+        return;
     }
+    for (std::size_t k = 0; k < size.labels; ++k) {
+        const double own = way.own[k], parent = way.parent[k];
+        const double* part = parts.values + k * parts.step;
+        if (size.strengths == kUsual) {
+            Number values[kUsual];
+            for (std::size_t s = 0; s < kUsual; ++s)
+                values[s] = static_cast<Number>(moved(own, parent, part[s], above[s]));
+            std::copy_n(values, kUsual, to);
+        } else {
+            for (std::size_t s = 0; s < size.strengths; ++s)
+                to[s] = static_cast<Number>(moved(own, parent, part[s], above[s]));
+        }
+        above += size.strengths;
+        to += size.strengths;
+    }
+}
+
+PREFERO_WIDE void move_all(Extent size, Way way, Parts parts, const double* above, double* to) {
+    move(size, way, parts, above, to);
+}
+
+PREFERO_WIDE void move_all(Extent size, Way way, Parts parts, const double* above, float* to) {
+    move(size, way, parts, above, to);
 }
 
 // The mean of two children of these weights, which know every label.
@@ -38,6 +75,8 @@ PREFERO_CLONES void join_known(const double* weights, const double* children, st
 PREFERO_CLONES void add_values(const float* values, std::size_t count, double* to) {
     for (std::size_t i = 0; i < count; ++i) to[i] += values[i];
 }
+
+constexpr std::size_t kLine = 64 / sizeof(float);  // floats that come from memory together
 
 // One tree after the other, on the same buffers. Values stand node after node, label after label.
 class TreeShrinker {
@@ -74,14 +113,16 @@ class TreeShrinker {
             waiting_.pop_back();
             if (levels_.size() <= at.depth) levels_.emplace_back(each);
             if (levels_[at.depth].scores.size() != each) levels_[at.depth] = Level(each);
-            arrive(at);
             if (is_leaf(at.node)) {
-                write(levels_[at.depth].scores, forest_.scores, at.node, scores);
-                if (forest_.evidence)
-                    write(levels_[at.depth].evidence, forest_.evidence, at.node, evidence);
+                const std::size_t first = value_row(at.node) * each;
+                arrive(at, scores + first, forest_.evidence ? evidence + first : nullptr);
+                leave_unshrunk(forest_.scores, at.node, scores + first);
+                if (forest_.evidence) leave_unshrunk(forest_.evidence, at.node, evidence + first);
                 continue;
             }
-            write_parts(at.node, levels_[at.depth]);
+            Level& own = levels_[at.depth];
+            arrive(at, own.scores.data(), own.evidence.data());
+            write_parts(at.node, own);
             for (std::size_t child : {first_child(at.node) + 1, first_child(at.node)})
                 waiting_.push_back({child, at.node, at.depth + 1});
         }
@@ -129,56 +170,50 @@ class TreeShrinker {
     };
 
     // Moves a node as its parent, and a part of the way to it.
-    void arrive(const Waiting& at) {
-        Level& own = levels_[at.depth];
+    template <class Number>
+    void arrive(const Waiting& at, Number* scores, Number* evidence) {
+        const Extent size{labels_, strengths_.count};
         if (at.depth == 0) {
-            for (std::size_t i = 0; i < own.scores.size(); ++i) {
-                own.scores[i] = scores_[i / strengths_.count];
-                if (forest_.evidence) own.evidence[i] = evidence_[i / strengths_.count];
+            for (std::size_t i = 0; i < labels_ * size.strengths; ++i) {
+                scores[i] = static_cast<Number>(scores_[i / size.strengths]);
+                if (forest_.evidence)
+                    evidence[i] = static_cast<Number>(evidence_[i / size.strengths]);
             }
             return;
         }
         const Level& above = levels_[at.depth - 1];
-        const Extent size{labels_, strengths_.count};
         const std::size_t here = at.node * labels_, there = at.parent * labels_;
+        const Parts parts{above.parts.data(), forest_.evidence ? size.strengths : 0};
         // A child without evidence says what the node says.
         for (std::size_t k = 0; forest_.evidence && k < labels_; ++k)
             if (!(evidence_[here + k] > 0)) scores_[here + k] = scores_[there + k];
-        move_along(size, {&scores_[here], &scores_[there]}, above.parts.data(), above.scores.data(),
-                   own.scores.data());
+        move_all(size, {&scores_[here], &scores_[there]}, parts, above.scores.data(), scores);
         if (forest_.evidence)
-            move_along(size, {&evidence_[here], &evidence_[there]}, above.parts.data(),
-                       above.evidence.data(), own.evidence.data());
+            move_all(size, {&evidence_[here], &evidence_[there]}, parts, above.evidence.data(),
+                     evidence);
     }
 
+    // Of every label, or once if they are the same for all.
     void write_parts(std::size_t node, Level& level) const {
         const std::size_t count = strengths_.count;
-        for (std::size_t k = 0; k < labels_; ++k) {
-            double* parts = level.parts.data() + k * count;
-            if (k > 0 && !forest_.evidence) {
-                std::copy_n(level.parts.data(), count, parts);
-                continue;
-            }
+        for (std::size_t k = 0; k < (forest_.evidence ? labels_ : 1); ++k) {
             const double seen = forest_.evidence ? evidence_[node * labels_ + k] : 1;
             const double mass = weight_[node] * seen;
             for (std::size_t s = 0; s < count; ++s) {
                 const double strength = strengths_.values[s];
-                parts[s] = std::isinf(strength) ? 1
-                           : strength > 0       ? strength / (mass + strength)
-                                                : 0;
+                level.parts[k * count + s] = std::isinf(strength) ? 1
+                                             : strength > 0       ? strength / (mass + strength)
+                                                                  : 0;
             }
         }
     }
 
     // Strength 0 leaves what there is.
-    void write(const std::vector<double>& moved, const float* grown, std::size_t leaf,
-               float* to) const {
-        const std::size_t row = value_row(leaf), own = first_ + row * labels_;
-        to += row * moved.size();
-        for (std::size_t i = 0; i < moved.size(); ++i) to[i] = static_cast<float>(moved[i]);
+    void leave_unshrunk(const float* grown, std::size_t leaf, float* to) const {
+        const float* own = grown + first_ + value_row(leaf) * labels_;
         for (std::size_t s = 0; s < strengths_.count; ++s)
             for (std::size_t k = 0; strengths_.values[s] == 0 && k < labels_; ++k)
-                to[k * strengths_.count + s] = grown[own + k];
+                to[k * strengths_.count + s] = own[k];
     }
 
     const Forest& forest_;
@@ -204,15 +239,20 @@ void shrink(const Forest& forest, const double* weight, Strengths strengths, flo
     for (std::size_t tree = 0; tree < forest.trees; ++tree) {
         shrinker.enter(tree);
         interruption.spend(8 * strengths.count * shrinker.nodes() * c);
+        const std::size_t first = static_cast<std::size_t>(forest.value_starts[tree]) * c;
+        if (strengths.count == 1) {
+            shrinker.shrink(strengths, scores + first,
+                            forest.evidence ? evidence + first : nullptr);
+            continue;
+        }
         values.resize(shrinker.leaves() * width);
         known.resize(forest.evidence ? values.size() : 0);
         shrinker.shrink(strengths, values.data(), known.data());
-        const std::size_t first = static_cast<std::size_t>(forest.value_starts[tree]) * c;
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            const std::size_t to = i % strengths.count * all + first + i / strengths.count;
-            scores[to] = values[i];
-            if (forest.evidence) evidence[to] = known[i];
-        }
+        for (std::size_t s = 0; s < strengths.count; ++s)
+            for (std::size_t i = 0; i < shrinker.leaves() * c; ++i) {
+                scores[s * all + first + i] = values[i * strengths.count + s];
+                if (forest.evidence) evidence[s * all + first + i] = known[i * strengths.count + s];
+            }
     }
 }
 
@@ -223,6 +263,7 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, c
     TreeShrinker shrinker(forest, weight);
     std::vector<float> values, known;  // leaves x labels x strengths
     std::vector<double> sums(bins.rows * width), seen(forest.evidence ? sums.size() : 0);
+    std::vector<std::uint32_t> left_out(bins.rows);
     std::fill_n(trees, bins.rows, std::int64_t{0});
     const auto add = [&](std::size_t tree, const std::uint16_t* drawn, const std::int32_t* leaves) {
         shrinker.enter(tree);
@@ -230,8 +271,13 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, c
         values.resize(shrinker.leaves() * width);
         known.resize(forest.evidence ? values.size() : 0);
         shrinker.shrink(strengths, values.data(), known.data());
-        for (std::size_t row = 0; row < bins.rows; ++row) {
-            if (drawn[row] > 0) continue;
+        const std::size_t count = rows_left_out(drawn, bins.rows, left_out.data());
+        for (std::size_t i = 0; i < count; ++i) {
+            constexpr std::size_t kAhead = 4;  // rows whose values are on their way from memory
+            const std::uint32_t row = left_out[i],
+                                later = left_out[std::min(i + kAhead, count - 1)];
+            for (std::size_t part = 0; part < width; part += kLine)
+                prefetch(values.data() + static_cast<std::size_t>(leaves[later]) * width + part);
             ++trees[row];
             const std::size_t from = static_cast<std::size_t>(leaves[row]) * width;
             double* to = sums.data() + row * width;
@@ -239,9 +285,9 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, c
                 add_values(values.data() + from, width, to);
                 continue;
             }
-            for (std::size_t i = 0; i < width; ++i) {
-                to[i] += double{known[from + i]} * values[from + i];
-                seen[row * width + i] += known[from + i];
+            for (std::size_t j = 0; j < width; ++j) {
+                to[j] += double{known[from + j]} * values[from + j];
+                seen[row * width + j] += known[from + j];
             }
         }
     };

@@ -26,31 +26,6 @@ std::vector<std::size_t> number_rows(std::size_t rows, std::int32_t* ids, KeyOf 
     return firsts;
 }
 
-// How many labels each known label of a row stands before, minus how many it stands after.
-class Wins {
-  public:
-    explicit Wins(std::size_t labels) : positions_(labels), wins_(labels) {}
-
-    // Returns how many labels are known.
-    std::size_t count(const double* row) {
-        const std::size_t c = wins_.size();
-        bucket_positions({row, 1, c}, Bucket::kMean, positions_.data());
-        const auto present = std::count_if(row, row + c, known);
-        for (std::size_t i = 0; i < c; ++i)
-            wins_[i] =
-                known(row[i])
-                    ? static_cast<float>(static_cast<double>(present) + 1 - 2 * positions_[i])
-                    : 0;
-        return static_cast<std::size_t>(present);
-    }
-
-    float operator[](std::size_t label) const { return wins_[label]; }
-
-  private:
-    std::vector<double> positions_;
-    std::vector<float> wins_;
-};
-
 }  // namespace
 
 std::vector<LabelPair> sign_pairs(std::size_t labels) {
@@ -84,12 +59,12 @@ void write_signs(RankMatrix ranks, const std::vector<LabelPair>& pairs, float* s
 void write_votes(RankMatrix ranks, float* votes, float* evidence) {
     const std::size_t c = ranks.labels;
     const float unit = c > 1 ? 1.0f / static_cast<float>(c - 1) : 1.0f;
-    Wins wins(c);
+    std::vector<double> wins(c);
     for (std::size_t r = 0; r < ranks.rows; ++r) {
         const double* row = ranks.row(r);
-        const std::size_t present = wins.count(row);
+        const std::size_t present = row_wins(row, c, wins.data());
         for (std::size_t i = 0; i < c; ++i) {
-            votes[r * c + i] = wins[i] * unit;
+            votes[r * c + i] = static_cast<float>(wins[i]) * unit;
             if (evidence)
                 evidence[r * c + i] = known(row[i]) ? static_cast<float>(present - 1) * unit : 0;
         }
@@ -98,11 +73,12 @@ void write_votes(RankMatrix ranks, float* votes, float* evidence) {
 
 void write_borda(RankMatrix ranks, float* votes, std::size_t stride) {
     const std::size_t c = ranks.labels;
-    Wins wins(c);
+    std::vector<double> wins(c);
     for (std::size_t r = 0; r < ranks.rows; ++r) {
-        const auto present = static_cast<float>(wins.count(ranks.row(r)));
+        const auto present = static_cast<float>(row_wins(ranks.row(r), c, wins.data()));
         const float scale = static_cast<float>(c + 1) / (present + 1);
-        for (std::size_t i = 0; i < c; ++i) votes[r * stride + i] = wins[i] * scale;
+        for (std::size_t i = 0; i < c; ++i)
+            votes[r * stride + i] = static_cast<float>(wins[i]) * scale;
     }
 }
 

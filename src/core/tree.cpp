@@ -4,6 +4,7 @@
 
 #include "core/indices.hpp"
 #include "core/lanes.hpp"
+#include "core/leaf_scores.hpp"
 #include "core/sample.hpp"
 #include "core/walk.hpp"
 
@@ -14,42 +15,23 @@ namespace {
 constexpr std::size_t kChunk = 65536;   // rows that pass through all trees before the next ones
 constexpr std::size_t kStepsARow = 64;  // what walking down a tree takes, in nanoseconds or so
 
-bool any_missing(BinMatrix bins) {
-    const std::uint8_t* end = bins.data + bins.rows * bins.features;
-    return std::find(bins.data, end, std::uint8_t{kMissingBin}) != end;
-}
-
-// Calls visit(tree, rows) for every tree, chunk of rows by chunk and tree by tree.
-struct LeafBlock {
-    std::size_t first, count;    // rows
-    const std::int32_t* leaves;  // of each
-};
-
+// Calls visit(block) for all rows and trees: chunk of rows by chunk, and a few trees at a time.
 template <class Visit>
-void for_each_tree(const Forest& forest, BinMatrix bins, Interruption& interruption, Visit visit) {
-    std::vector<std::int32_t> leaves(std::min(kChunk, bins.rows));
+void for_each_block(const Forest& forest, BinMatrix bins, Interruption& interruption, Visit visit) {
+    constexpr std::size_t kTogether = LeafBlock::kMostTrees;
+    std::vector<std::int32_t> leaves(kTogether * std::min(kChunk, bins.rows));
     for (std::size_t first = 0; first < bins.rows; first += kChunk) {
         const BinMatrix chunk{bins.data + first * bins.features,
                               std::min(kChunk, bins.rows - first), bins.features};
-        const bool plain = !forest.sets && !any_missing(chunk);
-        for (std::size_t tree = 0; tree < forest.trees; ++tree) {
-            interruption.spend(chunk.rows * (kStepsARow + forest.labels));
-            leaves_of(forest, tree, chunk, plain, nullptr, leaves.data());
-            visit(tree, LeafBlock{first, chunk.rows, leaves.data()});
+        const WalkingRows rows(forest, chunk, Walking::kAll);
+        for (std::size_t tree = 0; tree < forest.trees; tree += kTogether) {
+            const std::size_t trees = std::min(kTogether, forest.trees - tree);
+            for (std::size_t t = 0; t < trees; ++t) {
+                interruption.spend(chunk.rows * (kStepsARow + forest.labels));
+                leaves_of(forest, tree + t, rows, nullptr, leaves.data() + t * chunk.rows);
+            }
+            visit(LeafBlock{first, chunk.rows, tree, trees, leaves.data()});
         }
-    }
-}
-
-// Adds the scores of leaves to the sums of rows.
-PREFERO_CLONES void add_scores(const float* scores, std::size_t labels, const LeafBlock& rows,
-                               double* sums) {
-    constexpr std::size_t kAhead = 16;  // rows whose scores are on their way from memory
-    for (std::size_t i = 0; i < rows.count; ++i) {
-        if (i + kAhead < rows.count)
-            prefetch(scores + static_cast<std::size_t>(rows.leaves[i + kAhead]) * labels);
-        const float* own = scores + static_cast<std::size_t>(rows.leaves[i]) * labels;
-        double* row = sums + (rows.first + i) * labels;
-        for (std::size_t k = 0; k < labels; ++k) row[k] += own[k];
     }
 }
 
@@ -59,28 +41,11 @@ class ScoreSums {
     ScoreSums(const Forest& forest, std::size_t rows, double* scores)
         : forest_(forest), scores_(scores), seen_(forest.evidence ? rows * forest.labels : 0) {}
 
-    void add(std::size_t tree, const LeafBlock& rows) {
-        if (!forest_.evidence) {
-            const auto first = static_cast<std::size_t>(forest_.value_starts[tree]);
-            add_scores(forest_.scores + first * forest_.labels, forest_.labels, rows, scores_);
-            return;
-        }
-        for (std::size_t i = 0; i < rows.count; ++i) add(tree, rows.first + i, rows.leaves[i]);
-    }
-
-    PREFERO_INLINE void add(std::size_t tree, std::size_t row, std::int32_t leaf) {
-        const std::size_t c = forest_.labels;
-        const auto value = static_cast<std::size_t>(forest_.value_starts[tree] + leaf) * c;
-        double* sums = scores_ + row * c;
-        if (!forest_.evidence) {
-            for (std::size_t k = 0; k < c; ++k) sums[k] += forest_.scores[value + k];
-            return;
-        }
-        for (std::size_t k = 0; k < c; ++k) {
-            const double evidence = forest_.evidence[value + k];
-            sums[k] += evidence * forest_.scores[value + k];
-            seen_[row * c + k] += evidence;
-        }
+    void add(const LeafBlock& block) {
+        if (!forest_.evidence) return add_scores(forest_, block, scores_);
+        for (std::size_t t = 0; t < block.trees; ++t)
+            for (std::size_t i = 0; i < block.rows; ++i)
+                add_weighted(block.first_tree + t, block.number(i), block.leaf(t, i));
     }
 
     // Sums become means; `trees` is how many have been added to the row.
@@ -93,22 +58,52 @@ class ScoreSums {
     }
 
   private:
+    void add_weighted(std::size_t tree, std::size_t row, std::int32_t leaf) {
+        const std::size_t c = forest_.labels;
+        const auto value = static_cast<std::size_t>(forest_.value_starts[tree] + leaf) * c;
+        for (std::size_t k = 0; k < c; ++k) {
+            const double evidence = forest_.evidence[value + k];
+            scores_[row * c + k] += evidence * forest_.scores[value + k];
+            seen_[row * c + k] += evidence;
+        }
+    }
+
     const Forest& forest_;
     double* scores_;
     std::vector<double> seen_;
 };
 
-bool valid_node(const Forest& forest, std::size_t tree, std::size_t at, std::size_t features) {
+// Whether the nodes of a tree point inside it and the tests are on features, but for the sets of
+// categories. Without a branch: which node is a leaf is a coin toss.
+bool valid_nodes(const Forest& forest, std::size_t tree, std::size_t features) {
     const auto length = [&](const std::int64_t* starts) { return starts[tree + 1] - starts[tree]; };
-    const auto index = static_cast<std::size_t>(forest.node_starts[tree]) + at;
-    const Node& node = forest.nodes[index];
-    if (node.flags & kLeaf) return node.child >= 0 && node.child < length(forest.value_starts);
-    // Children behind their parent: every walk ends.
-    if (node.child <= static_cast<std::int64_t>(at) || node.child + 1 >= length(forest.node_starts))
-        return false;
-    if (node.feature >= features) return false;
-    if (!(node.flags & kCategories)) return true;
-    return forest.sets && forest.sets[index] >= 0 && forest.sets[index] < length(forest.set_starts);
+    const std::int64_t count = length(forest.node_starts), values = length(forest.value_starts);
+    const Node* nodes = forest.nodes + forest.node_starts[tree];
+    bool valid = count > 0;
+    for (std::int64_t at = 0; at < count; ++at) {
+        const Node& node = nodes[at];
+        const std::int64_t leaf = node.flags & kLeaf, inner = leaf - 1;  // 1 and 0, or 0 and -1
+        // Children behind their parent: every walk ends.
+        const std::int64_t first = (at + 1) & inner, end = values + ((count - 1 - values) & inner);
+        valid &=
+            (node.child >= first) & (node.child < end) & ((leaf != 0) | (node.feature < features));
+    }
+    return valid;
+}
+
+bool valid_sets(const Forest& forest, std::size_t tree) {
+    const std::int64_t count = forest.set_starts[tree + 1] - forest.set_starts[tree];
+    std::uint8_t used = 0;
+    for (std::int64_t at = forest.node_starts[tree]; at < forest.node_starts[tree + 1]; ++at)
+        used |= forest.nodes[at].flags & kLeaf ? 0 : forest.nodes[at].flags;
+    if (!(used & kCategories)) return true;
+    if (!forest.sets) return false;
+    for (std::int64_t at = forest.node_starts[tree]; at < forest.node_starts[tree + 1]; ++at) {
+        const std::uint8_t flags = forest.nodes[at].flags;
+        if (flags & kLeaf || !(flags & kCategories)) continue;
+        if (forest.sets[at] < 0 || forest.sets[at] >= count) return false;
+    }
+    return true;
 }
 
 }  // namespace
@@ -118,28 +113,24 @@ bool valid(const Forest& forest, std::size_t features, std::size_t set_count) {
         if (!valid_starts(starts, forest.trees + 1, static_cast<std::size_t>(starts[forest.trees])))
             return false;
     if (!valid_starts(forest.set_starts, forest.trees + 1, set_count)) return false;
-    for (std::size_t tree = 0; tree < forest.trees; ++tree) {
-        const auto nodes =
-            static_cast<std::size_t>(forest.node_starts[tree + 1] - forest.node_starts[tree]);
-        if (nodes == 0) return false;
-        for (std::size_t at = 0; at < nodes; ++at)
-            if (!valid_node(forest, tree, at, features)) return false;
-    }
+    for (std::size_t tree = 0; tree < forest.trees; ++tree)
+        if (!valid_nodes(forest, tree, features) || !valid_sets(forest, tree)) return false;
     return true;
 }
 
 void apply(const Forest& forest, BinMatrix bins, std::int32_t* leaves, Interruption& interruption) {
-    for_each_tree(forest, bins, interruption, [&](std::size_t tree, const LeafBlock& rows) {
-        for (std::size_t i = 0; i < rows.count; ++i)
-            leaves[(rows.first + i) * forest.trees + tree] = rows.leaves[i];
+    for_each_block(forest, bins, interruption, [&](const LeafBlock& block) {
+        for (std::size_t i = 0; i < block.rows; ++i)
+            for (std::size_t t = 0; t < block.trees; ++t)
+                leaves[(block.first_row + i) * forest.trees + block.first_tree + t] =
+                    block.leaf(t, i);
     });
 }
 
 void predict_scores(const Forest& forest, BinMatrix bins, double* scores,
                     Interruption& interruption) {
     ScoreSums sums(forest, bins.rows, scores);
-    for_each_tree(forest, bins, interruption,
-                  [&](std::size_t tree, const LeafBlock& rows) { sums.add(tree, rows); });
+    for_each_block(forest, bins, interruption, [&](const LeafBlock& block) { sums.add(block); });
     for (std::size_t row = 0; row < bins.rows; ++row) sums.finish(row, forest.trees);
 }
 
@@ -162,8 +153,7 @@ void add_tree_scores(const Tree& tree, std::size_t labels, BinMatrix bins, doubl
     const Paths paths = make_paths(forest, bins.features);
     forest.paths = &paths;
     ScoreSums sums(forest, bins.rows, scores);
-    for_each_tree(forest, bins, interruption,
-                  [&](std::size_t at, const LeafBlock& rows) { sums.add(at, rows); });
+    for_each_block(forest, bins, interruption, [&](const LeafBlock& block) { sums.add(block); });
 }
 
 void walk_samples(const Forest& forest, BinMatrix bins, Samples samples, Walking who,
@@ -172,7 +162,7 @@ void walk_samples(const Forest& forest, BinMatrix bins, Samples samples, Walking
                                            const std::int32_t* leaves)>& visit) {
     std::vector<std::int32_t> leaves(bins.rows);
     std::vector<std::uint16_t> drawn(bins.rows);
-    const bool plain = !forest.sets && !any_missing(bins);
+    const WalkingRows rows(forest, bins, who);
     for (std::size_t tree = 0; tree < forest.trees; ++tree) {
         interruption.spend(bins.rows * (kStepsARow + forest.labels));
         if (samples.counts)
@@ -181,22 +171,34 @@ void walk_samples(const Forest& forest, BinMatrix bins, Samples samples, Walking
             bootstrap_counts(samples.seeds[tree], {0, bins.rows, bins.rows}, drawn.data());
         else
             std::fill(drawn.begin(), drawn.end(), std::uint16_t{1});
-        leaves_of(forest, tree, bins, plain, who == Walking::kLeftOut ? drawn.data() : nullptr,
+        leaves_of(forest, tree, rows, who == Walking::kLeftOut ? drawn.data() : nullptr,
                   leaves.data());
         visit(tree, drawn.data(), leaves.data());
     }
+}
+
+std::size_t rows_left_out(const std::uint16_t* drawn, std::size_t rows, std::uint32_t* left_out) {
+    std::size_t count = 0;
+    for (std::size_t row = 0; row < rows; ++row) {  // no branch: it would be a coin toss
+        left_out[count] = static_cast<std::uint32_t>(row);
+        count += drawn[row] == 0;
+    }
+    return count;
 }
 
 void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, double* scores,
                         std::int64_t* trees, Interruption& interruption) {
     ScoreSums sums(forest, bins.rows, scores);
     std::fill_n(trees, bins.rows, std::int64_t{0});
+    std::vector<std::uint32_t> left_out(bins.rows);
+    std::vector<std::int32_t> reached(bins.rows);
     const auto add = [&](std::size_t tree, const std::uint16_t* drawn, const std::int32_t* leaves) {
-        for (std::size_t row = 0; row < bins.rows; ++row) {
-            if (drawn[row] > 0) continue;
-            sums.add(tree, row, leaves[row]);
-            ++trees[row];
+        const std::size_t count = rows_left_out(drawn, bins.rows, left_out.data());
+        for (std::size_t i = 0; i < count; ++i) {
+            reached[i] = leaves[left_out[i]];
+            ++trees[left_out[i]];
         }
+        sums.add(LeafBlock{0, count, tree, 1, reached.data(), left_out.data()});
     };
     walk_samples(forest, bins, samples, Walking::kLeftOut, interruption, add);
     for (std::size_t row = 0; row < bins.rows; ++row)
@@ -249,10 +251,13 @@ void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares,
                 out[j * c + i] += difference > 0 ? 0 : difference < 0 ? 1 : 0.5;
             }
     };
-    for_each_tree(forest, bins, interruption, [&](std::size_t tree, const LeafBlock& rows) {
-        for (std::size_t i = 0; i < rows.count; ++i)
-            add(static_cast<std::size_t>(forest.value_starts[tree] + rows.leaves[i]) * c,
-                shares + (rows.first + i) * c * c);
+    for_each_block(forest, bins, interruption, [&](const LeafBlock& block) {
+        for (std::size_t i = 0; i < block.rows; ++i)
+            for (std::size_t t = 0; t < block.trees; ++t) {
+                const std::int64_t first = forest.value_starts[block.first_tree + t];
+                add(static_cast<std::size_t>(first + block.leaf(t, i)) * c,
+                    shares + (block.first_row + i) * c * c);
+            }
     });
     for (std::size_t row = 0; row < bins.rows; ++row)
         for (std::size_t i = 0; i < c; ++i)

@@ -104,7 +104,10 @@ void walk_samples(const Forest& forest, BinMatrix bins, Samples samples, Walking
                   const std::function<void(std::size_t tree, const std::uint16_t* drawn,
                                            const std::int32_t* leaves)>& visit);
 
-// The same for training rows over the trees whose bootstrap sample lacks them. `trees` counts
+// Lists the rows that a sample lacks and returns their number. There is room for all.
+std::size_t rows_left_out(const std::uint16_t* drawn, std::size_t rows, std::uint32_t* left_out);
+
+// What predict_scores says of training rows by the trees whose sample lacks them. `trees` counts
 // these for each row.
 void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, double* scores,
                         std::int64_t* trees, Interruption& interruption);

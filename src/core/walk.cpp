@@ -1,6 +1,7 @@
 #include "core/walk.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "core/lanes.hpp"
 
@@ -17,6 +18,7 @@ constexpr std::size_t kRowBlock = 1024;  // rows that walk down a tree together
 constexpr std::size_t kMostAtOnce = 64;  // of them step by step
 constexpr std::size_t kSteps = 4;        // before those that have arrived leave
 constexpr unsigned kCutBits = 8;
+constexpr std::size_t kWorthTurning = 4;  // trees that rows walk down
 
 struct TreeView {
     std::size_t count;  // nodes
@@ -134,34 +136,70 @@ PREFERO_GATHERS std::uint16_t* step_in_registers(const Walkers& walkers, const s
 }
 #endif
 
+// The leaves in which rows are.
+void read_leaves(const Node* nodes, const std::int32_t* at, std::size_t rows,
+                 std::int32_t* leaves) {
+    for (std::size_t row = 0; row < rows; ++row) leaves[row] = nodes[at[row]].child;
+}
+
+#if defined(PREFERO_GATHERS)
+PREFERO_GATHERS void gather_leaves(const Node* nodes, const std::int32_t* at, std::size_t rows,
+                                   std::int32_t* leaves) {
+    static_assert(offsetof(Node, child) == 0, "a node begins with its child");
+    const auto* children = reinterpret_cast<const int*>(nodes);
+    std::size_t row = 0;
+    for (; row + kLanes <= rows; row += kLanes) {
+        const __m256i node = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at + row));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(leaves + row),
+                            _mm256_i32gather_epi32(children, node, sizeof(Node)));
+    }
+    read_leaves(nodes, at + row, rows - row, leaves + row);
+}
+#endif
+
 // How this processor steps, how many rows at once, and how many bytes it reads behind a bin.
 struct Stepping {
     std::uint16_t* (*step)(const Walkers&, const std::uint16_t*, std::uint16_t*);
     std::size_t at_once, behind;
+    void (*read)(const Node*, const std::int32_t*, std::size_t, std::int32_t*);
 };
 
 Stepping stepping() {
 #if defined(PREFERO_GATHERS)
-    if (__builtin_cpu_supports("avx2")) return {step_in_registers, kMostAtOnce, 3};
+    if (__builtin_cpu_supports("avx2")) return {step_in_registers, kMostAtOnce, 3, gather_leaves};
 #endif
-    return {step_by_step, 16, 0};
+    return {step_by_step, 16, 0, read_leaves};
 }
 
-// The leaves of up to kRowBlock rows. After a few steps those that have arrived leave the block:
-// paths differ much in length.
-void block_leaves(const TreeView& tree, BinMatrix bins, const std::uint16_t* drawn,
-                  const Stepping& stepping, std::int32_t* leaves) {
+// Rows of a block and where they are.
+struct RowBlock {
+    BinMatrix bins;
+    const std::uint16_t* drawn;
+    std::int32_t nodes[kRowBlock];
     std::uint16_t walking[kRowBlock + kMostAtOnce];
-    std::size_t left = 0;
-    for (std::size_t row = 0; row < bins.rows; ++row) {
-        walking[left] = static_cast<std::uint16_t>(row);
-        left += !drawn || drawn[row] == 0;
-        leaves[row] = 0;  // while a row walks, the node where it is
+    std::size_t left = 0;  // that walk
+
+    void start() {
+        for (std::size_t row = 0; row < bins.rows; ++row) {
+            walking[left] = static_cast<std::uint16_t>(row);
+            left += !drawn || drawn[row] == 0;
+            nodes[row] = 0;
+        }
     }
-    // Few arrive before the depth that the leaves of a balanced tree would have, many soon after.
-    Walkers walkers{tree, bins, 3, leaves};
-    while (tree.count >> (walkers.steps - 1)) ++walkers.steps;
-    for (; left > 0; walkers.steps = kSteps) {
+
+    // Takes the first steps with all rows, and with those that fill up the last register.
+    void start(const TreeView& tree, const TurnedBins& turned, std::size_t first,
+               std::size_t steps) {
+        const std::size_t count = (bins.rows + kMostAtOnce - 1) / kMostAtOnce * kMostAtOnce;
+        const std::uint16_t* still =
+            first_steps({tree.steps, tree.shift}, turned, {first, count}, steps, nodes, walking);
+        while (still > walking && still[-1] >= bins.rows) --still;
+        left = static_cast<std::size_t>(still - walking);
+    }
+
+    // Those that have arrived leave: paths differ much in length.
+    void step(const TreeView& tree, const Stepping& stepping, std::size_t steps) {
+        const Walkers walkers{tree, bins, steps, nodes};
         // To step at once the last row walks with itself, which does no harm.
         for (std::size_t i = 0; i < stepping.at_once; ++i) walking[left + i] = walking[left - 1];
         std::uint16_t* still = walking;
@@ -169,7 +207,27 @@ void block_leaves(const TreeView& tree, BinMatrix bins, const std::uint16_t* dra
             still = stepping.step(walkers, walking + i, still);
         left = static_cast<std::size_t>(still - walking);
     }
-    for (std::size_t row = 0; row < bins.rows; ++row) leaves[row] = tree.nodes[leaves[row]].child;
+};
+
+// The leaves of up to kRowBlock rows, from `first` on.
+void block_leaves(const TreeView& tree, RowBlock& block, const TurnedBins* turned,
+                  std::size_t first, const Stepping& stepping, std::int32_t* leaves) {
+    // Few arrive before the depth that the leaves of a balanced tree would have, many soon after.
+    std::size_t steps = 3;
+    while (tree.count >> (steps - 1)) ++steps;
+    if (turned) {
+        block.start(tree, *turned, first, std::max(steps, TurnedBins::kFewestSteps));
+        steps = kSteps;
+    } else {
+        block.start();
+    }
+    for (; block.left > 0; steps = kSteps) block.step(tree, stepping, steps);
+    stepping.read(tree.nodes, block.nodes, block.bins.rows, leaves);
+}
+
+bool any_missing(BinMatrix bins) {
+    const std::uint8_t* end = bins.data + bins.rows * bins.features;
+    return std::find(bins.data, end, std::uint8_t{kMissingBin}) != end;
 }
 
 }  // namespace
@@ -180,34 +238,49 @@ Paths make_paths(const Forest& forest, std::size_t features) {
     while (features > 0 && (features - 1) >> (paths.shift - kCutBits)) ++paths.shift;
     const auto count = static_cast<std::size_t>(forest.node_starts[forest.trees]);
     paths.steps.resize(count);
+    // Without a branch: which node is a leaf is a coin toss.
+    std::uint64_t too_far = 0;
     for (std::size_t tree = 0; tree < forest.trees; ++tree)
         for (std::int64_t at = forest.node_starts[tree]; at < forest.node_starts[tree + 1]; ++at) {
             const Node& node = forest.nodes[at];
-            const auto own = static_cast<std::int32_t>(at - forest.node_starts[tree]);
-            const bool leaf = node.flags & kLeaf;
-            const std::uint64_t way = leaf ? 0 : static_cast<std::uint64_t>(node.child - own);
-            if (way << paths.shift >> 32) return {};
+            const std::int64_t inner = (node.flags & kLeaf) - 1;  // all bits, or none of a leaf
+            const std::int64_t child = forest.node_starts[tree] + node.child;
+            const auto way = static_cast<std::uint64_t>((child - at) & inner) << paths.shift;
+            const auto test = static_cast<std::uint32_t>(node.feature) << kCutBits | node.cut;
+            const std::uint32_t last = kBins - 1;
+            too_far |= way >> 32;
             paths.steps[static_cast<std::size_t>(at)] =
-                leaf ? kBins - 1
-                     : static_cast<std::uint32_t>(way << paths.shift) |
-                           static_cast<std::uint32_t>(node.feature) << kCutBits | node.cut;
+                static_cast<std::uint32_t>(way) |
+                (last ^ ((last ^ test) & static_cast<std::uint32_t>(inner)));
         }
+    if (too_far) return {};
     return paths;
 }
 
-void leaves_of(const Forest& forest, std::size_t tree, BinMatrix bins, bool plain,
+WalkingRows::WalkingRows(const Forest& forest, BinMatrix bins, Walking who)
+    : bins_(bins), plain_(!forest.sets && !any_missing(bins)) {
+    const bool paths = forest.paths && !forest.paths->steps.empty();
+    if (plain_ && paths && who == Walking::kAll && forest.trees >= kWorthTurning &&
+        bins.rows >= kMostAtOnce && TurnedBins::useful(bins.features))
+        turned_.emplace(bins);
+}
+
+void leaves_of(const Forest& forest, std::size_t tree, const WalkingRows& rows,
                const std::uint16_t* drawn, std::int32_t* leaves) {
     static const Stepping how = stepping();
+    const BinMatrix bins = rows.bins();
     const TreeView own = view(forest, tree);
     // The last rows, behind which too few bytes are, walk alone.
     std::size_t together = bins.rows;
-    if (!plain || !own.steps || bins.features == 0) together = 0;
+    if (!rows.plain() || !own.steps || bins.features == 0) together = 0;
     while (together > 0 && (bins.rows - together) * bins.features < how.behind) --together;
-    for (std::size_t row = 0; row < together; row += kRowBlock)
-        block_leaves(
-            own,
-            {bins.data + row * bins.features, std::min(kRowBlock, together - row), bins.features},
-            drawn ? drawn + row : nullptr, how, leaves + row);
+    for (std::size_t row = 0; row < together; row += kRowBlock) {
+        RowBlock block;
+        block.bins = {bins.data + row * bins.features, std::min(kRowBlock, together - row),
+                      bins.features};
+        block.drawn = drawn ? drawn + row : nullptr;
+        block_leaves(own, block, rows.turned(), row, how, leaves + row);
+    }
     for (std::size_t row = together; row < bins.rows; ++row)
         if (!drawn || drawn[row] == 0) leaves[row] = walk(own, bins.data + row * bins.features);
 }

@@ -47,6 +47,14 @@ def count_pairs(first: Annotated[NDArray[numpy.float64], dict(shape=(None, None)
 def bucket_positions(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], smallest: bool) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
     """Mean or smallest bucket positions of each row; NaN stays NaN."""
 
+def have_ties(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> bool:
+    """Whether a row holds equal ranks."""
+
+def row_votes(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple:
+    """
+    Of each label of a row the labels it beats less those that beat it, and those it is compared with, over c - 1.
+    """
+
 def strict_ranks(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C')]:
     """Ranks 1..c by descending score; equal scores by label index."""
 
@@ -244,9 +252,14 @@ def logistic_hessians(X: Annotated[NDArray[numpy.float32], dict(shape=(None, Non
     The upper triangles of their Hessians, row by row, in single precision.
     """
 
-def bin_values(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C')]:
+def bin_values(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], edges: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C')]:
     """
     The bin of each value: how many edges of its feature lie below it; 255 for NaN.
+    """
+
+def numeric_edges(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)], max_bins: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    Where the bins of a feature end: between its values, or those at quantiles.
     """
 
 class TreeGrower:

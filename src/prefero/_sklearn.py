@@ -6,6 +6,7 @@ from sklearn.utils._param_validation import (
     Interval,
     RealNotInt,
     StrOptions,
+    make_constraint,
     validate_parameter_constraints,
 )
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
@@ -20,6 +21,7 @@ __all__ = [
     "check_feature_names_in",
     "check_sample_weight",
     "limit_threads",
+    "make_constraint",
     "safe_indexing",
     "validate_parameter_constraints",
 ]

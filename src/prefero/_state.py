@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.sparse import issparse
@@ -376,11 +377,16 @@ def check_state(name: str, declared: FittedState, values: Mapping[str, Any]) -> 
             raise StateError(f"{name} lacks its {attribute}")
 
 
-def made_on_use(owner: type) -> set[str]:
+_made_on_use: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDictionary()
+
+
+def made_on_use(owner: type) -> frozenset[str]:
     """Return the names of a class that are made from the fitted state at first use."""
-    return {
-        name
-        for base in owner.__mro__
-        for name, value in vars(base).items()
-        if isinstance(value, cached_property)
-    }
+    if owner not in _made_on_use:
+        _made_on_use[owner] = frozenset(
+            name
+            for base in owner.__mro__
+            for name, value in vars(base).items()
+            if isinstance(value, cached_property)
+        )
+    return _made_on_use[owner]

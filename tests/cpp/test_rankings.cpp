@@ -1,9 +1,11 @@
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
 #include "core/correlation.hpp"
 #include "core/positions.hpp"
+#include "core/sample.hpp"
 
 using namespace prefero;
 
@@ -51,6 +53,29 @@ TEST(counting_and_sorting_give_the_same_positions) {
         bucket_positions({ranks.data(), 1, labels}, Bucket::kSmallest, positions.data());
         CHECK(check::near(positions[3], 2.0));
     }
+}
+
+TEST(orders_of_all_labels_are_compared_pair_by_pair) {
+    Random random(7);
+    for (std::size_t labels : {1u, 2u, 9u, 48u, 63u, 64u, 70u})
+        for (int times = 0; times < 20; ++times) {
+            std::vector<double> rows[2];
+            for (std::vector<double>& row : rows) {
+                for (std::size_t i = 0; i < labels; ++i) row.push_back(static_cast<double>(i + 1));
+                for (std::size_t i = labels; i > 1; --i)
+                    std::swap(row[i - 1], row[random.below(static_cast<std::uint32_t>(i))]);
+            }
+            std::int64_t discordant = 0;
+            for (std::size_t i = 0; i < labels; ++i)
+                for (std::size_t j = 0; j < i; ++j)
+                    discordant += (rows[0][i] < rows[0][j]) != (rows[1][i] < rows[1][j]);
+            PairCounter counter(labels);
+            const PairCounts counts = counter(rows[0].data(), rows[1].data(), labels);
+            CHECK(counts.discordant == discordant);
+            CHECK(counts.concordant + discordant ==
+                  static_cast<std::int64_t>(labels * (labels - 1) / 2));
+            CHECK(counts.tied_first + counts.tied_second + counts.tied_both == 0);
+        }
 }
 
 TEST(equal_scores_go_to_the_lower_index) {

@@ -167,9 +167,28 @@ TEST(values_fall_into_bins_by_edges) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double values[] = {0, 7, 1, 7, 1.5, nan, 9, -1, nan, 0};
     std::uint8_t bins[10];
-    bin_values(values, 5, {edges, starts, 2}, bins);
+    bin_values({values, 5, 2, 1}, {edges, starts, 2}, bins);
     const std::uint8_t expected[] = {0, 0, 0, 0, 1, kMissingBin, 3, 0, kMissingBin, 0};
     for (int i = 0; i < 10; ++i) CHECK(bins[i] == expected[i]);
+}
+
+TEST(edges_lie_between_neighbouring_values) {
+    const double step = std::numeric_limits<double>::epsilon();
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    // The middle of the last two is rounded to the larger.
+    std::vector<double> values{3, 1 + step, nan, -2, 1 + 2 * step, 3};
+    CHECK(numeric_edges(values, 255) == (std::vector<double>{-0.5 + step / 2, 1 + step, 2}));
+    for (const std::size_t rows : {100u, 5000u}) {  // sorted in two ways
+        std::vector<double> many;
+        for (std::size_t i = 0; i < rows; ++i)
+            many.push_back(static_cast<double>(i * 37 % rows) - 50);
+        std::vector<double> few = many;
+        CHECK(numeric_edges(many, rows + 1).size() == rows - 1);
+        const auto edge = [&](std::size_t part) {
+            return static_cast<double>(rows / 4 * part) - 50.5;
+        };
+        CHECK(numeric_edges(few, 4) == (std::vector<double>{edge(1), edge(2), edge(3)}));
+    }
 }
 
 TEST(equal_orders_have_equal_numbers) {

@@ -38,6 +38,8 @@ class FeatureBins(NamedTuple):
 
     def apply(self, X: Values) -> NDArray[np.uint8]:
         """Return the bin of every value; a category never seen is like a missing value."""
+        if X.dtype == np.float64 and not self.categorical.any():
+            return _core.bin_values(X, self.edges, self.starts)
         bins = np.empty(X.shape, dtype=np.uint8)
         for first in range(0, len(X), _ROWS_TOGETHER):
             rows = slice(first, first + _ROWS_TOGETHER)
@@ -80,28 +82,19 @@ def find_bins(
     if categorical is None:
         categorical = np.zeros(X.shape[1], dtype=bool)
     step = -(-len(X) // MAX_ROWS_FOR_QUANTILES)
-    columns = np.sort(X[::step].T.astype(np.float64, copy=False), axis=1)  # NaN last
     edges = [
         np.arange(np.nanmax(column, initial=0)) + 0.5
         if nominal
         else numeric_edges(column, max_bins)
-        for column, nominal in zip(columns, categorical, strict=True)
+        for column, nominal in zip(X[::step].T, categorical, strict=True)
     ]
     starts = np.concatenate([[0], np.cumsum([len(part) for part in edges])]).astype(np.int64)
     return FeatureBins(np.concatenate([*edges, np.empty(0)]), starts, categorical)
 
 
 def numeric_edges(column: Values, max_bins: int | None) -> Values:
-    """Return the edges of one feature, whose values are sorted, NaN last; None: all of them."""
-    values = column[: np.searchsorted(column, np.nan)]
-    new = (values[1:] > values[:-1]).nonzero()[0] + 1  # where a larger value begins
-    if max_bins is not None and len(new) >= max_bins:
-        wanted = np.arange(1, max_bins) * len(values) // max_bins
-        places = np.minimum(new.searchsorted(wanted), len(new) - 1)
-        new = new[places[np.diff(places, prepend=-1) > 0]]
-    low, high = values[new - 1], values[new]
-    middle = low / 2 + high / 2
-    return np.where(middle < high, middle, low)
+    """Return the edges of one feature, NaN being no value; None: as many as there are."""
+    return _core.numeric_edges(column, len(column) + 1 if max_bins is None else max_bins)
 
 
 def n_features_to_try(max_features: float | int | str | None, n_features: int) -> int:

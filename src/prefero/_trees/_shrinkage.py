@@ -118,12 +118,7 @@ def row_votes(ranks: Values) -> tuple[Values, Values]:
 
     Votes are the labels it beats minus those that beat it, evidence those it is compared with.
     """
-    known = ~np.isnan(ranks)
-    present = known.sum(axis=1, keepdims=True)
-    others = max(ranks.shape[1] - 1, 1)
-    positions = _core.bucket_positions(ranks, smallest=False)
-    votes = np.where(known, present + 1 - 2 * positions, 0) / others
-    return votes, np.where(known, present - 1, 0) / others
+    return _core.row_votes(ranks)
 
 
 def leaf_votes(target: Values | ScoredRanks, weight: Values, leaf: str) -> tuple[Values, Values]:
@@ -234,22 +229,17 @@ def out_of_bag_path(
     scores, count = trees.walker.out_of_bag_shrunk(rows.bins, rows.samples, *finite)
     scores = np.concatenate([scores, others[None]])
     squared = np.einsum("rl,srl->rs", rows.evidence, (scores - share) ** 2)
-    predicted = strict_ranks(scores.reshape(-1, scores.shape[2]))
+    predicted = [strict_ranks(part).astype(np.float64) for part in scores]
     seen, losses = count[:, None] > 0, {"squared_error": squared}
-    repeated = (len(STRENGTHS), 1)
     if leaf != "scores":
-        truth = np.tile(ranks_of(target), repeated)
-        losses["disorder"] = 1 - _by_strength(kendall_tau(truth, predicted, average=False))
+        truth = ranks_of(target)
+        taus = [kendall_tau(truth, ranks, average=False) for ranks in predicted]
+        losses["disorder"] = 1 - np.stack(taus).T
     if isinstance(target, ScoredRanks) and leaf != "ranks":
-        worth = np.tile(target.scores, repeated)
-        losses["regret"] = _by_strength(regret(worth, predicted, average=False))
+        regrets = [regret(target.scores, ranks, average=False) for ranks in predicted]
+        losses["regret"] = np.stack(regrets).T
     known = {name: np.where(seen, loss, np.nan) for name, loss in losses.items()}
     return np.where(seen, scores, np.nan), known
-
-
-def _by_strength(values: float | Values) -> Values:
-    """One value a strength and row as a column a strength."""
-    return np.asarray(values).reshape(len(STRENGTHS), -1).T
 
 
 def mean_loss(loss: Values, weight: Values) -> Values:

@@ -41,7 +41,10 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
         ...
     ValueError: ...
     """
-    if not reset and _is_plain(estimator, X):
+    if _is_plain(estimator, X, reset=reset):
+        if reset:
+            estimator.n_features_in_ = X.shape[1]
+            vars(estimator).pop("feature_names_in_", None)
         return X
     input_tags = estimator.__sklearn_tags__().input_tags
     binned = getattr(estimator, "_bins_features", False)
@@ -62,15 +65,15 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
     return checked
 
 
-def _is_plain(estimator: Any, X: Any) -> bool:
-    """Whether validation would return X as it is: asking costs less, which counts for one row."""
+def _is_plain(estimator: Any, X: Any, *, reset: bool = False) -> bool:
+    """Whether validation would return X as it is: asking costs less, which counts for few rows."""
     return (
         type(X) is np.ndarray
         and X.dtype == np.float64
         and X.ndim == 2
-        and len(X) > 0
-        and X.shape[1] == estimator.n_features_in_
-        and not hasattr(estimator, "feature_names_in_")
+        and X.size > 0
+        and (reset or X.shape[1] == estimator.n_features_in_)
+        and (reset or not hasattr(estimator, "feature_names_in_"))
         and bool(np.abs(X).max() <= LARGEST)  # NaN is not
     )
 

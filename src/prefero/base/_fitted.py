@@ -2,10 +2,12 @@
 
 from importlib import import_module
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from prefero._docs import SITE
+from prefero._sklearn import make_constraint
 from prefero._state import Array, Count, FittedState, Names, State, made_on_use
 from prefero._typing import Values
 from prefero.base._features import feature_ranges
@@ -23,6 +25,21 @@ LABELS: FittedState = {
     # Files that were written before do not hold it.
     "feature_ranges_": Array("f8", "n_features", 2, nan=True, optional=True),
 }
+
+
+_constraints: WeakKeyDictionary[type, list[tuple[str, list[Any]]]] = WeakKeyDictionary()
+
+
+def _constraints_of(owner: Any) -> list[tuple[str, list[Any]]]:
+    """The parameters of a class and what each of them may be."""
+    if owner not in _constraints:
+        declared = owner._parameter_constraints
+        _constraints[owner] = [
+            (name, [make_constraint(constraint) for constraint in declared[name]])
+            for name in owner._get_param_names()
+            if declared.get(name, "no_validation") != "no_validation"
+        ]
+    return _constraints[owner]
 
 
 class FittedMixin:
@@ -47,6 +64,14 @@ class FittedMixin:
         made = made_on_use(type(self))
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name not in made}
+
+    def _validate_params(self) -> None:
+        """Validate parameters as scikit-learn does, which lists them anew for every fit."""
+        for name, constraints in _constraints_of(type(self)):
+            value = getattr(self, name)
+            if not any(constraint.is_satisfied_by(value) for constraint in constraints):
+                return super()._validate_params()  # type: ignore[misc]
+        return None
 
     def _get_doc_link(self) -> str:
         """Return the page of the class on the site, to which scikit-learn's drawing links."""

@@ -97,7 +97,11 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
         X = self._validate_X(X, reset=reset)
         ranks = check_ranks(y, name="y", n_labels=None if reset else len(self.labels_))
         check_consistent_length(X, ranks)
-        weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = (
+            np.ones(len(ranks))
+            if sample_weight is None
+            else check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        )
         if reset:
             names = label_names(y)
             self.classes_ = np.arange(ranks.shape[1])
@@ -136,7 +140,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
     def _fit_to(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, scores: ArrayLike | None = None
     ) -> Self:
-        self._validate_params()  # type: ignore[attr-defined]
+        self._validate_params()
         anew = not goes_on(self)
         with fitting(self, anew=anew) as ranker:
             X, truth, weight = ranker._validate_fit(X, y, sample_weight, scores, reset=anew)

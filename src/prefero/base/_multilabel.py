@@ -123,7 +123,7 @@ class MultilabelRankerMixin(FittedMixin):
         self
             The fitted ranker.
         """
-        self._validate_params()  # type: ignore[attr-defined]
+        self._validate_params()
         with fitting(self) as ranker:
             ranker._fit(*ranker._validate_fit(X, y, ranks, sample_weight))
         return self

@@ -155,7 +155,7 @@ class OrdererMixin(FittedMixin):
         self
             The fitted orderer.
         """
-        self._validate_params()  # type: ignore[attr-defined]
+        self._validate_params()
         with fitting(self) as orderer:
             orderer._fit(check_sample_orders(orderer, X, y, groups))
         return self

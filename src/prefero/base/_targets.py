@@ -33,7 +33,7 @@ def used_rows(target: Values, weight: Values, *, says: str) -> Mask:
             f"sample_weight[{np.argmax(weight)}] is {weight.max():g}, but weights are added up and "
             f"may not exceed {LARGEST:g}: divide them all by one number."
         )
-    empty = np.asarray(np.isnan(target).all(axis=1))
+    empty = _all_unknown(target, axis=1)
     if empty.all():
         raise ValueError(f"y {says}s no label in any row: there is nothing to learn from.")
     if empty.any():
@@ -69,7 +69,7 @@ def unseen_labels(target: Values, names: NDArray[Any], *, says: str) -> Mask:
     >>> unseen_labels(np.array([[1.0, 2.0]]), np.array(["a", "b"]), says="ranked")
     array([False, False])
     """
-    unseen = np.asarray(np.isnan(target).all(axis=0))
+    unseen = _all_unknown(target, axis=0)
     if unseen.any():
         listed = ", ".join(repr(name) for name in names[unseen][:5].tolist())
         warn_user(
@@ -77,6 +77,14 @@ def unseen_labels(target: Values, names: NDArray[Any], *, says: str) -> Mask:
             f"predicted last: {listed}.",
         )
     return unseen
+
+
+def _all_unknown(target: Values, axis: int) -> Mask:
+    """Which rows or columns hold nothing; to ask whether anything is unknown takes far less."""
+    unknown = np.isnan(target)
+    if target.size and not unknown.any():
+        return np.zeros(target.shape[1 - axis], dtype=bool)
+    return np.asarray(unknown.all(axis=axis))
 
 
 def refuse_other_labels(target: Any, labels: NDArray[Any]) -> None:

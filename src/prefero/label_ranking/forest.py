@@ -369,8 +369,10 @@ default="auto"
 
     def _out_of_bag(self, trees: Trees, X: Values, rows: Indices) -> Values:
         """What trees say of some training rows that they have not seen; else NaN."""
-        counts = counts_in_samples(self.seeds_, len(X), rows)
-        said, seen = trees.walker.out_of_bag(self._feature_bins.apply(X[rows]), counts)
+        some = len(rows) < len(X)
+        samples = counts_in_samples(self.seeds_, len(X), rows) if some else self.seeds_
+        bins = self._feature_bins.apply(X[rows] if some else X)
+        said, seen = trees.walker.out_of_bag(bins, samples)
         return np.where(seen[:, None] > 0, said, np.nan)
 
     def _over_rows(self, method: str, bins: NDArray[np.uint8]) -> NDArray[Any]:

@@ -164,7 +164,7 @@ class _Thresholds:
     def __init__(self, X: NDArray[np.float64], max_bins: int | None) -> None:
         self._bins = None if max_bins is None else find_bins(X, max_bins=max_bins)
         if self._bins is None:
-            self._edges = [numeric_edges(np.sort(column), None) for column in X.T]
+            self._edges = [numeric_edges(column, None) for column in X.T]
         else:
             self._edges = [self._bins.of_feature(k) for k in range(X.shape[1])]
         self.counts = np.array([len(edges) for edges in self._edges], dtype=np.int64)

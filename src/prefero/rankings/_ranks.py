@@ -162,7 +162,7 @@ def have_ties(ranks: NDArray[np.float64]) -> bool:
     >>> have_ties(np.array([[1.0, 2.0, 2.0]])), have_ties(np.array([[1.0, np.nan, np.nan]]))
     (True, False)
     """
-    return bool((np.diff(np.sort(ranks, axis=1), axis=1) == 0).any())
+    return _core.have_ties(ranks)
 
 
 def pair_signs(Y: ArrayLike) -> NDArray[np.int8]:
