@@ -79,6 +79,7 @@ class EntropyCriterion : public CutByCut {
         if (!single_)
             for (Kind& kind : kinds_) {
                 kind.left_rows = 0;
+                kind.left_count = 0;
                 kind.left_weight = 0;
             }
         return {zero_sums<Width>(left_all_),
@@ -156,7 +157,9 @@ class EntropyCriterion : public CutByCut {
     // A ranking that occurs in the node.
     struct Kind {
         std::size_t id;
+        const Block* signs;
         std::int32_t rows = 0, left_rows = 0;
+        std::uint32_t count = 0, left_count = 0;  // the weights below, if they are whole
         double weight = 0, left_weight = 0;
     };
 
@@ -191,17 +194,21 @@ class EntropyCriterion : public CutByCut {
     PREFERO_INLINE void number_kinds(RowSpan rows) {
         for (const Kind& kind : kinds_) kind_of_id_[kind.id] = kNone;
         kinds_.clear();
+        std::size_t all = 0;
         for (std::uint32_t row : rows) {
             const std::size_t id = sample_.data.id(sample_.origin[row]);
             if (kind_of_id_[id] == kNone) {
                 kind_of_id_[id] = static_cast<std::uint32_t>(kinds_.size());
-                kinds_.push_back(Kind{id});
+                kinds_.push_back(Kind{id, sample_.data.lanes(sample_.origin[row])});
             }
             kind_of_row_[row] = kind_of_id_[id];
             Kind& kind = kinds_[kind_of_row_[row]];
             ++kind.rows;
+            kind.count += sample_.counts[row];
             kind.weight += sample_.weights[row];
+            all += sample_.counts[row];
         }
+        whole_ = sample_.counts_in_floats && all < kTabulated;
         single_ = kinds_.size() == static_cast<std::size_t>(rows.end() - rows.begin());
     }
 
@@ -223,17 +230,24 @@ class EntropyCriterion : public CutByCut {
 
     PREFERO_INLINE void push_kind(Left& left, std::uint32_t row) {
         Kind& kind = kinds_[kind_of_row_[row]];
-        const double own = sample_.weights[row], before = kind.left_weight;
         if (kind.left_rows == 0) {
-            accumulate(left.once, unweighted(row), width());
+            accumulate(left.once, kind.signs, width());
             ++left.kinds;
         }
-        kind.left_weight += own;
-        const double remains = kind.weight - kind.left_weight;
-        left.count_entropies += count_entropy(before + own) - count_entropy(before);
-        left.right_count_entropies -= count_entropy(remains + own) - count_entropy(remains);
+        if (whole_) {
+            const std::uint32_t own = sample_.counts[row], before = kind.left_count;
+            const std::uint32_t after = kind.left_count = before + own;
+            const std::uint32_t remains = kind.count - after;
+            left.count_entropies += table_[after] - table_[before];
+            left.right_count_entropies -= table_[remains + own] - table_[remains];
+        } else {
+            const double own = sample_.weights[row], before = kind.left_weight;
+            const double after = kind.left_weight = before + own, remains = kind.weight - after;
+            left.count_entropies += count_entropy(after) - count_entropy(before);
+            left.right_count_entropies -= count_entropy(remains + own) - count_entropy(remains);
+        }
         if (++kind.left_rows == kind.rows) {
-            accumulate(left.gone, unweighted(row), width());
+            accumulate(left.gone, kind.signs, width());
             ++left.gone_kinds;
         }
     }
@@ -328,6 +342,7 @@ class EntropyCriterion : public CutByCut {
     std::vector<std::uint32_t> kind_of_id_, kind_of_row_;
     std::vector<Kind> kinds_;
     bool single_ = false;  // every row has a ranking of its own
+    bool whole_ = false;   // no weight in the node is behind the table
     Blocks all_, once_, left_all_, left_once_, left_gone_;
     double count_entropies_ = 0;
     bool large_ = false;
