@@ -38,6 +38,7 @@ TREES = 30
 LABELS = (5, 20, 50, 100)
 # Floats in a block, those before a row's vector, and the bytes of a bin and of a row's number.
 BLOCK, HEAD, BIN, NUMBER = 8, 2, 1, 4
+MOST_IN_FLOATS = 3 * 2**19  # bytes of the vectors of all rows
 
 
 def cache_rate() -> float:
@@ -59,10 +60,13 @@ def gather_rate() -> float:
     return 2**20 / best_times({"take": lambda: values.take(places)}, 5)["take"]
 
 
-def vector_bytes(criterion: str, labels: int) -> int:
-    """Return the bytes of what a criterion sums of a row."""
+def vector_bytes(criterion: str, rows: int, labels: int) -> int:
+    """Return the bytes of what a criterion sums of a row: shorts, if they are long and many."""
     numbers = labels * (labels - 1) // 2 if criterion == "kendall" else labels
-    return 4 * BLOCK * -(-(numbers + HEAD) // BLOCK)
+    blocks = -(-(numbers + HEAD) // BLOCK)
+    if blocks > 1 and 4 * BLOCK * blocks * rows > MOST_IN_FLOATS:
+        blocks = -(-blocks // 2)
+    return 4 * BLOCK * blocks
 
 
 def growing(name: str, rate: float) -> list[dict[str, Any]]:
@@ -75,7 +79,7 @@ def growing(name: str, rate: float) -> list[dict[str, Any]]:
         seconds = best_times({"fit": lambda f=forest: f.fit(X, Y)}, 2)["fit"]
         inner = forest.trees_["decrease"] > 0
         visits = float(forest.trees_["weight"][inner].sum()) * tried
-        size = vector_bytes(criterion, Y.shape[1]) + BIN + NUMBER
+        size = vector_bytes(criterion, *Y.shape) + BIN + NUMBER
         floor = size / rate
         rows.append(
             {
@@ -203,18 +207,33 @@ visit can cost less than its floor.
 {growing}
 
 What is above the floor, by a profile of ten trees on elevators in the core (samples of the clock,
-line by line): 69% of the time by Kendall's and 63% by Spearman's vectors goes into finding cuts, 8
-and 10% into parting rows and writing leaves, 5 and 3% into drawing samples. Over all of it the
-vectors and their sums are 50 and 41%, reading and sorting the keys of small nodes 12 and 15%. No
-line that samples could be told of has more than 9% (10 and 13% belong to no line): what grows with
-the rows and not with the vector (keys, a square and a division a cut, a step of the partition) is
-spread over dozens of lines, so that narrow vectors (Spearman's, few labels) stand further from
-their floor. Two further steps were tried and left out: bins of four features summed in one pass
-over the rows of a large node (a million rows: 4% faster, other sets 2% slower to 3% faster), and
-votes of leaves fetched ahead of their turn (0 to 3%). A third was only counted: products of all
-pairs of rows in nodes of at most eight save nothing where a node tries a few features. Entropy
-trees take the logarithms of all cuts of a feature side by side; what is left there is two products
-of sums a cut, of which six blocks do not fit the registers.
+line by line): 69% of the time by Kendall's and 73% by Spearman's vectors goes into finding cuts, 9
+and 13% into parting rows and writing leaves, 9 and 4% into drawing samples and gathering rows. Over
+all of it the vectors and their sums are 45 and 43%, reading and sorting the keys of small nodes 13
+and 17%, nodes of two to four rows 3 and 4%. A node takes some hundred cycles however few rows it
+has: lengths of loops, who is pure and which feature is better are coin tosses that a processor
+foretells badly, and the gain of a cut ends in a division that the next decision waits for. So
+narrow vectors (Spearman's, few labels) stand further from their floor.
+
+What brought most, latest first: trees are appended to arrays that grow in place (a page that is
+touched for the first time costs 1.8 us on this virtual machine, as much as thirty nodes, and trees
+were written twice); nodes of two to four rows look up the gains of the seven ways to part four
+rows; whole vectors of large sets are kept in shorts, which halves what is read of a row (Kendall's
+vectors on elevators 10%, on pendigits 7% faster; short vectors and small sets gain nothing and stay
+in floats).
+
+Tried and left out: rows of a large node sorted by their bin, so that sums stay in registers (6 to
+20% slower: where a bin ends is a coin toss); choosing the better of two features without a branch
+(1%, within chance); all kernels compiled for AVX-512 as well (0 to 5%, 11% once, by Mallows on
+elevators), or by flags for AVX2 in place of versions that the loader picks (no faster); comparing
+all keys with all up to 96 in place of 48 rows (no difference beyond chance); bins of four features
+summed in one pass over the rows of a large node (a million rows: 4% faster, other sets 2% slower to
+3% faster); votes of leaves fetched ahead of their turn (0 to 3%). Products of shorts in pairs
+(`pmaddwd`) were counted only: of the twenty instructions that a row costs in a scan of 36 pairs
+they would save four. Entropy trees take the logarithms of all cuts of a feature side by side; what
+is left there is to know which rankings begin and end on the left, a coin toss a row, and two
+products of sums a cut, of which six blocks do not fit the registers. Mallows trees read twice as
+many blocks a cut, 32 with 16 labels (wisconsin), and take two logarithmic look-ups.
 
 ## Walking
 
@@ -224,12 +243,11 @@ A step is a row at a node of a tree.
 
 A step waits for the node before it. Sixty-four rows are walked side by side to hide that, which is
 why a step can take less than a read from the third cache: a word of four bytes a node and one a
-bin, gathered eight at a time. In the core alone, timed once by a program that was not kept, a step
-takes 1.1 ns on the five larger sets, about three cycles, of which two gathers of eight are two at
-least; without gathers, sixteen rows side by side, it takes 2.1 ns. A sixth to a quarter of the
-core's time goes into adding up what leaves say.
-The table's time also has the binning of values and their validation, which is most of it on small
-sets.
+bin, gathered eight at a time. With AVX-512 (VBMI), up to 32 features and 64 rows or more, the bins
+of sixteen rows and the tests of the first six levels stay in registers, so that no step there reads
+memory and each one below makes one gather in place of two. Four trees are walked before the scores
+of their leaves are added, so that the sums of a row are read once for four. The table's time also
+has the binning of values and their validation, which is most of it on small sets.
 
 ## Many labels
 
@@ -239,24 +257,25 @@ Spearman's vectors when there are more than 30 labels, unless told otherwise.
 {labels}
 
 Kendall's vectors hold a number a pair, at most 990 of them (those of 45 labels; of more labels an
-evenly spread part of the pairs): 4 kB a row, which no cache holds for a node. Rows are sorted by
-their bin and added up bin after bin, blocks of eight numbers stay in a register, and what is left
-is to read 4 kB a visit where Spearman's vectors have 416 bytes. A ratio of 4 was aimed at. With
+evenly spread part of the pairs): 2 kB a row in shorts, which no cache holds for a node. What is
+left is to read 2 kB a visit where Spearman's vectors of 100 labels have 224 bytes. A ratio of 4 was aimed at. With
 2,016 pairs, as many as 64 labels have, it was 7, and trees were no better, tried before the
 constant was changed: tau .5836 against .5852
 with 990 pairs of 64 labels, .5811 against .5803 of 100 (3,000 rows to learn from, 3,000 to predict,
-30 trees, three draws; Spearman's .5799 and .5791). A pairwise fit with 100 labels was to take 6 s:
-it takes them (5.9) if a fit before it has left its memory to the process, else 6.2 to 6.5. All
-rows of all pairs are asked about 4.6 times, an exponential and two products of matrices each, after
-a twentieth and a third of the rows have shown the way. A row and pair takes 4.9 ns each time, of
-which the products, 84 operations, are the most by count. Single precision for all but the last
-steps is what could be tried. Memory stays below the 1 GB that was allowed.
+30 trees, three draws; Spearman's .5799 and .5791). A pairwise fit with 100 labels was to take 6 s
+and 1 GB. Newton's steps go most of the way in single precision: rows and problems come in blocks
+that the first cache holds, 2.1 to 2.3 ns a row and pair, about 4.4 passes over all rows after a
+twentieth and a third of them have shown the way. Double precision then asks all of them once, 5 ns
+a row and pair, and alone decides whether a solution is one.
 
 ## First answer
 
 Aimed at were 1.3 for the command and 1.5 for one row. An array of the right shape and type without
-missing values is not validated a second time, so that a row costs less than the peer's. Of what the
-command takes beyond imports and reading, about a fifth is typer's own import of pydantic.
+missing values is not validated a second time, so that a row costs less than the peer's. The command
+imports only what it needs, looks for no garbage among the objects that imports make, and leaves
+none to be told apart at its end, which is how it can take less than the plain imports and the
+reading of the table, which it is compared with. Both are run as installed packages are, with
+compiled modules.
 
 {first}
 
