@@ -110,8 +110,9 @@ class FewRows {
         }
     }
 
-    const std::uint8_t* bins_[kMost];                                              // of the rows
-    std::int32_t gains_[16] = {-1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1};  // a set of rows
+    const std::uint8_t* bins_[kMost];  // of the rows
+    // The bits of the gain of each set of rows that goes left; those of none or all are no gain.
+    std::int32_t gains_[16] = {-1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1};
 };
 
 }  // namespace prefero

@@ -22,8 +22,7 @@ namespace prefero {
 // What a criterion does beyond that: nothing, unless it says so itself.
 struct CutByCut {
     static constexpr bool kFindsCuts = false;  // find_cut(feature, cut) tries all cuts of a feature
-    static constexpr bool kCutsAlone =
-        false;  // there is nothing else: no categories, no single cut
+    static constexpr bool kCutsAlone = false;  // and nothing else: no categories, no single cuts
     // keep(left) in place of quality(left), judge() for all that were kept, note_judged(which).
     static constexpr bool kJudgesTogether = false;
     static constexpr bool kBoosts = false;  // leaves are steps against derivatives
