@@ -1,5 +1,7 @@
 #include "core/joined_trees.hpp"
 
+#include <algorithm>
+
 namespace prefero {
 
 namespace {
@@ -29,9 +31,13 @@ void JoinedTrees::add(const Tree& tree) {
     add_start(set_starts, tree.categories.size());
 }
 
-// Trees of a forest are about as large as the first one.
+// Trees of a forest are about as large as the first one. Room for very many is not asked for at
+// once: no system may have it, and growing may be ended before.
 void JoinedTrees::make_room(const Tree& first) {
-    const auto expected = [&](std::size_t size) { return size * trees_ + size / 8 * trees_; };
+    constexpr std::size_t kMostAtOnce = std::size_t{1} << 24;  // items of an array
+    const auto expected = [&](std::size_t size) {
+        return std::min(kMostAtOnce, (size + size / 8) * std::min(trees_, kMostAtOnce));
+    };
     nodes.reserve(expected(first.nodes.size()));
     weight.reserve(expected(first.nodes.size()));
     decrease.reserve(expected(first.nodes.size()));

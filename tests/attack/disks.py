@@ -12,11 +12,13 @@ from attack.killing import _model, _parts
 _NOBODY = 65534
 _SAVE = f"""
 import os, resource, signal, sys
+import prefero
 from prefero import load, save
 model = load(sys.argv[1])
 if sys.argv[3] == "nobody":
     os.setgroups([])
     os.setgid({_NOBODY})
+    prefero.__version__  # looked up by modules that nobody may not read
     os.setuid({_NOBODY})
 elif sys.argv[3] != "anything":
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -78,6 +78,34 @@ double gain_after(const RandomRows& set, std::uint8_t bin) {
     return gain / (all * left * (all - left));
 }
 
+void join_trees(std::size_t announced) {
+    JoinedTrees joined(announced, 1);
+    Tree leaf, test;
+    leaf.nodes = {{0, 0, 0, kLeaf}};
+    leaf.weight = {3};
+    leaf.decrease = {0};
+    leaf.scores = {0.5f};
+    test.nodes = {{1, 0, 0, kCategories}, {0, 0, 0, kLeaf}, {1, 0, 0, kLeaf}};
+    test.weight = {3, 1, 2};
+    test.decrease = {1, 0, 0};
+    test.sets = {0, -1, -1};
+    test.categories.resize(1);
+    test.scores = {0.25f, 0.75f};
+    for (const Tree* tree : {&leaf, &leaf, &test, &leaf}) joined.add(*tree);
+    CHECK((joined.node_starts == std::vector<std::int64_t>{0, 1, 2, 5, 6}));
+    CHECK((joined.value_starts == std::vector<std::int64_t>{0, 1, 2, 4, 5}));
+    CHECK((joined.set_starts == std::vector<std::int64_t>{0, 0, 0, 1, 1}));
+    CHECK(joined.nodes.size() == 6 && joined.sets.size() == 6 && joined.evidence.size() == 0);
+    std::int32_t* sets = joined.sets.release();
+    float* scores = joined.scores.release();
+    const std::int32_t all_sets[] = {-1, -1, 0, -1, -1, -1};
+    const float all_scores[] = {0.5f, 0.5f, 0.25f, 0.75f, 0.5f};
+    CHECK(std::equal(sets, sets + 6, all_sets) && std::equal(scores, scores + 5, all_scores));
+    CHECK(joined.evidence.release() == nullptr && joined.sets.size() == 0);
+    std::free(sets);
+    std::free(scores);
+}
+
 }  // namespace
 
 // The heaviest nodes by Spearman are beyond the sums of shorts, the others below.
@@ -138,30 +166,7 @@ TEST(borda_votes_of_complete_rankings_are_whole) {
     for (std::size_t i = 0; i < 12; ++i) CHECK(votes[i] == expected[i]);
 }
 
+// More trees come than were announced, or far fewer: their number is no promise.
 TEST(joined_trees_stand_one_after_the_other) {
-    JoinedTrees joined(2, 1);
-    Tree leaf, test;
-    leaf.nodes = {{0, 0, 0, kLeaf}};
-    leaf.weight = {3};
-    leaf.decrease = {0};
-    leaf.scores = {0.5f};
-    test.nodes = {{1, 0, 0, kCategories}, {0, 0, 0, kLeaf}, {1, 0, 0, kLeaf}};
-    test.weight = {3, 1, 2};
-    test.decrease = {1, 0, 0};
-    test.sets = {0, -1, -1};
-    test.categories.resize(1);
-    test.scores = {0.25f, 0.75f};
-    for (const Tree* tree : {&leaf, &leaf, &test, &leaf}) joined.add(*tree);
-    CHECK((joined.node_starts == std::vector<std::int64_t>{0, 1, 2, 5, 6}));
-    CHECK((joined.value_starts == std::vector<std::int64_t>{0, 1, 2, 4, 5}));
-    CHECK((joined.set_starts == std::vector<std::int64_t>{0, 0, 0, 1, 1}));
-    CHECK(joined.nodes.size() == 6 && joined.sets.size() == 6 && joined.evidence.size() == 0);
-    std::int32_t* sets = joined.sets.release();
-    float* scores = joined.scores.release();
-    const std::int32_t all_sets[] = {-1, -1, 0, -1, -1, -1};
-    const float all_scores[] = {0.5f, 0.5f, 0.25f, 0.75f, 0.5f};
-    CHECK(std::equal(sets, sets + 6, all_sets) && std::equal(scores, scores + 5, all_scores));
-    CHECK(joined.evidence.release() == nullptr && joined.sets.size() == 0);
-    std::free(sets);
-    std::free(scores);
+    for (std::size_t announced : {std::size_t{2}, ~std::size_t{0}}) join_trees(announced);
 }
