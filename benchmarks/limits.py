@@ -259,8 +259,8 @@ Spearman's vectors when there are more than 30 labels, unless told otherwise.
 Kendall's vectors hold a number a pair, at most 990 of them (those of 45 labels; of more labels an
 evenly spread part of the pairs): 2 kB a row in shorts, which no cache holds for a node. What is
 left is to read 2 kB a visit where Spearman's vectors of 100 labels have 224 bytes. A ratio of 4
-was aimed at. With 2,016 pairs, as many as 64 labels have, it was 7, and trees were no better, tried before the
-constant was changed: tau .5836 against .5852
+was aimed at. With 2,016 pairs, as many as 64 labels have, it was 7, and trees were no better,
+tried before the constant was changed: tau .5836 against .5852
 with 990 pairs of 64 labels, .5811 against .5803 of 100 (3,000 rows to learn from, 3,000 to predict,
 30 trees, three draws; Spearman's .5799 and .5791). A pairwise fit with 100 labels was to take 6 s
 and 1 GB. Newton's steps go most of the way in single precision: rows and problems come in blocks
