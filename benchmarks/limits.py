@@ -217,21 +217,21 @@ narrow vectors (Spearman's, few labels) stand further from their floor.
 
 What brought most, latest first: trees are appended to arrays that grow in place (a page that is
 touched for the first time costs 1.8 us on this virtual machine, as long as ten nodes of calhousing
-take to grow, and trees were written twice); nodes of two to four rows look up the gains of the seven ways to part four
-rows; whole vectors of large sets are kept in shorts, which halves what is read of a row (Kendall's
-vectors on elevators 10%, on pendigits 7% faster; short vectors and small sets gain nothing and stay
-in floats).
+take to grow, and trees were written twice); nodes of two to four rows look up the gains of the
+seven ways to part four rows; whole vectors of large sets are kept in shorts, which halves what is
+read of a row (Kendall's vectors on elevators 10%, on pendigits 7% faster; short vectors and small
+sets gain nothing and stay in floats).
 
 Tried and left out: rows of a large node sorted by their bin, so that sums stay in registers (6 to
 20% slower: where a bin ends is a coin toss); choosing the better of two features without a branch
 (1%, within chance); all kernels compiled for AVX-512 as well (4% slower to 5% faster, 11% once, by
-Mallows on elevators), or by flags for AVX2 in place of versions that the loader picks (no faster); comparing
-all keys with all up to 96 in place of 48 rows (no difference beyond chance); bins of four features
-summed in one pass over the rows of a large node (a million rows: 4% faster, other sets 2% slower to
-3% faster); votes of leaves fetched ahead of their turn (0 to 3%). Products of shorts in pairs
-(`pmaddwd`) were counted only: of the twenty instructions that a row costs in a scan of 36 pairs
-they would save four. Entropy trees take the logarithms of all cuts of a feature side by side; what
-is left there is to know which rankings begin and end on the left, a coin toss a row, and two
+Mallows on elevators), or by flags for AVX2 in place of versions that the loader picks (no faster);
+comparing all keys with all up to 96 in place of 48 rows (no difference beyond chance); bins of four
+features summed in one pass over the rows of a large node (a million rows: 4% faster, other sets 2%
+slower to 3% faster); votes of leaves fetched ahead of their turn (0 to 3%). Products of shorts in
+pairs (`pmaddwd`) were counted only: of the twenty instructions that a row costs in a scan of 36
+pairs they would save four. Entropy trees take the logarithms of all cuts of a feature side by side;
+what is left there is to know which rankings begin and end on the left, a coin toss a row, and two
 products of sums a cut, of which six blocks do not fit the registers. Mallows trees read twice as
 many blocks a cut, 32 with 16 labels (wisconsin), and look theta up twice.
 
