@@ -4,7 +4,7 @@ Both are fitted to nine tenths of a set of the KEBI collection, complete ranking
 seconds. ``--million`` fits a million rows with a time limit and prints the seconds passed and
 the largest memory the process used::
 
-    python benchmarks/automatic.py --efforts quick balanced --output docs/results/automatic-speed.md
+    python benchmarks/automatic.py --presets quick balanced --output docs/results/automatic-speed.md
     python benchmarks/automatic.py --million --limit 60
 """
 
@@ -39,16 +39,16 @@ def seconds(function: Callable[[], Any]) -> float:
     return time.process_time() - start
 
 
-def compare(name: str, efforts: list[str]) -> dict[str, float]:
-    """Return the seconds of the peer, and the ratios of ours by effort."""
+def compare(name: str, presets: list[str]) -> dict[str, float]:
+    """Return the seconds of the peer, and the ratios of ours by preset."""
     data = read_rankings(benchmark_path(f"kebi/{name}.csv"))
     chosen = np.random.default_rng(0).permutation(len(data.ranks))[: len(data.ranks) * 9 // 10]
     X, Y = data.X.to_numpy()[chosen], data.ranks[chosen]
     theirs = seconds(lambda: RandomForestRegressor(100, random_state=0).fit(X, Y))
     row = {"RandomForestRegressor, s": theirs}
-    for effort in efforts:
-        ranker = AutoLabelRanker(effort=effort, random_state=0)  # type: ignore[arg-type]
-        row[effort] = seconds(lambda fitted=ranker: fitted.fit(X, Y)) / theirs
+    for preset in presets:
+        ranker = AutoLabelRanker(preset=preset, random_state=0)  # type: ignore[arg-type]
+        row[preset] = seconds(lambda fitted=ranker: fitted.fit(X, Y)) / theirs
     return row
 
 
@@ -60,7 +60,7 @@ def million(limit: float) -> str:
         X @ random.normal(size=(20, 5)) + np.sin(3 * X[:, :5]) + random.gumbel(size=(10**6, 5))
     )
     Y = ranks_from_scores(utility, higher_is_better=True)
-    ranker = AutoLabelRanker(effort="best", time_limit=limit, random_state=0)
+    ranker = AutoLabelRanker(preset="best", time_limit=limit, random_state=0)
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -78,7 +78,7 @@ def million(limit: float) -> str:
 def main() -> None:
     """Print the table, or the sentence about a million rows."""
     parser = argparse.ArgumentParser(description="Time of the automatic ranker.")
-    parser.add_argument("--efforts", nargs="+", default=["quick", "balanced"])
+    parser.add_argument("--presets", nargs="+", default=["quick", "balanced"])
     parser.add_argument("--sets", nargs="+", default=list(SETS))
     parser.add_argument("--million", action="store_true")
     parser.add_argument("--limit", type=float, default=60.0)
@@ -89,7 +89,7 @@ def main() -> None:
         return
     rows = {}
     for name in options.sets:
-        rows[name] = compare(name, options.efforts)
+        rows[name] = compare(name, options.presets)
         print(name, rows[name], flush=True)
     heads = list(next(iter(rows.values())))
     rows["mean"] = {head: float(np.mean([row[head] for row in rows.values()])) for head in heads}

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 import prefero
-from prefero._cases import Neighbors, in_chunks
+from prefero._neighbors import Neighbors, in_chunks
 from prefero.multilabel import NeighborsMultilabelRanker
 from prefero.rankings import strict_calibrated
 

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 import prefero
 from prefero import RankBoostOrderer, RankCorrelationReducer, RankSVMOrderer
-from prefero.ordering import OrderedObjects, ranks_in_groups
+from prefero.ordering import OrderedObjects, ranks_in_queries
 from prefero.study import Table
 
 
@@ -47,9 +47,9 @@ def sample(n_groups: int, size: int, features: int, noise: float = 1.0) -> Order
     """Noisy linear orders of random objects."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_groups * size, features))
-    groups = np.repeat(np.arange(n_groups), size)
+    qid = np.repeat(np.arange(n_groups), size)
     worth = X @ rng.normal(size=features) + noise * rng.normal(size=len(X))
-    return OrderedObjects(X, ranks_in_groups(worth, groups, higher_is_better=True), groups)
+    return OrderedObjects(X, ranks_in_queries(worth, qid, higher_is_better=True), qid)
 
 
 def seconds(work: Callable[[], Any], repeats: int) -> float:
@@ -92,10 +92,10 @@ def rank_svm(repeats: int) -> Table:
 
 
 def explicit_pairs(data: OrderedObjects) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of all pairs (better, worse) inside groups."""
+    """Rows of all pairs (better, worse) inside qid."""
     found = []
-    for group in np.unique(data.groups):
-        rows = np.flatnonzero(data.groups == group)
+    for group in np.unique(data.qid):
+        rows = np.flatnonzero(data.qid == group)
         better, worse = np.nonzero(data.y[rows][:, None] < data.y[rows])
         found.append(np.stack([rows[better], rows[worse]]))
     better, worse = np.concatenate(found, axis=1)

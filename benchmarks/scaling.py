@@ -142,7 +142,7 @@ def memory(rows: int, folder: Path, trees: int, depth: int) -> None:
         writer.start()
         writer.join()
     bounds = [f"n_estimators={trees}", f"max_depth={depth}"]
-    settings = [word for bound in bounds for word in ("--set", bound)]
+    settings = [word for bound in bounds for word in ("--param", bound)]
     usual = (str(file), "--labels", "y*", "--jobs", "1")
     for command in (
         ["train", *usual, "-o", str(folder / "model.prefero"), "--model", "forest", *settings],

@@ -13,7 +13,7 @@ from prefero import (
     LogLinearLabelRanker,
     _core,
 )
-from prefero._cases import CaseBase
+from prefero._neighbors import CaseBase
 from prefero._trees import find_bins
 from prefero.distributed._binned import LaneSpec, bin_rows
 from prefero.distributed._boosted_tree import NewtonOptions, TriedFeatures, newton_cut

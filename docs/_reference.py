@@ -24,7 +24,7 @@ ROOMS = {
     "datasets": "Data sets",
     "metrics": "Measures",
     "metrics.multilabel": "Measures of label sets",
-    "metrics.ordering": "Measures of orders in groups",
+    "metrics.ordering": "Metrics of orders in groups",
     "consensus": "Consensus",
     "mallows": "Mallows distributions",
     "plackett_luce": "Plackett-Luce distributions",

@@ -23,7 +23,7 @@ def main() -> None:
         ROOT / "examples" / "yields.csv", "yield *", format="scores", higher_is_better=True
     )
     X = told.X.drop(columns="substrate")
-    ranker = AutoLabelRanker(effort="quick", random_state=0).fit(X[:-1], told.y[:-1])
+    ranker = AutoLabelRanker(preset="quick", random_state=0).fit(X[:-1], told.y[:-1])
     new = X[-1:]
     places, intervals = ranker.predict(new)[0], ranker.predict_rank_intervals(new, error=0.2)[0]
     first = ranker.predict_pairwise(new)[0]

@@ -42,7 +42,7 @@ QUICK = (CONSTANT, "forest")
 WITH_SCORES = ("scores", "blend")
 # Draws of each forest: few instances decide what is lost, and luck which of them it gets right.
 SEEDS = range(3)
-EFFORT = "quick"
+PRESET = "quick"
 PUBLISHED = {
     "SATzilla-11-like": "SATzilla'11*like (censored: PAR10)",
     "a forest a solver": "PerAlgorithmRegressor (censored: PAR10)",
@@ -60,7 +60,7 @@ solver solves are left out, and the share of each fold counts alike, so that a f
 nearly nothing may outweigh all others, as in MIP-2016. Published selectors bear the cost of
 computing features, ours do not. `ranks` learns from the order of the solvers alone, `scores` has
 mean scores in the leaves of the same trees, `blend` half of each; `weighted` weighs a pair of
-solvers by the difference of their scores. The automatic ranker, with little effort (`quick`), is
+solvers by the difference of their scores. The automatic ranker, with the `quick` preset, is
 told to choose by tau or by regret; only the latter looks at the scores. The pairwise models have
 C = 1, to save the time of choosing it; all else has its defaults. No setting was
 chosen by these scenarios' test folds: the three leaves are all there are. The constant order is
@@ -84,12 +84,12 @@ def rankers() -> dict[str, tuple[Any, bool]]:
     }
     found: dict[str, tuple[Any, bool]] = {CONSTANT: (ConsensusLabelRanker(), False)}
     for leaf in ("ranks", *WITH_SCORES):
-        found[f"forest, {leaf}"] = clone(forest).set_params(leaf=leaf), True
+        found[f"forest, {leaf}"] = clone(forest).set_params(leaf_values=leaf), True
     boosting = BoostingLabelRanker(random_state=0)
     found |= {"boosting": (boosting, False), "boosting, weighted": (clone(boosting), True)}
-    for measure in ("tau", "regret"):
-        ranker = AutoLabelRanker(measure, effort=EFFORT, random_state=0)
-        found[f"automatic, {measure}"] = ranker, measure == "regret"
+    for scoring in ("tau", "regret"):
+        ranker = AutoLabelRanker(scoring, preset=PRESET, random_state=0)
+        found[f"automatic, {scoring}"] = ranker, scoring == "regret"
     for name, ranker in (linear | {"neighbours": NeighborsLabelRanker()}).items():
         steps = SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
         found[name] = make_ranking_pipeline(*steps, ranker), False

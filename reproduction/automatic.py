@@ -61,9 +61,9 @@ hundredths on a set of some hundred rows, in either direction.
 
 def first_sets(ranker: Any, X: Any, ranks: Any, **options: Any) -> tuple[float, float]:
     """Return how often the first label is in its set, and the mean size of the sets."""
-    if not hasattr(ranker, "predict_first_set"):
+    if not hasattr(ranker, "predict_top_set"):
         return float("nan"), float("nan")
-    sets = ranker.predict_first_set(X, ERROR, **options)
+    sets = ranker.predict_top_set(X, ERROR, **options)
     truth = ranks == np.fmin.reduce(ranks, axis=1, keepdims=True)
     return float((sets | ~truth).all(axis=1).mean()), float(sets.sum(axis=1).mean())
 
@@ -102,7 +102,7 @@ def main() -> None:
     parser.add_argument("--folds", type=int, help="only the first folds of each set")
     parser.add_argument("--large-folds", type=int, help="of sets of more than 3000 rows")
     parser.add_argument("--rows", type=int, help="at most so many of a real set, evenly spaced")
-    parser.add_argument("--effort", default="balanced", choices=("quick", "balanced", "best"))
+    parser.add_argument("--preset", default="balanced", choices=("quick", "balanced", "best"))
     parser.add_argument("--singles", help="single rankers too: their names, with commas")
     parser.add_argument("--regret", action="store_true", help="by regret too: sets of scores")
     options = parse(parser)
@@ -124,7 +124,7 @@ def main() -> None:
         tables["Cells above the best of others"] = counted(results, best)
     rates = "" if options.real else ", all rates"
     tables[f"Conformal answers at error 0.1{rates}"] = coverage(results)
-    title = f"The automatic ranker ({options.effort}) on "
+    title = f"The automatic ranker ({options.preset}) on "
     title += "real preferences" if options.real else "the KEBI sets"
     publish(title, tables, options.output, reading=REAL_READING if options.real else READING)
 
@@ -133,7 +133,7 @@ def tried(options: argparse.Namespace) -> dict[str, Any]:
     """Return the constant order, perhaps all single rankers, and the automatic one."""
     names = options.singles.split(",") if options.singles else []
     found = some_rankers(names) if options.real or names else {CONSTANT: ConsensusLabelRanker()}
-    return found | {"auto": AutoLabelRanker(effort=options.effort, random_state=0)}
+    return found | {"auto": AutoLabelRanker(preset=options.preset, random_state=0)}
 
 
 def run(
@@ -153,7 +153,7 @@ def run(
         missing=[0.0] if options.real else options.missing,
         n_jobs=options.jobs,
         folder=options.folder,
-        measures=MEASURES,
+        metrics=MEASURES,
         **more,
     )
 
@@ -181,7 +181,7 @@ def run_real(options: argparse.Namespace) -> Table:
         part = (name, data.source(), data.splits(), options)
         results += run(*part)
         if options.regret:
-            ranker = AutoLabelRanker("regret", effort=options.effort, random_state=0)
+            ranker = AutoLabelRanker("regret", preset=options.preset, random_state=0)
             results += run(*part, {BY_REGRET: ranker}, use_scores=True)
     return results
 

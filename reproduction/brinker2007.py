@@ -157,7 +157,9 @@ class BestNeighbors(BaseEstimator):
         """Choose on cases left out."""
         weights = ("uniform", "distance", "squared_distance", "dudani")
         candidates = [
-            NeighborsMultilabelRanker("auto", gap="auto", weights=kind, loss="hamming")
+            NeighborsMultilabelRanker(
+                "auto", gap_amplification="auto", weights=kind, loss="hamming"
+            )
             for kind in weights
         ]
         self.model_ = fit_best(candidates, X, y)
@@ -185,7 +187,7 @@ def methods(thin: bool) -> dict[str, tuple[list[BaseEstimator], bool]]:
     plain = [NeighborsMultilabelRanker("auto")]
     weighted = [NeighborsMultilabelRanker("auto", weights="distance")]
     tuned = [
-        NeighborsMultilabelRanker("auto", gap="auto", weights=weights, p=power)
+        NeighborsMultilabelRanker("auto", gap_amplification="auto", weights=weights, p=power)
         for weights in ("distance", "squared_distance")
         for power in (1, 2)
     ]

@@ -49,7 +49,7 @@ def gap_losses(
         ranker = NeighborsMultilabelRanker(algorithm="brute").fit(X[train], relevance[train])
         for i, k in enumerate(sizes):
             for j, gap in enumerate(gaps):
-                ranker.n_neighbors_, ranker.gap_ = k, gap
+                ranker.n_neighbors_, ranker.gap_amplification_ = k, gap
                 losses[i, j] += metrics.hamming_loss(relevance[test], ranker.predict(X[test])) / 10
     return losses
 

@@ -77,7 +77,7 @@ def domination_table(results: Sequence[tuple[str, Table]]) -> Table:
     for solver, table in results:
         for error in NAMES.values():
             signed = Table({**row, "less": -row[error]} for row in table)
-            found = {row["ranker"]: row for row in compare_folds(signed, "Dom", measure="less")}
+            found = {row["ranker"]: row for row in compare_folds(signed, "Dom", scoring="less")}
             row = {"set": table["dataset"][0], "solver": solver, "error": error}
             for name in sorted(found):
                 behind, p_value = found[name]["behind"], found[name]["p_value"]

@@ -22,7 +22,7 @@ from prefero.study import Table, compare, summarize
 from prefero.study.plotting import GainDisplay
 
 _AS_PRINTED: dict[str, Any] = {"shrinkage": 0.0, "aggregation": "rankings"}
-_RT: dict[str, Any] = {"criterion": "kendall", "gamma": 0.98, "min_samples_leaf": 2}
+_RT: dict[str, Any] = {"criterion": "kendall", "min_similarity_ratio": 0.98, "min_samples_leaf": 2}
 TREES = {
     "constant order": ConsensusLabelRanker(),
     "LRT": TreeLabelRanker.lrt(),
@@ -32,7 +32,7 @@ TREES = {
 }
 FORESTS = {
     "LRF-RT": ForestLabelRanker(**_RT, category_splits="one", **_AS_PRINTED),
-    "LRF-ERT": ForestLabelRanker(criterion="entropy", mdlpc=True, **_AS_PRINTED),
+    "LRF-ERT": ForestLabelRanker(criterion="entropy", mdl_stopping=True, **_AS_PRINTED),
     "LRF-LRT": ForestLabelRanker(criterion="mallows", **_AS_PRINTED),
     "LRF-RT, votes": ForestLabelRanker(**_RT, category_splits="one", shrinkage=0.0),
     "our default": ForestLabelRanker(),
@@ -186,7 +186,7 @@ def of_trees(results: Table) -> dict[str, Table]:
     deep = of_rankers(results, [name for name in TREES if name != "constant order"])
     return {
         "Table 4: tau of trees": beside(trees, theirs(TREES)),
-        "Table 4: depth of trees": beside(deep, theirs(TREES, "depth"), measure="depth"),
+        "Table 4: depth of trees": beside(deep, theirs(TREES, "depth"), scoring="depth"),
         "Table 5: Dunn's one-sided p-values": dunn(results, OF_TABLE_5, "desa2017_table5.csv"),
     }
 
@@ -200,7 +200,7 @@ def of_forests(results: Table) -> dict[str, Table]:
     best = {"best of Tables 4 and 6": row_maximum(*theirs(OF_TABLE_7).values())}
     tables = {
         "Table 6: tau of forests": beside(beside_constant, theirs(FORESTS) | best),
-        "Table 6: depth of forests": beside(forests, theirs(FORESTS, "depth"), measure="depth"),
+        "Table 6: depth of forests": beside(forests, theirs(FORESTS, "depth"), scoring="depth"),
     }
     if not len(common):
         return tables

@@ -259,8 +259,8 @@ def score_draw(orderer: Any, size: Size, seed: int) -> list[float]:
 def score(orderer: Any, train: OrderedObjects, *tests: OrderedObjects) -> list[float]:
     """Learn from some orders and return the mean rho on each set of others."""
     with sklearn.config_context(enable_metadata_routing=True):
-        fitted = clone(orderer).fit(train.X, train.y, groups=train.groups)
-        return [float(fitted.score(test.X, test.y, groups=test.groups)) for test in tests]
+        fitted = clone(orderer).fit(train.X, train.y, qid=train.qid)
+        return [float(fitted.score(test.X, test.y, qid=test.qid)) for test in tests]
 
 
 def printed_rho() -> dict[tuple[str, int, int], float]:

@@ -54,12 +54,12 @@ def measure(run: Callable[..., float]) -> Seconds:
 
 def seconds_to_learn(name: str, N: int, L: int, K: int) -> float:
     """The lesser CPU time of two fits to noisy linear orders."""
-    X, ranks, groups = linear_orders(N, L, K)
+    X, ranks, qid = linear_orders(N, L, K)
     found = []
     for _ in range(2):
         learner = clone(LEARNERS[name])
         start = process_time()
-        learner.fit(X, ranks, groups)
+        learner.fit(X, ranks, qid)
         found.append(process_time() - start)
     return min(found)
 

@@ -74,9 +74,9 @@ def fold_scores(fold: Fold, dimensions: Sequence[int]) -> Iterator[tuple[tuple[s
     }
 
     def linear_scores(features: list[Any]) -> tuple[float, ...]:
-        orderer = ExpectedRankOrderer(LinearRegression()).fit(features[0], train.y, train.groups)
+        orderer = ExpectedRankOrderer(LinearRegression()).fit(features[0], train.y, train.qid)
         return tuple(
-            float(orderer.score(X, test.y, test.groups))
+            float(orderer.score(X, test.y, test.qid))
             for X, test in zip(features[1:], tests, strict=True)
         )
 

@@ -173,7 +173,7 @@ def published(file: str, *, column: str = "tau", **where: str) -> Published:
 
 
 def beside(
-    results: Table, theirs: Mapping[str, Published], *, missing: float = 0.0, measure: str = "tau"
+    results: Table, theirs: Mapping[str, Published], *, missing: float = 0.0, scoring: str = "tau"
 ) -> Table:
     """Put our means beside published figures: one row a data set, the means last.
 
@@ -181,7 +181,7 @@ def beside(
     of our rankers stands right of it.
     """
     ours = {
-        (row["dataset"], row["ranker"]): row[measure]
+        (row["dataset"], row["ranker"]): row[scoring]
         for row in summarize(results.where(missing=missing))
     }
     columns: dict[str, dict[str, float]] = {}

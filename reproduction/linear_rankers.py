@@ -56,7 +56,7 @@ def linear_rankers() -> dict[str, BaseEstimator]:
 
 def chosen_constraint() -> GridSearchCV:
     """Return constraint classification with what the paper leaves open chosen in training."""
-    few = {"epochs": [30], "margin": [0.0, 0.1]}
-    many = {"epochs": [1000], "alpha_per": ["pair", "example"]}
+    few = {"max_iter": [30], "margin": [0.0, 0.1]}
+    many = {"max_iter": [1000], "alpha_per": ["pair", "example"]}
     ranker = ConstraintLabelRanker(calibrate=False, random_state=0)
     return GridSearchCV(ranker, [few, many], cv=InnerSplits())

@@ -28,7 +28,7 @@ from prefero import (
     RankSVMOrderer,
 )
 from prefero.datasets import benchmark_path
-from prefero.ordering import BoostingOrderer, ranks_in_groups
+from prefero.ordering import BoostingOrderer, ranks_in_queries
 from prefero.study import Table
 from prefero.tables import read_letor
 
@@ -74,7 +74,7 @@ def orderer(model: Any) -> Method:
 
     def scores(train: Part, test: Part) -> NDArray[np.float64]:
         X, grades, queries = train
-        ranks = ranks_in_groups(grades, queries, higher_is_better=True)
+        ranks = ranks_in_queries(grades, queries, higher_is_better=True)
         fitted = clone(model).fit(X, ranks, queries)
         return -fitted.predict(test[0], test[2]).astype(np.float64)
 

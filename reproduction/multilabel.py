@@ -79,7 +79,9 @@ def methods() -> dict[str, Any]:
     return found | {
         "CRPC": PairwiseMultilabelRanker(),
         "binary relevance": BinaryRelevanceRanker(),
-        "k-NN": NeighborsMultilabelRanker("auto", gap="auto", weights="distance", loss="hamming"),
+        "k-NN": NeighborsMultilabelRanker(
+            "auto", gap_amplification="auto", weights="distance", loss="hamming"
+        ),
         "chain (scikit-learn)": ClassifierChain(LogisticRegression(max_iter=2000)),
         "forest (scikit-learn)": RandomForestClassifier(random_state=0),
     }

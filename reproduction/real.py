@@ -114,7 +114,7 @@ def main() -> None:
             cv=data.splits(),
             n_jobs=options.jobs,
             folder=options.folder,
-            measures=MEASURES,
+            metrics=MEASURES,
         )
         results, sets = results + own, [*sets, about]
         gaps += [{"dataset": name} | gaps_closed(own, data)] if data.par10 else []

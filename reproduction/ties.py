@@ -69,7 +69,7 @@ def main() -> None:
         for (name,), rows in results.groups("dataset").items()
     ]
     tables = {
-        "tau-x": beside(results, {"best published": best}, measure="tau_x"),
+        "tau-x": beside(results, {"best published": best}, scoring="tau_x"),
         "Cells": Table(cells),
     }
     publish("Rankings with ties", tables, options.output, reading=READING)

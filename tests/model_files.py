@@ -48,8 +48,12 @@ def estimators_of(room):
 
 def automatic(name="AutoLabelRanker"):
     """An automatic ranker that is quick, and keeps whatever is better than the constant order."""
-    estimator = getattr(prefero, name)(effort="quick", random_state=0)
-    return estimator.set_params(guard=0) if "guard" in estimator.get_params() else estimator
+    estimator = getattr(prefero, name)(preset="quick", random_state=0)
+    return (
+        estimator.set_params(baseline_guard=0)
+        if "baseline_guard" in estimator.get_params()
+        else estimator
+    )
 
 
 def stack():
@@ -57,7 +61,7 @@ def stack():
     lines = prefero.make_ranking_pipeline(RobustScaler(), prefero.PairwiseLabelRanker())
     trees = prefero.ForestLabelRanker(3, random_state=0)
     rankers = [("trees", trees), ("boosts", small(prefero.BoostingLabelRanker())), ("lines", lines)]
-    return prefero.StackingLabelRanker(rankers, cv=2, guard=0)
+    return prefero.StackingLabelRanker(rankers, cv=2, baseline_guard=0)
 
 
 def problem(n=40, c=4, seed=0):
@@ -98,7 +102,7 @@ def fitted_models():
     """Small fitted models of every kind that can be saved, each with instances to predict."""
     X, Y = problem(24)
     new = problem(5, seed=1)[0]
-    ranks, groups = np.tile([1, 2, 3, 4], 6), np.repeat(np.arange(6), 4)
+    ranks, qid = np.tile([1, 2, 3, 4], 6), np.repeat(np.arange(6), 4)
     Yn = pd.DataFrame(drop_labels(Y, 0.2, random_state=0), columns=["a", "b", "<c>", "ä ö"])
     models = {}
     for estimator in [*estimators_of("label_ranking"), automatic(), stack()]:
@@ -106,7 +110,7 @@ def fitted_models():
     for estimator in estimators_of("multilabel"):
         models[type(estimator).__name__] = small(estimator).fit(X, (Y < 3).astype(int)), new
     for estimator in estimators_of("ordering"):
-        models[type(estimator).__name__] = small(estimator).fit(X, ranks, groups=groups), new
+        models[type(estimator).__name__] = small(estimator).fit(X, ranks, qid=qid), new
     counts, asked = np.abs(X).round(), np.abs(new).round()
     models["LogCountTransformer"] = prefero.LogCountTransformer().fit(counts), asked
     models["BoostingFeatureSelector"] = prefero.BoostingFeatureSelector(2).fit(counts, Y), asked
@@ -115,10 +119,10 @@ def fitted_models():
     models["mallows"] = prefero.ConsensusLabelRanker("mallows").fit(X, Yn), new
     models["bayes"] = prefero.PairwiseLabelRanker(GaussianNB()).fit(X, Yn), new
     models["kernel"] = (
-        prefero.RankSVMOrderer(kernel="rbf", n_components=4).fit(X, ranks, groups=groups),
+        prefero.RankSVMOrderer(kernel="rbf", n_components=4).fit(X, ranks, qid=qid),
         new,
     )
-    models["square"] = prefero.ExpectedRankOrderer(degree=2).fit(X, ranks, groups=groups), new
+    models["square"] = prefero.ExpectedRankOrderer(degree=2).fit(X, ranks, qid=qid), new
     frame, asked = table(X), table(new)
     columns = make_column_transformer(
         (make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), TABLE),
@@ -161,7 +165,7 @@ def _wrapped(X, Y, new):
     features = pd.DataFrame({"size": [1.0, 2, 3, 4], "hue": [0.0, 1, 0, 1]}, index=list(Y.columns))
     ranker = prefero.make_ranking_pipeline(RobustScaler(), small(prefero.ForestLabelRanker()))
     relevance = (Y.fillna(4) < 3).astype(int)
-    constant = stack().set_params(guard=1e9)
+    constant = stack().set_params(baseline_guard=1e9)
     return {
         "label table": (prefero.LabelFeatureRanker(label_features=features).fit(X, Y), new),
         "calibrated": (prefero.CalibratedMultilabelRanker(ranker).fit(X, relevance), new),
@@ -173,7 +177,7 @@ def answers(model, X):
     """What a model says of instances, by the methods that it has."""
     methods = (
         *("predict", "predict_calibrated", "decision_function", "predict_pairwise"),
-        *("predict_reliability", "predict_buckets", "predict_first_set", "predict_order"),
+        *("predict_expected_tau", "predict_buckets", "predict_top_set", "predict_order"),
         *("predict_partial", "predict_rank_intervals", "predict_ranks", "predict_spread"),
         *("predict_ties", "predict_votes", "transform"),
     )

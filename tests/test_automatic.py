@@ -1,4 +1,4 @@
-"""Stacks and automatic rankers: weights, the guard, time, tables, groups, files."""
+"""Stacks and automatic rankers: weights, the baseline_guard, time, tables, groups, files."""
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ from prefero.study import explain
 
 MEMBERS = [("linear", LogLinearLabelRanker()), ("forest", ForestLabelRanker(10, random_state=0))]
 STACK = StackingLabelRanker(MEMBERS)
-AUTO = AutoLabelRanker(effort="quick", random_state=0)
+AUTO = AutoLabelRanker(preset="quick", random_state=0)
 
 BY_ROWS = "how sure a gain is depends on the number of rows, whatever they weigh"
 DRAWN = "bootstrap samples of the forests are drawn by row number"
@@ -136,7 +136,7 @@ def test_the_stack_takes_what_is_right_where_members_differ(cv):
     stack = StackingLabelRanker([("constant", worse), *MEMBERS], cv=cv).fit(X[:300], Y[:300])
     alone = [ranker.fit(X[:300], Y[:300]).score(X[300:], Y[300:]) for _, ranker in MEMBERS]
     assert stack.score(X[300:], Y[300:]) > max(alone) - 0.02
-    assert not stack.is_constant_
+    assert not stack.is_baseline_
     assert stack.leaderboard_[0]["ranker"] == "constant order"
 
 
@@ -152,7 +152,7 @@ def test_noise_gets_the_constant_order():
     Y = ranks_from_scores(np.arange(4) / 2 + rng.normal(size=(120, 4)), higher_is_better=True)
     for ranker in (STACK, AUTO):
         fitted = ranker.fit(X, Y)
-        assert fitted.is_constant_
+        assert fitted.is_baseline_
         assert not fitted.members_
         expected = ConsensusLabelRanker().fit(X, Y).predict(X[:3])
         np.testing.assert_array_equal(fitted.predict(X[:3]), expected)
@@ -175,8 +175,8 @@ def test_a_stack_that_knows_how_sure_it_is_need_not_change_many_orders():
     ahead = rng.random(300) < expit(1.5 + X[:, 0])
     Y = np.where(ahead[:, None], [[1, 2]], [[2, 1]])
     stack = StackingLabelRanker([("linear", LogLinearLabelRanker(alpha=1e-3))]).fit(X, Y)
-    assert 0 < stack.gain_ < stack.guard * stack.gain_error_
-    assert not stack.is_constant_
+    assert 0 < stack.improvement_ < stack.baseline_guard * stack.improvement_error_
+    assert not stack.is_baseline_
 
 
 def test_probabilities_are_calibrated_and_sure():
@@ -202,8 +202,8 @@ def test_groups_are_not_torn_apart():
     for cv in (5, "own"):
         torn = StackingLabelRanker(members, cv=cv).fit(X, Y)
         whole = StackingLabelRanker(members, cv=cv).fit(X, Y, groups=group)
-        assert torn.gain_ > 0.5
-        assert whole.gain_ < 0.3
+        assert torn.improvement_ > 0.5
+        assert whole.improvement_ < 0.3
 
 
 def test_groups_of_another_length_are_refused():
@@ -238,7 +238,7 @@ def test_a_table_of_words_dates_and_holes(tmp_path):
     frame, Y = mixed()
     with pytest.warns(UserWarning, match="'day' \\(dates\\)"):
         ranker = AUTO.fit(frame, drop_labels(Y, 0.2, random_state=0))
-    assert [line["ranker"] for line in ranker.left_out_] == ["day", "id"]
+    assert [line["ranker"] for line in ranker.skipped_] == ["day", "id"]
     assert ranker.preparation_.kinds_.tolist()[4:] == [
         *("nominal", "nominal", "left out", "left out", "text"),
     ]
@@ -246,7 +246,7 @@ def test_a_table_of_words_dates_and_holes(tmp_path):
     save(ranker, tmp_path / "auto.prefero")
     again = load(tmp_path / "auto.prefero")
     np.testing.assert_array_equal(again.predict(frame), ranker.predict(frame))
-    np.testing.assert_array_equal(again.predict_first_set(frame), ranker.predict_first_set(frame))
+    np.testing.assert_array_equal(again.predict_top_set(frame), ranker.predict_top_set(frame))
     why = explain(ranker, frame.iloc[:20], 3)
     assert why.effects[0].feature in frame.columns
     new = frame.assign(word="lukewarm", a=np.nan)
@@ -280,7 +280,7 @@ def test_many_rows_are_screened_on_few(monkeypatch):
         __import__("prefero.automatic._screening", fromlist=["x"])._SECOND_ROUND, "quick", 150
     )
     X, Y = problem(400)
-    ranker = AutoLabelRanker(effort="quick", random_state=0).fit(X, Y)
+    ranker = AutoLabelRanker(preset="quick", random_state=0).fit(X, Y)
     assert ranker.score(X, Y) > 0.7
     forests = [m for m in ranker.members_ if isinstance(m, ForestLabelRanker)]
     assert all(m.trees_ is not None for m in forests)
@@ -289,13 +289,13 @@ def test_many_rows_are_screened_on_few(monkeypatch):
 def test_a_time_limit_says_what_it_left_out():
     X, Y = problem(300)
     with pytest.warns(UserWarning, match="no time was left"):
-        ranker = AutoLabelRanker(effort="best", time_limit=1e-3, random_state=0).fit(X, Y)
-    assert any("no time" in line["why"] for line in ranker.left_out_)
+        ranker = AutoLabelRanker(preset="best", time_limit=1e-3, random_state=0).fit(X, Y)
+    assert any("no time" in line["why"] for line in ranker.skipped_)
     assert ranker.predict(X[:2]).shape == (2, 4)
 
 
-@pytest.mark.parametrize("measure", ["tau", "tau-x", "top1"])
-def test_measures(measure):
+@pytest.mark.parametrize("scoring", ["tau", "tau-x", "top1"])
+def test_metrics(scoring):
     X, Y = problem(120)
-    ranker = AutoLabelRanker(measure, effort="quick", random_state=0).fit(X, np.ceil(Y / 2))
-    assert ranker.gain_ > 0
+    ranker = AutoLabelRanker(scoring, preset="quick", random_state=0).fit(X, np.ceil(Y / 2))
+    assert ranker.improvement_ > 0

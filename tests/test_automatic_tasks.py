@@ -26,8 +26,8 @@ from prefero.checks import MULTILABEL_RANKER_AXIOMS, run_axiom
 from prefero.metrics import regret
 from prefero.rankings import ranks_from_scores
 
-MULTILABEL = AutoMultilabelRanker(effort="quick", random_state=0)
-ORDERER = AutoOrderer(effort="quick", random_state=0)
+MULTILABEL = AutoMultilabelRanker(preset="quick", random_state=0)
+ORDERER = AutoOrderer(preset="quick", random_state=0)
 EXPECTED: dict[str, dict[str, str]] = {
     "AutoMultilabelRanker": {},
     "AutoOrderer": {
@@ -69,17 +69,17 @@ def order_problem(n_groups=12, size=6):
 
 def test_the_multilabel_ranker_learns_and_is_saved(tmp_path):
     X, relevance = relevance_problem()
-    ranker = AutoMultilabelRanker(effort="quick", random_state=0).fit(X, relevance)
+    ranker = AutoMultilabelRanker(preset="quick", random_state=0).fit(X, relevance)
     assert np.mean(ranker.predict(X) == relevance) > 0.9
     assert ranker.chosen_name_ in {line["ranker"] for line in ranker.leaderboard_}
-    assert ranker.gain_ > 2 * ranker.gain_error_
+    assert ranker.improvement_ > 2 * ranker.improvement_error_
     save(ranker, tmp_path / "model.prefero")
     np.testing.assert_array_equal(load(tmp_path / "model.prefero").predict(X), ranker.predict(X))
 
 
 def test_what_is_measured_decides():
     X, relevance = relevance_problem()
-    ranker = AutoMultilabelRanker("hamming-loss", effort="quick", random_state=0).fit(X, relevance)
+    ranker = AutoMultilabelRanker("hamming-loss", preset="quick", random_state=0).fit(X, relevance)
     best = ranker.leaderboard_[1]
     assert best["ranker"] == ranker.chosen_name_
     assert -1 <= best["held_out"] <= 0
@@ -88,7 +88,7 @@ def test_what_is_measured_decides():
 def test_noise_gets_the_same_answer_for_everyone():
     rng = np.random.default_rng(0)
     X, relevance = rng.normal(size=(80, 2)), rng.integers(0, 2, size=(80, 3))
-    ranker = AutoMultilabelRanker(effort="quick", random_state=0).fit(X, relevance)
+    ranker = AutoMultilabelRanker(preset="quick", random_state=0).fit(X, relevance)
     assert ranker.chosen_name_ == "same answer for everyone"
     assert len(np.unique(ranker.predict(X), axis=0)) == 1
 
@@ -97,7 +97,7 @@ def test_ranks_inside_both_parts_are_learned():
     X = np.random.default_rng(0).normal(size=(100, 1))
     relevance = np.tile([1.0, 1.0, 0.0], (100, 1))
     ranks = np.where(X > 0, [[1, 2, 3]], [[2, 1, 3]])
-    ranker = AutoMultilabelRanker(effort="quick", random_state=0).fit(X, relevance, ranks)
+    ranker = AutoMultilabelRanker(preset="quick", random_state=0).fit(X, relevance, ranks)
     assert ranker.predict_ranks([[2.0], [-2.0]]).tolist() == [[1, 2, 3], [2, 1, 3]]
 
 
@@ -107,7 +107,7 @@ def test_groups_of_rows_are_not_torn_apart():
     groups = np.repeat(np.arange(15), 6)
     X = rng.normal(size=(15, 2))[groups] + rng.normal(size=(90, 2)) / 1000
     relevance = rng.integers(0, 2, size=(15, 3))[groups]
-    ranker = AutoMultilabelRanker(effort="quick", random_state=0)
+    ranker = AutoMultilabelRanker(preset="quick", random_state=0)
     assert ranker.fit(X, relevance).chosen_name_ != "same answer for everyone"
     ranker.fit(X, relevance, groups=groups)
     assert ranker.chosen_name_ == "same answer for everyone"
@@ -117,7 +117,7 @@ def test_words_and_few_rows():
     X = np.array([["a", 1.0], ["b", None], ["a", 0.5]], dtype=object)
     ranker = AutoMultilabelRanker().fit(X, [[1, 0], [0, 1], [1, 0]])
     assert ranker.chosen_name_ == "same answer for everyone"
-    assert np.isnan(ranker.gain_)
+    assert np.isnan(ranker.improvement_)
 
 
 def test_the_orderer_learns_and_is_saved(tmp_path):
@@ -133,16 +133,16 @@ def test_the_orderer_learns_and_is_saved(tmp_path):
 @pytest.mark.parametrize(("n_groups", "size"), [(1, 30), (1, 5), (2, 6)])
 def test_single_and_short_orders(n_groups, size):
     X, ranks, groups = order_problem(n_groups, size)
-    orderer = AutoOrderer(effort="quick", random_state=0).fit(X, ranks, groups)
+    orderer = AutoOrderer(preset="quick", random_state=0).fit(X, ranks, groups)
     assert orderer.predict(X, groups).shape == ranks.shape
-    assert np.isnan(orderer.gain_) == (n_groups == 1 and size < 10)
+    assert np.isnan(orderer.improvement_) == (n_groups == 1 and size < 10)
 
 
 def test_orderers_take_missing_features():
     X, ranks, groups = order_problem()
     X[::7, 2] = np.nan
     assert (
-        AutoOrderer(effort="quick", random_state=0).fit(X, ranks, groups).score(X, ranks, groups)
+        AutoOrderer(preset="quick", random_state=0).fit(X, ranks, groups).score(X, ranks, groups)
         > 0.9
     )
 
@@ -151,7 +151,7 @@ def test_a_time_limit_says_what_it_left_out():
     X, ranks, groups = order_problem()
     with pytest.warns(UserWarning, match="left these out"):
         orderer = AutoOrderer(time_limit=1e-3, random_state=0).fit(X, ranks, groups)
-    assert any("no time" in line["why"] for line in orderer.left_out_)
+    assert any("no time" in line["why"] for line in orderer.skipped_)
 
 
 def staked_problem(n=300):
@@ -166,18 +166,18 @@ def staked_problem(n=300):
 def test_members_learn_what_is_at_stake():
     X, ranks, scores = staked_problem()
     members = [("trees", BoostingLabelRanker(random_state=0)), ("linear", LogLinearLabelRanker())]
-    plain = StackingLabelRanker(members, guard=0).fit(X, ranks)
-    staked = StackingLabelRanker(members, guard=0).fit(X, ranks, scores=scores)
+    plain = StackingLabelRanker(members, baseline_guard=0).fit(X, ranks)
+    staked = StackingLabelRanker(members, baseline_guard=0).fit(X, ranks, scores=scores)
     assert regret(scores, staked.predict(X)) < regret(scores, plain.predict(X))
 
 
 def test_regret_is_chosen_by_scores():
     X, ranks, scores = staked_problem()
     tau, worth = (
-        AutoLabelRanker(measure, effort="quick", random_state=0).fit(X, ranks, scores=scores)
-        for measure in ("tau", "regret")
+        AutoLabelRanker(scoring, preset="quick", random_state=0).fit(X, ranks, scores=scores)
+        for scoring in ("tau", "regret")
     )
-    plain = AutoLabelRanker(effort="quick", random_state=0).fit(X, ranks)
+    plain = AutoLabelRanker(preset="quick", random_state=0).fit(X, ranks)
     np.testing.assert_array_equal(tau.predict(X), plain.predict(X))
     assert regret(scores, worth.predict(X)) <= regret(scores, tau.predict(X))
     # Each that learns from scores is also tried by ranks alone.
@@ -192,10 +192,10 @@ def test_few_rows_that_decide_a_regret_do_not_hide_what_all_say():
     scores = np.where(X[:, [0]] > 0, [[3.0, 2.0, 1.0]], [[1.0, 2.0, 3.0]])
     scores[:3] *= 10_000
     ranks = ranks_from_scores(scores, higher_is_better=True)
-    ranker = AutoLabelRanker("regret", effort="quick", random_state=0)
+    ranker = AutoLabelRanker("regret", preset="quick", random_state=0)
     ranker.fit(X, ranks, scores=scores)
-    assert ranker.gain_ < 2 * ranker.gain_error_
-    assert not ranker.is_constant_
+    assert ranker.improvement_ < 2 * ranker.improvement_error_
+    assert not ranker.is_baseline_
     assert regret(scores[3:], ranker.predict(X[3:])) < 0.2
 
 

@@ -61,7 +61,7 @@ LABEL_RANKERS = [
     StackingLabelRanker(
         [("neighbors", prefero.NeighborsLabelRanker(5)), ("linear", prefero.PairwiseLabelRanker())]
     ),
-    AutoLabelRanker(effort="quick"),
+    AutoLabelRanker(preset="quick"),
 ]
 
 
@@ -92,7 +92,7 @@ def test_multilabel_rankers(ranker, backend):
 
 def test_the_automatic_multilabel_ranker(backend):
     relevance = (Y < 2.5).astype(int)
-    ranker = AutoMultilabelRanker(effort="quick", random_state=0, n_jobs=2)
+    ranker = AutoMultilabelRanker(preset="quick", random_state=0, n_jobs=2)
     there = ranker.fit(X, relevance).predict_ranks(X)
     with joblib.parallel_config(backend="sequential"):
         expected = clone(ranker).set_params(n_jobs=1).fit(X, relevance).predict_ranks(X)
@@ -100,7 +100,7 @@ def test_the_automatic_multilabel_ranker(backend):
 
 
 def test_the_automatic_orderer(backend):
-    orderer = AutoOrderer(effort="quick", random_state=0, n_jobs=2)
+    orderer = AutoOrderer(preset="quick", random_state=0, n_jobs=2)
     there = orderer.fit(X, RANKS, GROUPS).decision_function(X)
     with joblib.parallel_config(backend="sequential"):
         here = clone(orderer).set_params(n_jobs=1).fit(X, RANKS, GROUPS)

@@ -356,7 +356,7 @@ def test_without_calibration_there_are_no_probabilities():
     X, Y = noisy_scores(20)
     ranker = Unsure().fit(X, Y)
     assert not hasattr(ranker, "calibration_")
-    for name in ("pairwise", "ties", "buckets", "reliability", "partial"):
+    for name in ("pairwise", "ties", "buckets", "expected_tau", "partial"):
         with pytest.raises(AttributeError, match=f"no predict_{name}, .* set calibrate=True and"):
             getattr(ranker, f"predict_{name}")
     assert "how likely" in Unsure.predict_pairwise.__doc__
@@ -370,7 +370,7 @@ def test_without_calibration_there_are_no_probabilities():
 def test_a_single_row_and_a_single_label_leave_all_open():
     one = ConsensusLabelRanker().fit([[0.0]], [[1, 2]])
     assert_array_equal(one.predict_pairwise([[0.0]]), np.full((1, 2, 2), 0.5))
-    assert_array_equal(one.predict_reliability([[0.0]]), [0])
+    assert_array_equal(one.predict_expected_tau([[0.0]]), [0])
     assert_array_equal(one.predict_buckets([[0.0]]), [[1, 2]])
     label = ConsensusLabelRanker().fit([[0.0], [1.0]], [[1], [1]])
     assert_array_equal(label.predict_pairwise([[0.0]]), [[[0.5]]])
@@ -397,7 +397,7 @@ def test_a_ranker_of_graphs_learns_ties_from_ranks(make):
     assert np.mean(ranker.predict_buckets(X).sum(axis=1) < 10) > 0.5
     graphs = make().fit(X, PreferenceGraphs.from_ranks(tied))
     assert not graphs.predict_ties(X)[:, 0, 1].any()
-    assert graphs.predict_reliability(X).mean() > 0.5
+    assert graphs.predict_expected_tau(X).mean() > 0.5
 
 
 def test_buckets_never_turn_the_predicted_order_round():

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 import oracles
-from prefero._cases import (
+from prefero._neighbors import (
     CaseBase,
     FaissIndex,
     Neighbors,

@@ -154,7 +154,7 @@ def test_the_constant_order_is_always_there_and_the_measure_sorts(files):
     report = json.loads(done.stdout)
     assert report["rankers"] == ["consensus", "neighbors"]
     assert {report["best"], *report["not_told_apart"]} == {"consensus", "neighbors"}
-    done = prefero("compare", *files[:2], *READING, *TWO, "--measure", "regret")
+    done = prefero("compare", *files[:2], *READING, *TWO, "--metric", "regret")
     assert done.returncode == 0, done.stderr
     assert "mean regret" in done.stdout
     assert "average rank by regret" in done.stderr

@@ -54,7 +54,7 @@ def test_what_to_type_next_is_whole_and_works(narrow, tmp_path, monkeypatch):
     told = narrow.stdout.partition("What to type next")[2]
     commands = [shlex.split(line)[1:] for line in told.splitlines() if " examples/" in line]
     assert [command[0] for command in commands] == ["check", "compare", "train", "predict"]
-    quick = {"compare": ["--quick", "--rankers", "tree"], "train": ["--effort", "quick"]}
+    quick = {"compare": ["--quick", "--rankers", "tree"], "train": ["--preset", "quick"]}
     for command in commands:
         done = prefero(*command, *quick.get(command[0], []))
         assert done.returncode == 0, done.stderr

@@ -39,7 +39,7 @@ def test_from_a_table_of_yields_to_an_answer(yields):
     steps = [
         ("check", data, *READING),
         ("train", data, "-o", model, *READING, "--ignore", "substrate", "--model", "forest"),
-        ("predict", model, new, "--output", "order", "--keep", "substrate", "--reliability"),
+        ("predict", model, new, "--output", "order", "--keep", "substrate", "--expected-tau"),
         ("info", model),
         ("explain", model, new, "--row", "2"),
     ]

@@ -22,8 +22,8 @@ def test_all_columns_of_prose_are_named_at_once(write, tmp_path):
     done = train(path, tmp_path)
     assert done.returncode == 3
     assert "column 'question' holds 300 and column 'answer' holds 300 different" in done.stderr
-    assert "--text-features 'question,answer'" in done.stderr
-    assert train(path, tmp_path, "--text-features", "question,answer").returncode == 0
+    assert "--text 'question,answer'" in done.stderr
+    assert train(path, tmp_path, "--text", "question,answer").returncode == 0
     assert train(path, tmp_path, "--ignore", "question,answer").returncode == 0
 
 
@@ -37,15 +37,15 @@ def test_all_columns_that_mix_numbers_and_words_are_named_at_once(write, tmp_pat
     assert "data.csv:7:" in done.stderr
     assert "'size' holds 'n/k'" in done.stderr
     assert "as in 'age' ('about 3')" in done.stderr
-    assert "add --text 'size,age'" in done.stderr
-    assert train(path, tmp_path, "--text", "size,age").returncode == 0
+    assert "add --categorical 'size,age'" in done.stderr
+    assert train(path, tmp_path, "--categorical", "size,age").returncode == 0
 
 
 def test_names_that_are_no_features_are_refused_together(write, tmp_path):
     path = table(write, "x,y", lambda i: f"{i % 4},{i % 3}", n=20)
-    done = train(path, tmp_path, "--text-features", "a,b")
+    done = train(path, tmp_path, "--text", "a,b")
     assert done.returncode == 3
-    assert "--text-features a,b: that is no feature" in done.stderr
+    assert "--text a,b: that is no feature" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["trian", "comapre"])

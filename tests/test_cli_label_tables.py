@@ -81,7 +81,7 @@ def test_every_form_names_the_new_labels(folder, model, form):
 
 
 def test_without_a_table_the_labels_of_training_are_ranked(folder, model):
-    done = prefero("predict", model, folder / "new.csv", "--reliability")
+    done = prefero("predict", model, folder / "new.csv", "--expected-tau")
     found = pd.read_csv(io.StringIO(done.stdout))
     assert list(found)[:8] == [f"yield {name}" for name in SEEN]
 
@@ -90,7 +90,7 @@ def test_compare_leaves_each_label_out(folder):
     table = ("--label-table", folder / "labels.csv", "--rankers", "regression,trees")
     done = prefero("compare", folder / "data.csv", *READING, *table, "--json")
     found = json.loads(done.stdout)
-    assert found["measure"] == "placed"
+    assert found["metric"] == "placed"
     placed = {row["ranker"]: row for row in found["summary"]}
     assert {row["cells"] for row in placed.values()} == {8}
     assert set(placed) == {"consensus", "mean-ranks", "regression", "trees"}
@@ -108,7 +108,7 @@ def test_auto_takes_an_orderer_that_places_labels_well(folder, monkeypatch):
     held_out = found["cross_validated"]
     able = {name: held_out[name] for name in ("svm", "regression", "trees")}
     assert found["model"] == max(able, key=able.get)
-    assert found["measure"] == "placed"
+    assert found["metric"] == "placed"
 
 
 @pytest.mark.parametrize(
@@ -136,11 +136,11 @@ def test_what_does_not_go_together_is_refused(folder, model, tmp_path):
     table = ("--label-table", folder / "labels.csv")
     data = folder / "data.csv"
     for command, code, said in (
-        (("compare", data, *READING, *table, "--measure", "tau"), 2, "leave out --measure"),
+        (("compare", data, *READING, *table, "--metric", "tau"), 2, "leave out --metric"),
         (("compare", data, *READING, *table, "--rankers", "forest"), 2, "none of the orderers"),
         (("train", data, "-o", tmp_path / "m", *READING, "--model", "svm"), 2, "which rank labels"),
         (
-            ("predict", model, folder / "new.csv", *table, "--reliability"),
+            ("predict", model, folder / "new.csv", *table, "--expected-tau"),
             2,
             "is not calibrated",
         ),

@@ -78,7 +78,7 @@ def test_mistakes_are_named(files):
     (files / "train.csv").write_text(TRAINING.replace("0.9", "much"))
     mixed = prefero(*train, "--rank", "place")
     assert mixed.returncode == 3
-    assert "--text 'sour'" in mixed.stderr
+    assert "--categorical 'sour'" in mixed.stderr
     (files / "train.csv").write_text(TRAINING.replace("0.9", ""))
     assert prefero(*train, "--rank", "place").returncode == 0
     empty = prefero(*train, "--rank", "place", "--model", "svm")

@@ -46,7 +46,7 @@ def test_parts_of_a_file_and_of_a_folder(file, frame):
 
 @pytest.mark.parametrize("model", ["auto", "boosting", "loglinear"])
 def test_a_model_is_trained_part_by_part(file, frame, model):
-    given = ("--set", "alpha=0.1" if model == "loglinear" else "n_estimators=4")
+    given = ("--param", "alpha=0.1" if model == "loglinear" else "n_estimators=4")
     done, out = train(file, "--model", model, "--weights", "counts", *given)
     assert done.returncode == 0, done.stderr
     assert "on 120 rows of 3 labels by 3 features" in done.stderr
@@ -78,7 +78,7 @@ def test_words_and_scales_are_those_of_all_parts(file, frame, model, parts):
         "pairwise": ("C=1",),
         "neighbors": ("n_neighbors=5", "feature_weights=equal"),
     }[model]
-    given = [word for one in given for word in ("--set", one)]
+    given = [word for one in given for word in ("--param", one)]
     done, out = train(file, "--model", model, *given)
     assert done.returncode == 0, done.stderr
     found = load(out)
@@ -98,7 +98,7 @@ def test_words_in_one_part_and_numbers_in_another_are_refused(file, frame):
     done, _ = train(file)
     assert done.returncode == 3
     assert "row 61: column 'town' holds numbers in some parts" in done.stderr
-    done, out = train(file, "--text", "town", "--set", "n_estimators=3")
+    done, out = train(file, "--categorical", "town", "--param", "n_estimators=3")
     assert done.returncode == 0, done.stderr
     assert load(out).categories_[4] == ["7", "Ulm"]
 
@@ -115,7 +115,7 @@ def test_a_missing_number_is_named_as_it_stands_in_the_file(file, frame):
     [
         (("--model", "tree"), "knows the models forest, boosting, loglinear"),
         (("--format", "orders"), "reads --format ranks and scores"),
-        (("--model", "loglinear", "--set", "alhpa=1"), "did you mean 'alpha'"),
+        (("--model", "loglinear", "--param", "alhpa=1"), "did you mean 'alpha'"),
     ],
     ids=["model", "format", "parameter"],
 )

@@ -11,7 +11,7 @@ import pytest
 import prefero as library
 from cli_program import prefero_inside as prefero
 from cli_tables import LABELS, N, predictions, refused
-from prefero._inference import _predictions
+from prefero._prediction import _predictions
 from prefero.rankings import parse_order
 
 
@@ -34,7 +34,7 @@ def test_ranks_are_those_of_the_library(table, folder):
         ),
         (
             "import prefero; prefero.load(sys.argv[2]).predict([[0.0], [1.0]])",
-            ("typer", "pydantic", "prefero.cli", "prefero.tables", "prefero._inference"),
+            ("typer", "pydantic", "prefero.cli", "prefero.tables", "prefero._prediction"),
         ),
     ],
     ids=["command", "library"],
@@ -66,8 +66,8 @@ def test_forms_agree(folder):
     ranks = run().to_numpy()
     scores = run("--output", "scores").to_numpy()
     np.testing.assert_array_equal(np.argsort(-scores, kind="stable"), np.argsort(ranks))
-    orders = run("--output", "order", "--keep", "id,size", "--reliability")
-    assert list(orders) == ["id", "size", "order", "reliability"]
+    orders = run("--output", "order", "--keep", "id,size", "--expected-tau")
+    assert list(orders) == ["id", "size", "order", "expected_tau"]
     expected = [[LABELS[j] for j in row] for row in np.argsort(ranks)]
     assert [parse_order(order) for order in orders["order"]] == expected
     best = run("--output", "order", "--top", "1")
@@ -97,7 +97,7 @@ def test_the_number_of_rows_at_a_time_changes_nothing(folder, tmp_path, monkeypa
         out = tmp_path / f"out{suffix}"
         done = prefero(
             *("predict", folder / "model.prefero", folder / "new.csv", "--output", form),
-            *("--reliability", "--keep", "id", "--out", out, *options),
+            *("--expected-tau", "--keep", "id", "--out", out, *options),
         )
         assert done.returncode == 0, done.stderr
         assert f"of {N} predictions" in done.stderr
@@ -191,12 +191,12 @@ def test_a_model_of_another_task_is_told_apart(folder, tmp_path):
 def test_reliability_needs_a_calibrated_model(write, tmp_path):
     data, model = write("x,a,b\n0,1,2\n1,2,1\n"), tmp_path / "m"
     prefero("train", data, "-o", model, "--labels", "a,b", "--model", "constraint")
-    done = prefero("predict", model, data, "--reliability")
-    assert done.stdout.splitlines()[0] == "a,b,reliability"
+    done = prefero("predict", model, data, "--expected-tau")
+    assert done.stdout.splitlines()[0] == "a,b,expected_tau"
     ranker = library.load(model)
     del ranker[-1].calibration_
     library.save(ranker, model)
-    refused(prefero("predict", model, data, "--reliability"), 2, "not calibrated: train it again")
+    refused(prefero("predict", model, data, "--expected-tau"), 2, "not calibrated: train it again")
 
 
 def test_a_model_without_names_takes_columns_as_they_come(tmp_path):

@@ -1,4 +1,4 @@
-"""Scores reach the rankers of the command line where the measure asks what labels are worth."""
+"""Scores reach the rankers of the command line where the metric asks what labels are worth."""
 
 import json
 
@@ -28,7 +28,7 @@ def stakes(tmp_path_factory):
 @pytest.mark.parametrize(("measure", "first"), [("tau", "a"), ("regret", "b"), ("utility", "b")])
 def test_a_trained_model_minds_what_is_at_stake(stakes, tmp_path, model, measure, first):
     out = tmp_path / "m.prefero"
-    done = prefero("train", stakes, "-o", out, *READING, "--model", model, "--measure", measure)
+    done = prefero("train", stakes, "-o", out, *READING, "--model", model, "--metric", measure)
     assert done.returncode == 0, done.stderr
     ranker = load(out)
     chosen = ranker.predict_order(pd.DataFrame({"x": np.linspace(-1, 1, 21)}))[:, 0]
@@ -39,7 +39,7 @@ def test_a_trained_model_minds_what_is_at_stake(stakes, tmp_path, model, measure
 
 def test_comparison_trains_by_the_measure_too(stakes):
     def regret(measure):
-        rankers = ("--rankers", "forest", "--folds", "4", "--measure", measure)
+        rankers = ("--rankers", "forest", "--folds", "4", "--metric", measure)
         done = prefero("compare", stakes, *READING, *rankers, "--json")
         rows = {row["ranker"]: row for row in json.loads(done.stdout)["summary"]}
         return rows["forest"]["regret"]
@@ -50,6 +50,6 @@ def test_comparison_trains_by_the_measure_too(stakes):
 def test_ranks_know_no_stakes(stakes, tmp_path):
     ranks = tmp_path / "ranks.csv"
     prefero("convert", stakes, ranks, *READING, "--to", "ranks")
-    done = prefero("compare", ranks, "--labels", "a,b", "--measure", "regret")
+    done = prefero("compare", ranks, "--labels", "a,b", "--metric", "regret")
     assert done.returncode == 3
     assert "needs scores" in done.stderr

@@ -44,7 +44,7 @@ FORMATS = {
 def test_every_format_teaches_the_same(write, tmp_path, form):
     options, content = FORMATS[form]
     model, data = tmp_path / "m.prefero", write(content)
-    set_ = ("--set", "n_neighbors=1", "--set", "weights=uniform")
+    set_ = ("--param", "n_neighbors=1", "--param", "weights=uniform")
     nearest = ("--model", "neighbors", *set_)
     done = prefero("train", data, "-o", model, "--format", form, *options, *nearest)
     assert done.returncode == 0, done.stderr
@@ -75,7 +75,7 @@ def test_other_files_than_csv(table, folder, tmp_path, suffix):
 def test_words_that_look_like_numbers_stay_words(write, tmp_path):
     rows = "".join(f"{i % 2},{1 + i % 2},{2 - i % 2}\n" for i in range(12))
     data, model = write(f"code,a,b\n{rows}"), tmp_path / "m.prefero"
-    options = ("--labels", "a,b", "--text", "code", "--model", "pairwise")
+    options = ("--labels", "a,b", "--categorical", "code", "--model", "pairwise")
     assert prefero("train", data, "-o", model, *options).returncode == 0
     found = prefero("predict", model, "-", "--output", "order", stdin="code\n0\n1\n?\nnew\n")
     assert predictions(found)["order"].tolist()[:2] == ["a > b", "b > a"]
@@ -89,7 +89,7 @@ def test_auto_says_what_it_is_made_of_and_repeats_itself(table, folder, tmp_path
     runs = []
     for name in ("one", "two"):
         model = tmp_path / name
-        command = ("train", folder / "data.csv", "-o", model, *options, "--effort", "quick")
+        command = ("train", folder / "data.csv", "-o", model, *options, "--preset", "quick")
         done = prefero(*command, "--json")
         assert done.returncode == 0, done.stderr
         runs.append({**json.loads(done.stdout), "file": ""})
@@ -101,9 +101,9 @@ def test_auto_says_what_it_is_made_of_and_repeats_itself(table, folder, tmp_path
     assert runs[0]["features"] == ["size", "colour"]
     found = predictions(prefero("predict", model, folder / "new.csv", "--output", "order"))
     assert len(found) == N
-    done = prefero("predict", model, folder / "new.csv", "--first-set", "0.2")
+    done = prefero("predict", model, folder / "new.csv", "--top-set", "0.2")
     assert set(predictions(done)["may be first"].str.split(", ").explode()) <= set(LABELS)
-    single = prefero("predict", folder / "model.prefero", folder / "new.csv", "--first-set", "0.2")
+    single = prefero("predict", folder / "model.prefero", folder / "new.csv", "--top-set", "0.2")
     refused(single, 2, "needs a model that --model auto made")
     done = prefero("explain", model, folder / "new.csv", "--row", "3")
     assert done.returncode == 0, done.stderr
@@ -111,12 +111,12 @@ def test_auto_says_what_it_is_made_of_and_repeats_itself(table, folder, tmp_path
 
 def test_the_measure_is_that_of_the_report(folder, tmp_path):
     options = ("--labels", "y_*", "--format", "scores", "--higher-is-better", "--ignore", "id")
-    model = ("-o", tmp_path / "m.prefero", "--effort", "quick")
-    done = prefero("train", folder / "data.csv", *model, *options, "--measure", "regret", "--json")
+    model = ("-o", tmp_path / "m.prefero", "--preset", "quick")
+    done = prefero("train", folder / "data.csv", *model, *options, "--metric", "regret", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     costs = report["cross_validated"]
-    assert report["measure"] == "regret"
+    assert report["metric"] == "regret"
     assert costs["constant order"] > costs["stack"] >= 0
     assert "its mean regret is" in report["verdict"]
 
@@ -131,9 +131,9 @@ def test_compare_lists_auto_if_asked(folder):
 
 def test_regret_needs_scores(write, tmp_path):
     data = write("x,a,b\n" + "0,1,2\n1,2,1\n" * 5)
-    options = ("--labels", "a,b", "--measure", "regret")
+    options = ("--labels", "a,b", "--metric", "regret")
     for command in (("train", data, "-o", tmp_path / "m"), ("compare", data)):
-        refused(prefero(*command, *options), 3, "--measure regret needs scores")
+        refused(prefero(*command, *options), 3, "--metric regret needs scores")
 
 
 def test_a_leaked_label_is_warned_of(write, tmp_path):
@@ -187,7 +187,7 @@ def test_no_convergence_exits_5_with_the_model_written(table, folder, tmp_path):
     model = tmp_path / "m.prefero"
     done = prefero(
         *("train", folder / "data.csv", "-o", model, *options),
-        *("--model", "loglinear", "--set", "max_iter=1"),
+        *("--model", "loglinear", "--param", "max_iter=1"),
     )
     assert done.returncode == 5
     assert prefero("predict", model, folder / "new.csv").returncode == 0
@@ -206,7 +206,7 @@ TRAIN_REFUSES = {
         "x,a,b\n1,1,2\n1;5,1,2\n",
         ["--labels", "a,b"],
         "data.csv:3: column 'x' holds '1;5'",
-        "--text 'x'",
+        "--categorical 'x'",
     ),
     "infinite": ("x,a,b\n1,1,2\ninf,1,2\n", ["--labels", "a,b"], "data.csv:3: column 'x' holds"),
     "missing number": (
@@ -273,9 +273,9 @@ def test_too_many_words(write, tmp_path):
         ([], "--labels"),
         (["--labels", "a,b", "--format", "scores"], "--higher-is-better"),
         (["--labels", "a,b", "--model", "magic"], "'magic' is none of auto"),
-        (["--labels", "a,b", "--set", "k=3"], "--model"),
-        (["--labels", "a,b", "--model", "neighbors", "--set", "k=3"], "n_neighbors"),
-        (["--labels", "a,b", "--model", "neighbors", "--set", "k"], "NAME=VALUE"),
+        (["--labels", "a,b", "--param", "k=3"], "--model"),
+        (["--labels", "a,b", "--model", "neighbors", "--param", "k=3"], "n_neighbors"),
+        (["--labels", "a,b", "--model", "neighbors", "--param", "k"], "NAME=VALUE"),
     ],
 )
 def test_wrong_usage_exits_2(write, tmp_path, options, sentence):

@@ -14,9 +14,9 @@ from prefero.study import Table, compare, compare_folds, relative_sizes
 from prefero.study.folds import _holm
 
 
-def table(scores, measure="tau", rankers="abcdefgh"):
+def table(scores, scoring="tau", rankers="abcdefgh"):
     return Table(
-        {"dataset": f"d{i}", "ranker": rankers[j], measure: float(value)}
+        {"dataset": f"d{i}", "ranker": rankers[j], scoring: float(value)}
         for i, row in enumerate(scores)
         for j, value in enumerate(row)
     )
@@ -161,7 +161,7 @@ def test_a_single_data_set_gets_a_leaderboard_but_no_test():
 
 
 def test_small_regret_is_good():
-    found = compare(table([[1, 2, 3]] * 5, measure="regret"), measure="regret")
+    found = compare(table([[1, 2, 3]] * 5, scoring="regret"), scoring="regret")
     assert found.rankers[found.order[0]] == "a"
     assert found.wins[0].sum() == 10
 
@@ -198,7 +198,7 @@ def test_an_absent_package_is_asked_for_in_one_sentence(monkeypatch):
 
 
 def test_relative_sizes():
-    sizes = table([[20, 10, 5], [3, 6, 12]], measure="leaves")
+    sizes = table([[20, 10, 5], [3, 6, 12]], scoring="leaves")
     ratios = relative_sizes(sizes, "b")
     assert ratios[0] == {"dataset": "d0", "a": 2.0, "c": 0.5}
     assert ratios[1] == {"dataset": "d1", "a": 0.5, "c": 2.0}
@@ -206,11 +206,11 @@ def test_relative_sizes():
         relative_sizes(sizes, "x")
 
 
-def folds(scores, n_splits, measure="tau"):
+def folds(scores, n_splits, scoring="tau"):
     """Rows of one data set: a column of scores a ranker, repetition after repetition."""
     return Table(
         {"dataset": "d", "ranker": "abcdefgh"[j], "repetition": i // n_splits, "fold": i % n_splits}
-        | {measure: float(value)}
+        | {scoring: float(value)}
         for i, row in enumerate(scores)
         for j, value in enumerate(row)
     )
@@ -285,7 +285,7 @@ def test_folds_with_a_reference_equal_scores_and_regret():
     by_tau = compare_folds(folds(scores, 4), reference="b")
     assert {row["ranker"]: row["p_value"] for row in by_tau} == pytest.approx({"a": 0, "c": 1})
     assert "0.000" not in by_tau.where(ranker="a").to_text(3).replace("1.000", "")
-    by_regret = compare_folds(folds(scores, 4, "regret"), measure="regret")
+    by_regret = compare_folds(folds(scores, 4, "regret"), scoring="regret")
     assert [row["behind"] for row in by_regret] == [1, 1]
 
 

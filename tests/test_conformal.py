@@ -25,7 +25,7 @@ def stack():
 @pytest.mark.parametrize("error", [0.05, 0.1, 0.3])
 def test_coverage(stack, error):
     X, Y = data(6000, 1)
-    covered = stack.predict_first_set(X, error)[np.arange(len(Y)), Y.argmin(axis=1)]
+    covered = stack.predict_top_set(X, error)[np.arange(len(Y)), Y.argmin(axis=1)]
     assert abs(covered.mean() - (1 - error)) < 0.02
     start, end = np.moveaxis(stack.predict_rank_intervals(X, error), 2, 0)
     inside = (start <= Y) & (Y <= end)
@@ -38,7 +38,7 @@ def test_sure_models_give_small_answers():
     for noise in (0.1, 2.0):
         X, Y = data(600, 0, noise=noise)
         stack = StackingLabelRanker(rankers).fit(X, Y)
-        sizes.append(stack.predict_first_set(X).sum(axis=1).mean())
+        sizes.append(stack.predict_top_set(X).sum(axis=1).mean())
     assert sizes[0] < 1.3 < 2 < sizes[1]
 
 
@@ -47,8 +47,8 @@ def test_empty_answers_use_up_the_error():
     stack = StackingLabelRanker([("linear", LogLinearLabelRanker(alpha=1e-5))]).fit(X, Y)
     X, Y = data(4000, 1, noise=0.02)
     first = (np.arange(len(Y)), Y.argmin(axis=1))
-    assert stack.predict_first_set(X)[first].mean() > 0.95
-    strict = stack.predict_first_set(X, allow_empty=True)
+    assert stack.predict_top_set(X)[first].mean() > 0.95
+    strict = stack.predict_top_set(X, allow_empty=True)
     assert abs(strict[first].mean() - 0.9) < 0.02
     assert (strict.sum(axis=1) == 0).any()
 
@@ -56,7 +56,7 @@ def test_empty_answers_use_up_the_error():
 @pytest.mark.parametrize("error", [0.0, 1.0, -0.1])
 def test_an_error_outside_its_range_is_refused(stack, error):
     with pytest.raises(ValueError, match="error must lie"):
-        stack.predict_first_set(np.zeros((1, 3)), error)
+        stack.predict_top_set(np.zeros((1, 3)), error)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.floats(0.01, 0.99))
@@ -72,7 +72,7 @@ def test_the_quantile_is_the_least_that_covers_enough(values, error):
 def test_too_few_rows_leave_everything_possible():
     X, Y = data(5, 0)
     stack = StackingLabelRanker([("linear", LogLinearLabelRanker())]).fit(X, Y)
-    assert stack.predict_first_set(X).all()
+    assert stack.predict_top_set(X).all()
     assert (stack.predict_rank_intervals(X)[..., 1] == 5).all()
 
 
@@ -83,7 +83,7 @@ def test_coverage_after_learning_from_incomplete_rankings():
     stack = StackingLabelRanker([("linear", LogLinearLabelRanker(alpha=1e-3))])
     stack.fit(X[used], Y[used])
     X, Y = data(6000, 1)
-    covered = stack.predict_first_set(X)[np.arange(len(Y)), Y.argmin(axis=1)]
+    covered = stack.predict_top_set(X)[np.arange(len(Y)), Y.argmin(axis=1)]
     assert abs(covered.mean() - 0.9) < 0.03
     start, end = np.moveaxis(stack.predict_rank_intervals(X), 2, 0)
     assert abs(((start <= Y) & (Y <= end)).mean() - 0.9) < 0.04
@@ -103,7 +103,7 @@ def test_missing_labels_and_ties():
     X, Y = data(400, 0)
     Y = drop_labels(np.ceil(Y / 2), 0.1, random_state=0)
     stack = StackingLabelRanker([("linear", LogLinearLabelRanker())]).fit(X, Y)
-    assert stack.predict_first_set(X).any(axis=1).all()
+    assert stack.predict_top_set(X).any(axis=1).all()
 
 
 def test_the_expected_rank_is_the_least_odd():
@@ -126,5 +126,5 @@ def test_sets_hold_all_labels_that_are_tied_for_first():
     ranker = StackingLabelRanker([("linear", LogLinearLabelRanker(alpha=1e-3))])
     ranker.fit(X, np.ceil(Y / 2))
     X, Y = data(4000, 1)
-    held = (ranker.predict_first_set(X) | (Y > 2)).all(axis=1)
+    held = (ranker.predict_top_set(X) | (Y > 2)).all(axis=1)
     assert abs(held.mean() - 0.9) < 0.03

@@ -32,7 +32,7 @@ def test_each_visit_moves_the_failed_preferences(drawn, seed, alpha, alpha_per, 
     X, weight = rng.integers(-2, 3, (len(edges), 2)) / 1.0, rng.integers(1, 3, len(edges))
     graphs = PreferenceGraphs.from_pairs(edges, n_labels=c)
     ranker = ConstraintLabelRanker(
-        alpha, alpha_per=alpha_per, epochs=4, margin=0.5, average=average, shuffle=False
+        alpha, alpha_per=alpha_per, max_iter=4, margin=0.5, average=average, shuffle=False
     ).fit(X, graphs, weight)
     rows = np.column_stack([X, np.ones(len(X))])
     margin = 0.5 * np.mean(np.sum(rows**2, axis=1))
@@ -55,7 +55,7 @@ def test_a_ranking_is_learned_as_its_pairs(Y, seed, alpha, alpha_per):
     pairs = [layers.edges(row).tolist() for row in range(len(Y))]
     written = PreferenceGraphs.from_pairs(pairs, n_labels=Y.shape[1])
     ranker = ConstraintLabelRanker(
-        alpha, alpha_per=alpha_per, epochs=5, margin=0.1, random_state=0, calibrate=False
+        alpha, alpha_per=alpha_per, max_iter=5, margin=0.1, random_state=0, calibrate=False
     )
     found = []
     for graphs in (layers, written):
@@ -67,7 +67,9 @@ def test_a_ranking_is_learned_as_its_pairs(Y, seed, alpha, alpha_per):
 
 def test_preferences_that_can_be_met_are_met():
     X, Y = linear_data()
-    ranker = ConstraintLabelRanker(epochs=2000, average=False, alpha=None, random_state=0).fit(X, Y)
+    ranker = ConstraintLabelRanker(
+        max_iter=2000, average=False, alpha_bound=None, random_state=0
+    ).fit(X, Y)
     np.testing.assert_array_equal(ranker.predict(X), Y)
     assert ranker.violations_[-1] == 0
     assert ranker.n_iter_ == len(ranker.violations_) < 2000
@@ -76,7 +78,7 @@ def test_preferences_that_can_be_met_are_met():
 def test_noise_is_ignored_after_alpha_updates():
     X, Y = linear_data(noise=3.0)
     patient, strict = (
-        ConstraintLabelRanker(alpha, epochs=40, random_state=0).fit(X, Y) for alpha in (None, 2)
+        ConstraintLabelRanker(alpha, max_iter=40, random_state=0).fit(X, Y) for alpha in (None, 2)
     )
     assert strict.violations_.sum() <= 2 * 6 * len(X) < patient.violations_.sum()
     assert strict.violations_[-1] == 0
@@ -101,7 +103,7 @@ def test_sparse_features_give_the_same_model():
 def test_the_averaged_weights_are_the_stable_ones():
     X, Y = linear_data(n=600, noise=1.5)
     last, mean = (
-        ConstraintLabelRanker(average=average, random_state=0, epochs=20).fit(X[:300], Y[:300])
+        ConstraintLabelRanker(average=average, random_state=0, max_iter=20).fit(X[:300], Y[:300])
         for average in (False, True)
     )
     assert mean.score(X[300:], Y[300:]) > last.score(X[300:], Y[300:])
@@ -115,7 +117,7 @@ def test_graphs_with_cycles_are_legal():
     assert ranker.predict_order([[1.0]])[0].tolist().index("a") < 2
 
 
-@pytest.mark.parametrize("parameter", [{"alpha": 0}, {"epochs": 0}, {"alpha_per": "row"}])
+@pytest.mark.parametrize("parameter", [{"alpha_bound": 0}, {"max_iter": 0}, {"alpha_per": "row"}])
 def test_bad_parameters_are_refused(parameter):
     with pytest.raises(ValueError, match=f"The '{next(iter(parameter))}' parameter"):
         ConstraintLabelRanker(**parameter).fit([[0.0], [1.0]], [[1, 2], [2, 1]])

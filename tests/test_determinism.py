@@ -31,7 +31,7 @@ def targets(room, n):
         return {"y": drop_labels(Y, 0.2, random_state=0)}
     if room == "multilabel":
         return {"y": (Y < 3).astype(int)}
-    return {"y": np.resize([1, 2, 3, 4], n), "groups": np.arange(n) // 4}
+    return {"y": np.resize([1, 2, 3, 4], n), "qid": np.arange(n) // 4}
 
 
 def fitted(room, estimator, n=60, **parameters):
@@ -45,7 +45,7 @@ def scores(model, X):
     for method in ("decision_function", "transform"):
         if hasattr(model, method):
             return getattr(model, method)(X)
-    return model.predict(X, groups=np.arange(len(X)))
+    return model.predict(X, qid=np.arange(len(X)))
 
 
 def state_of(model):

@@ -164,7 +164,7 @@ class TyingRanker(SpyRanker):
 def test_further_measures_see_the_unseen_rows():
     X, Y = toy()
     measures = {"rows": lambda model, X, ranks: len(X) + 100 * len(ranks)}
-    table = run_experiment({"a": SpyRanker()}, {"toy": (X, Y)}, n_splits=3, measures=measures)
+    table = run_experiment({"a": SpyRanker()}, {"toy": (X, Y)}, n_splits=3, metrics=measures)
     assert table["rows"].tolist() == [1010.0] * 3
 
 

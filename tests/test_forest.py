@@ -161,9 +161,9 @@ def test_reliability_goes_with_tau(problem):
     tau = kendall_tau(Y_new, forest.predict(X_new), average=False)
     tree = TreeLabelRanker().fit(X, Y)
     tree_tau = kendall_tau(Y_new, tree.predict(X_new), average=False)
-    own = np.corrcoef(forest.predict_reliability(X_new), tau)[0, 1]
+    own = np.corrcoef(forest.predict_expected_tau(X_new), tau)[0, 1]
     assert own > 0.2
-    assert own > np.corrcoef(tree.predict_reliability(X_new), tree_tau)[0, 1]
+    assert own > np.corrcoef(tree.predict_expected_tau(X_new), tree_tau)[0, 1]
 
 
 def test_many_labels_work():
@@ -237,6 +237,7 @@ def test_depths_are_those_of_the_trees(problem):
 def test_a_gamma_above_one_lets_purity_fall(problem):
     X, Y, _, _ = problem
     strict, loose = (
-        TreeLabelRanker.rt(gamma=gamma).fit(X, Y).get_n_leaves() for gamma in (0.98, 1.5)
+        TreeLabelRanker.rt(min_similarity_ratio=gamma).fit(X, Y).get_n_leaves()
+        for gamma in (0.98, 1.5)
     )
     assert loose > strict

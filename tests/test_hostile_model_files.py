@@ -325,7 +325,7 @@ def test_arrays_of_odd_kinds_and_lengths_are_refused(models, path, place, value)
 def test_sparse_matrices_are_checked_before_they_are_built(path, place, index, value):
     X, ranks = problem(24)[0], np.tile([1, 2, 3, 4], 6)
     orderer = prefero.RankSVMOrderer(kernel="rbf", n_components=4)
-    save(orderer.fit(scipy.sparse.csr_matrix(X), ranks, groups=np.repeat(np.arange(6), 4)), path)
+    save(orderer.fit(scipy.sparse.csr_matrix(X), ranks, qid=np.repeat(np.arange(6), 4)), path)
     load(path)
     parts = TakenApart(path)
     [content] = [content for kind, content in nodes(parts.model) if kind == "sparse"]

@@ -30,14 +30,14 @@ def test_pairs_are_written_out_one_by_one():
     Y[1] = [1, 1, 3, 4, 5, 6]
     ranker = LabelFeatureRanker(label_features=Z, calibrate=False).fit(X, Y)
     x, z = (StandardScaler().fit_transform(part) for part in (X, Z))
-    objects, ranks, groups = [], [], []
+    objects, ranks, qid = [], [], []
     for i in range(12):
         for j in range(6):
             if not np.isnan(Y[i, j]):
                 objects.append([*z[j], *(a * b for a in x[i] for b in z[j])])
                 ranks.append(Y[i, j])
-                groups.append(i)
-    orderer = ExpectedRankOrderer().fit(objects, ranks, groups=groups)
+                qid.append(i)
+    orderer = ExpectedRankOrderer().fit(objects, ranks, qid=qid)
     every = [[*z[j], *(a * b for a in x[i] for b in z[j])] for i in range(12) for j in range(6)]
     expected = orderer.decision_function(every).reshape(12, 6)
     assert_allclose(ranker.decision_function(X), expected, atol=1e-10)

@@ -1,4 +1,4 @@
-"""Measures of orders of objects, against plain lines that look at every order of the ties."""
+"""Metrics of orders of objects, against plain lines that look at every order of the ties."""
 
 from itertools import pairwise, permutations
 
@@ -70,8 +70,8 @@ def test_gain_is_the_mean_over_the_orders_of_a_tie(found):
 def test_correlations_are_those_of_scipy(found):
     ranks, scores, names = columns(found)
     for measure, peer in (
-        (ordering.group_tau, stats.kendalltau),
-        (ordering.group_rho, stats.spearmanr),
+        (ordering.query_tau, stats.kendalltau),
+        (ordering.query_rho, stats.spearmanr),
     ):
         expected = []
         for g in range(len(found)):
@@ -87,7 +87,7 @@ def test_what_says_nothing_is_left_out():
     # The second group has no relevant object, the third object is not judged.
     relevance = [1, 0, np.nan, 0, 0]
     assert ordering.mean_average_precision(relevance, [1, 2, 3, 1, 2], [0, 0, 0, 1, 1]) == 0.5
-    with pytest.warns(UserWarning, match="no group tells"):
+    with pytest.warns(UserWarning, match="no query tells"):
         assert np.isnan(ordering.ndcg([0, 0], [1, 2]))
     with pytest.raises(ValueError, match="negative"):
         ordering.ndcg([-1, 0], [1, 2])

@@ -41,7 +41,7 @@ from strategies import calibrated_matrices
 
 RANKERS = [
     NeighborsMultilabelRanker(),
-    NeighborsMultilabelRanker("auto", gap="auto", weights="distance", loss="hamming"),
+    NeighborsMultilabelRanker("auto", gap_amplification="auto", weights="distance", loss="hamming"),
     PairwiseMultilabelRanker(),
     BinaryRelevanceRanker(),
     ConsensusMultilabelRanker(),
@@ -160,21 +160,30 @@ def test_search_over_gaps_finds_the_smallest_hamming_loss():
     X, relevance, _, _ = problem()
     gaps = [0.5, 8]
     search = GridSearchCV(
-        NeighborsMultilabelRanker(), {"gap": gaps}, scoring=metrics.hamming_scorer, cv=3
+        NeighborsMultilabelRanker(),
+        {"gap_amplification": gaps},
+        scoring=metrics.hamming_scorer,
+        cv=3,
     ).fit(X, relevance)
     of_gap = [
         cross_val_score(
-            NeighborsMultilabelRanker(gap=gap), X, relevance, cv=3, scoring=metrics.hamming_scorer
+            NeighborsMultilabelRanker(gap_amplification=gap),
+            X,
+            relevance,
+            cv=3,
+            scoring=metrics.hamming_scorer,
         ).mean()
         for gap in gaps
     ]
     assert of_gap[0] != of_gap[1]
-    assert search.best_params_["gap"] == gaps[int(np.argmax(of_gap))]
+    assert search.best_params_["gap_amplification"] == gaps[int(np.argmax(of_gap))]
 
 
 def test_neighbors_give_mean_ranks():
     X, relevance, ranks, X_new = problem(missing=0.2)
-    ranker = NeighborsMultilabelRanker(9, gap=3, weights="distance").fit(X, relevance, ranks)
+    ranker = NeighborsMultilabelRanker(9, gap_amplification=3, weights="distance").fit(
+        X, relevance, ranks
+    )
     why = ranker.explain_neighbors(X_new)
     scores = ranker.decision_function(X_new)
     for i, (cases, weights) in enumerate(zip(why.cases, why.weights, strict=True)):
@@ -188,27 +197,29 @@ def test_neighbors_give_mean_ranks():
 
 def test_a_wide_gap_is_the_majority_vote_of_scikit_learn():
     X, relevance, _, X_new = problem(n=120)
-    ours = NeighborsMultilabelRanker(7, gap=1000).fit(X, relevance)
+    ours = NeighborsMultilabelRanker(7, gap_amplification=1000).fit(X, relevance)
     theirs = KNeighborsClassifier(7).fit(X, relevance)
     assert_array_equal(ours.predict(X_new), theirs.predict(X_new))
 
 
 def test_auto_chooses_the_smallest_loss_over_cases_left_out():
     X, relevance, ranks, _ = problem(n=60)
-    ranker = NeighborsMultilabelRanker("auto", gap="auto", loss="hamming", weights="distance")
+    ranker = NeighborsMultilabelRanker(
+        "auto", gap_amplification="auto", loss="hamming", weights="distance"
+    )
     ranker.fit(X, relevance, ranks)
     losses = {
         (k, gap): loss for k, row in ranker.leave_one_out_.items() for gap, loss in row.items()
     }
     for (k, gap), loss in list(losses.items())[::17]:
-        plain = clone(ranker).set_params(n_neighbors=k, gap=gap)
+        plain = clone(ranker).set_params(n_neighbors=k, gap_amplification=gap)
         predicted = []
         for i in range(len(X)):
             others = np.arange(len(X)) != i
             plain.fit(X[others], relevance[others], ranks[others])
             predicted.append(plain.predict(X[[i]])[0])
         assert_allclose(loss, metrics.hamming_loss(relevance, predicted))
-    assert losses[ranker.n_neighbors_, ranker.gap_] == min(losses.values())
+    assert losses[ranker.n_neighbors_, ranker.gap_amplification_] == min(losses.values())
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance", "dudani"])
@@ -220,12 +231,15 @@ def test_weight_two_is_the_case_twice(n_neighbors, weights, calibrated, chance):
     n = len(relevance)
     X, X_new = (np.array([[chance.randrange(4) for _ in "ab"] for _ in range(n)]) for _ in "XY")
     weight = [chance.randrange(1, 4) for _ in range(n)]
-    ranker = NeighborsMultilabelRanker(n_neighbors, gap="auto", weights=weights)
+    ranker = NeighborsMultilabelRanker(n_neighbors, gap_amplification="auto", weights=weights)
     repeated = clone(ranker).fit(
         *(np.repeat(part, weight, axis=0) for part in (X, relevance, ranks))
     )
     ranker.fit(X, relevance, ranks, sample_weight=weight)
-    assert (ranker.n_neighbors_, ranker.gap_) == (repeated.n_neighbors_, repeated.gap_)
+    assert (ranker.n_neighbors_, ranker.gap_amplification_) == (
+        repeated.n_neighbors_,
+        repeated.gap_amplification_,
+    )
     for k, losses in ranker.leave_one_out_.items():
         assert losses == pytest.approx(repeated.leave_one_out_[k])
     assert_allclose(ranker.decision_function(X_new), repeated.decision_function(X_new), atol=1e-8)
@@ -269,8 +283,8 @@ def test_other_aggregations_plug_in(aggregation):
     cases = ranker.explain_neighbors(X_new).cases
     expected = [aggregation(ranker.calibrated_[rows]) for rows in cases]
     assert_array_equal(ranker.predict_calibrated(X_new), expected)
-    with pytest.raises(ValueError, match="needs gap=1"):
-        NeighborsMultilabelRanker(aggregation=aggregation, gap=2).fit(X, relevance)
+    with pytest.raises(ValueError, match="needs gap_amplification=1"):
+        NeighborsMultilabelRanker(aggregation=aggregation, gap_amplification=2).fit(X, relevance)
 
 
 @pytest.mark.parametrize("aggregation", ["mean", borda, kemeny])

@@ -86,13 +86,15 @@ def test_a_wide_zero_point_lets_the_majority_decide():
     relevance = np.zeros((10, 10))
     relevance[:6, 0] = 1
     X = np.zeros((10, 1))
-    leaves = ForestLabelRanker(1, leaf="scores", shrinkage=0, bootstrap=False, min_samples_leaf=10)
+    leaves = ForestLabelRanker(
+        1, leaf_values="scores", shrinkage=0, bootstrap=False, min_samples_leaf=10
+    )
     assert CalibratedMultilabelRanker(leaves).fit(X, relevance).predict(X[:1])[0, 0] == 1
-    narrow = CalibratedMultilabelRanker(leaves, gap=0).fit(X, relevance)
+    narrow = CalibratedMultilabelRanker(leaves, gap_amplification=0).fit(X, relevance)
     # One label before the zero point half a place; ten behind it five.
     assert np.mean([0.5] * 6 + [-5.0] * 4) < 0
     assert narrow.predict(X[:1])[0, 0] == 0
-    wide = CalibratedMultilabelRanker(leaves, gap=100).fit(X, relevance)
+    wide = CalibratedMultilabelRanker(leaves, gap_amplification=100).fit(X, relevance)
     assert wide.predict(X[:1])[0, 0] == 1
 
 
@@ -102,7 +104,9 @@ def test_places_count_where_a_row_orders_labels_of_one_side():
     assert_array_equal(ranker._places(sides), [[1, -1, -1, np.nan, 0]])
     inside = calibrated_from_relevance([[1, 1, 0, 0]], [[1, 2, 3, 3]])
     assert_array_equal(ranker._places(inside), [[1.5 + 2, 0.5 + 2, -1 - 2, -1 - 2, 0]])
-    assert_array_equal(CalibratedMultilabelRanker(gap=1)._places(inside), [[2, 1, -1.5, -1.5, 0]])
+    assert_array_equal(
+        CalibratedMultilabelRanker(gap_amplification=1)._places(inside), [[2, 1, -1.5, -1.5, 0]]
+    )
 
 
 def test_labels_never_judged_come_last():

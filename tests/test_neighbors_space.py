@@ -7,7 +7,7 @@ from scipy.optimize import check_grad
 
 from case_problems import PLAIN, problem
 from prefero import NeighborsLabelRanker
-from prefero._cases import _space
+from prefero._neighbors import _space
 from prefero.rankings import ranks_from_scores
 
 

@@ -38,7 +38,7 @@ def data(room, n=24):
     """Features and the arguments of fit that follow them."""
     X, Y = problem(n)
     if room == "ordering":
-        return X, {"y": np.resize([1.0, 2.0, 3.0, 4.0], n), "groups": np.arange(n) // 4}
+        return X, {"y": np.resize([1.0, 2.0, 3.0, 4.0], n), "qid": np.arange(n) // 4}
     return X, {"y": (Y < 3).astype(float) if room == "multilabel" else Y.astype(float)}
 
 
@@ -131,7 +131,7 @@ def test_a_target_that_says_nothing_is_refused(room, estimator):
 def test_a_row_with_one_label_and_an_order_of_one_object_are_kept(room, estimator):
     X, targets = data(room)
     if room == "ordering":
-        targets["groups"] = np.append(targets["groups"][:-1], 99)
+        targets["qid"] = np.append(targets["qid"][:-1], 99)
         targets["y"][-1] = 1
     else:
         targets["y"][4, 1:] = np.nan
@@ -141,7 +141,7 @@ def test_a_row_with_one_label_and_an_order_of_one_object_are_kept(room, estimato
 @EVERY
 def test_scores_given_as_ranks_are_refused_with_what_to_do(room, estimator):
     X, targets = data(room)
-    words = {"multilabel": "1, 0 or NaN", "ordering": "ranks_in_groups"}
+    words = {"multilabel": "1, 0 or NaN", "ordering": "ranks_in_queries"}
     scores = targets["y"] * 100 - 500
     refused(estimator, X, {**targets, "y": scores}, words.get(room, "ranks_from_scores"))
 

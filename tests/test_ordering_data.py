@@ -1,4 +1,4 @@
-"""From orders, pairs, clicks and grades to rows, ranks and groups."""
+"""From orders, pairs, clicks and grades to rows, ranks and qid."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from prefero.ordering import (
     objects_from_clicks,
     objects_from_orders,
     objects_from_pairs,
-    ranks_in_groups,
+    ranks_in_queries,
 )
 
 TABLE = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0], [3.0, 3.0]])
@@ -20,7 +20,7 @@ def test_orders_with_ties_and_names():
     objects = objects_from_orders(TABLE, [["d", ("a", "b")], ["c"]], names="abcd")
     assert_array_equal(objects.X, TABLE[[3, 0, 1, 2]])
     assert_array_equal(objects.y, [1, 2, 2, 1])
-    assert_array_equal(objects.groups, [0, 0, 0, 1])
+    assert_array_equal(objects.qid, [0, 0, 0, 1])
 
 
 def test_orders_feed_an_orderer_and_keep_a_sparse_table_sparse():
@@ -56,7 +56,7 @@ def test_bad_names_are_named(names, message):
 
 def test_pairs_may_contradict_each_other():
     objects = objects_from_pairs(TABLE, [(2, 0), (0, 2)])
-    assert_array_equal(objects.groups, [0, 0, 1, 1])
+    assert_array_equal(objects.qid, [0, 0, 1, 1])
     assert_array_equal(objects.y, [1, 2, 1, 2])
     with pytest.raises(ValueError, match="pair 1 holds 3 objects"):
         objects_from_pairs(TABLE, [(0, 1), (0, 1, 2)])
@@ -67,7 +67,7 @@ def test_a_click_prefers_to_what_was_skipped_above_it():
     # 0 before 3; 1 before 3 and 2; the click on top of the second list says nothing.
     assert_array_equal(objects.X, TABLE[[0, 3, 1, 3, 2]])
     assert_array_equal(objects.y, [1, 2, 1, 2, 2])
-    assert_array_equal(objects.groups, [0, 0, 1, 1, 1])
+    assert_array_equal(objects.qid, [0, 0, 1, 1, 1])
     with pytest.raises(ValueError, match="list 0 does not show 3"):
         objects_from_clicks(TABLE, [[1, 2]], [[3]])
     with pytest.raises(ValueError, match="1 lists were shown, but clicked has 2"):
@@ -75,6 +75,6 @@ def test_a_click_prefers_to_what_was_skipped_above_it():
 
 
 def test_grades_become_ranks_inside_groups():
-    grades, groups = [2, 0, 1, 1, np.nan], ["q", "p", "q", "q", "p"]
-    assert_array_equal(ranks_in_groups(grades, groups, higher_is_better=True), [1, 1, 2, 2, np.nan])
-    assert_array_equal(ranks_in_groups([5.0, 2.0], higher_is_better=False), [2, 1])
+    grades, qid = [2, 0, 1, 1, np.nan], ["q", "p", "q", "q", "p"]
+    assert_array_equal(ranks_in_queries(grades, qid, higher_is_better=True), [1, 1, 2, 2, np.nan])
+    assert_array_equal(ranks_in_queries([5.0, 2.0], higher_is_better=False), [2, 1])

@@ -18,7 +18,7 @@ from oracles import (
     rank_correlation,
 )
 from prefero import RankBoostOrderer, _core
-from prefero.rankings import Groups
+from prefero.rankings import Queries
 from strategies import grouped_objects
 
 
@@ -29,13 +29,13 @@ def blocks(starts):
 @given(grouped_objects())
 def test_positions_ranks_and_levels_inside_groups(objects):
     _, ranks, starts = objects
-    groups = Groups(np.arange(len(ranks)), starts)
+    queries = Queries(np.arange(len(ranks)), starts)
     for block in blocks(starts):
         inside = ranks[block]
-        assert_allclose(groups.positions(ranks)[block], bucket_positions(inside))
-        assert_array_equal(groups.ranks(ranks)[block], [1 + sum(inside < r) for r in inside])
+        assert_allclose(queries.positions(ranks)[block], bucket_positions(inside))
+        assert_array_equal(queries.ranks(ranks)[block], [1 + sum(inside < r) for r in inside])
         assert_array_equal(
-            groups.levels(ranks)[block], [len(set(inside[inside < r])) for r in inside]
+            queries.levels(ranks)[block], [len(set(inside[inside < r])) for r in inside]
         )
 
 
@@ -43,7 +43,7 @@ def test_positions_ranks_and_levels_inside_groups(objects):
 def test_pair_hinge(objects):
     values, ranks, starts = objects
     scores = values[:, 0] / 2
-    levels = Groups(np.arange(len(ranks)), starts).levels(ranks)
+    levels = Queries(np.arange(len(ranks)), starts).levels(ranks)
     loss, gradient, hessian = pair_hinge(scores, object_pairs(ranks, starts))
     by_score = _core.sort_by_score(scores, starts)
     found_loss, found_gradient, active = _core.pair_hinge(scores, levels, by_score, starts)
@@ -58,7 +58,7 @@ def test_pair_hinge(objects):
 @given(grouped_objects(), st.sampled_from(["tau-a", "tau-b", "rho-a", "spearman"]))
 def test_concordance(objects, measure):
     values, ranks, starts = objects
-    positions = Groups(np.arange(len(ranks)), starts).positions(ranks)
+    positions = Queries(np.arange(len(ranks)), starts).positions(ranks)
     expected = [
         sum(
             rank_correlation(positions[b], column[b], measure)
@@ -76,7 +76,7 @@ def test_long_orders_are_sorted_to_the_same_concordance(measure):
     rng = np.random.default_rng(0)
     values = rng.integers(0, 30, size=(200, 3)).astype(float)
     starts = np.array([0, 130, 200])
-    positions = Groups(np.arange(200), starts).positions(rng.integers(1, 40, 200).astype(float))
+    positions = Queries(np.arange(200), starts).positions(rng.integers(1, 40, 200).astype(float))
     expected = [
         sum(rank_correlation(positions[b], column[b], measure) for b in blocks(starts))
         for column in values.T
@@ -93,9 +93,9 @@ def test_rank_boost(objects, exact, missing):
     values = np.where(values == 3, np.nan, values) if missing else values
     pairs = object_pairs(ranks, starts)
     assume(pairs)
-    groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    qid = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     bins = None if exact else 255
-    orderer = RankBoostOrderer(8, learning_rate=0.5, max_bins=bins).fit(values, ranks, groups)
+    orderer = RankBoostOrderer(8, learning_rate=0.5, max_bins=bins).fit(values, ranks, qid)
     weak = (orderer.attributes_, orderer.thresholds_, orderer.missing_, orderer.weights_)
     rounds = list(zip(*weak, strict=True))
     for (separation, best, weight), (*_, found) in zip(
@@ -106,12 +106,12 @@ def test_rank_boost(objects, exact, missing):
 
 
 def test_rank_boost_stays_finite_when_every_pair_is_right():
-    groups = np.repeat([0, 1], 3)
+    qid = np.repeat([0, 1], 3)
     X, y = np.array([[2.0], [1.0], [0.0]] * 2), [1, 2, 3] * 2
-    orderer = RankBoostOrderer(300, learning_rate=1.0).fit(X, y, groups)
+    orderer = RankBoostOrderer(300, learning_rate=1.0).fit(X, y, qid)
     assert np.isfinite(orderer.weights_).all()
     assert orderer.decision_function(X).max() > 100
-    assert orderer.score(X, y, groups) == 1
+    assert orderer.score(X, y, qid) == 1
 
 
 @given(grouped_objects(columns=4), arrays(np.float64, 4, elements=st.floats(-1, 1)))

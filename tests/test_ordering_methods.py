@@ -19,33 +19,33 @@ from prefero import (
     RankSVMOrderer,
 )
 from prefero.base import SampleOrders
-from prefero.ordering import BoostingOrderer, order_svm, rank_svm, ranks_in_groups
-from prefero.rankings import Groups
+from prefero.ordering import BoostingOrderer, order_svm, rank_svm, ranks_in_queries
+from prefero.rankings import Queries
 from test_ordering_common import sample_orders
 
 
 @pytest.fixture
 def orders():
     """Sample orders with ties, group after group."""
-    X, y, groups = sample_orders(n_groups=12, size=5, noise=1.0)
-    by_group = np.argsort(groups, kind="stable")
-    found = Groups.of(groups[by_group], len(X))
+    X, y, qid = sample_orders(n_groups=12, size=5, noise=1.0)
+    by_group = np.argsort(qid, kind="stable")
+    found = Queries.of(qid[by_group], len(X))
     return SampleOrders(X[by_group], found.positions(np.ceil(y[by_group] / 2)), found)
 
 
 def test_the_target_of_expected_rank_regression_is_the_share_of_the_order():
     X = np.arange(6.0)[:, None]
     orderer = ExpectedRankOrderer(DecisionTreeRegressor())
-    orderer.fit(X, [1, 2, 2, 2, 1, np.nan], groups=[0, 0, 0, 1, 1, 1])
+    orderer.fit(X, [1, 2, 2, 2, 1, np.nan], qid=[0, 0, 0, 1, 1, 1])
     assert_allclose(-orderer.decision_function(X[:5]), [1 / 4, 2.5 / 4, 2.5 / 4, 2 / 3, 1 / 3])
 
 
 def test_second_order_expected_rank_regression_sees_products():
-    X, _, groups = sample_orders(size=8)
+    X, _, qid = sample_orders(size=8)
     worth = X[:, 0] * X[:, 1]
-    y = ranks_in_groups(worth, groups, higher_is_better=True)
+    y = ranks_in_queries(worth, qid, higher_is_better=True)
     linear, second = (
-        ExpectedRankOrderer(LinearRegression(), degree=degree).fit(X, y, groups).score(X, y, groups)
+        ExpectedRankOrderer(LinearRegression(), degree=degree).fit(X, y, qid).score(X, y, qid)
         for degree in (1, 2)
     )
     assert second > 0.9 > 0.5 > linear
@@ -61,16 +61,16 @@ def test_rank_svm_derivatives(orders):
 
 
 def test_rank_svm_finds_what_a_linear_svm_finds_on_explicit_pairs(orders):
-    better, worse = np.array(object_pairs(orders.positions, orders.groups.starts)).T
+    better, worse = np.array(object_pairs(orders.positions, orders.queries.starts)).T
     differences = orders.X[better] - orders.X[worse]
     signs = np.where(np.arange(len(better)) % 2, 1, -1)
     svm = LinearSVC(C=0.5, fit_intercept=False, dual=True, tol=1e-8, max_iter=100000)
     svm.fit(differences * signs[:, None], signs)
     orderer = RankSVMOrderer(C=0.5, tol=1e-8)
-    orderer.fit(orders.X, orders.positions, orders.groups.codes)
+    orderer.fit(orders.X, orders.positions, orders.queries.codes)
     assert_allclose(orderer.coef_, svm.coef_[0], rtol=1e-4)
     sparse = RankSVMOrderer(C=0.5, tol=1e-8)
-    sparse.fit(csr_array(orders.X), orders.positions, orders.groups.codes)
+    sparse.fit(csr_array(orders.X), orders.positions, orders.queries.codes)
     assert_allclose(sparse.coef_, svm.coef_[0], rtol=1e-4)
 
 
@@ -89,15 +89,11 @@ def test_convergence_in_the_last_step_allowed_is_convergence(orderer):
 
 
 def test_a_kernel_orders_what_no_line_can():
-    X, _, groups = sample_orders(size=8)
+    X, _, qid = sample_orders(size=8)
     distance = np.linalg.norm(X, axis=1)
-    y = np.array(
-        [1 + sum(distance[groups == g] < d) for g, d in zip(groups, distance, strict=True)]
-    )
-    linear = RankSVMOrderer().fit(X, y, groups).score(X, y, groups)
-    kernel = (
-        RankSVMOrderer(C=1.0, kernel="rbf", random_state=0).fit(X, y, groups).score(X, y, groups)
-    )
+    y = np.array([1 + sum(distance[qid == g] < d) for g, d in zip(qid, distance, strict=True)])
+    linear = RankSVMOrderer().fit(X, y, qid).score(X, y, qid)
+    kernel = RankSVMOrderer(C=1.0, kernel="rbf", random_state=0).fit(X, y, qid).score(X, y, qid)
     assert kernel > 0.9 > 0.5 > linear
 
 
@@ -109,9 +105,9 @@ def test_order_svm_gradient(orders):
 
 
 def test_order_svm_cuts_after_every_place_and_aligns_shorter_orders():
-    groups = Groups.of(np.repeat([0, 1, 2], [4, 2, 1]), 7)
+    qid = Queries.of(np.repeat([0, 1, 2], [4, 2, 1]), 7)
     positions = np.array([1.0, 2, 3, 4, 2, 1, 1])
-    sides = order_svm._sides(SampleOrders(np.zeros((7, 1)), positions, groups), max_cuts=20)
+    sides = order_svm._sides(SampleOrders(np.zeros((7, 1)), positions, qid), max_cuts=20)
     assert_array_equal(
         sides,
         [[1, 1, 1], [-1, 1, 1], [-1, -1, 1], [-1, -1, -1], [0, -1, 0], [0, 1, 0], [0, 0, 0]],
@@ -121,7 +117,7 @@ def test_order_svm_cuts_after_every_place_and_aligns_shorter_orders():
 def test_a_dear_deviation_makes_the_hyperplanes_parallel(orders):
     free, parallel = (
         OrderSVMOrderer(deviation=price, max_iter=5000).fit(
-            orders.X, orders.positions, orders.groups.codes
+            orders.X, orders.positions, orders.queries.codes
         )
         for price in (0.1, 1e4)
     )
@@ -130,9 +126,9 @@ def test_a_dear_deviation_makes_the_hyperplanes_parallel(orders):
 
 @pytest.mark.parametrize("max_bins", [None, 255])
 def test_rank_boost_is_the_published_algorithm(orders, max_bins):
-    pairs = object_pairs(orders.positions, orders.groups.starts)
+    pairs = object_pairs(orders.positions, orders.queries.starts)
     orderer = RankBoostOrderer(25, learning_rate=1.0, max_bins=max_bins)
-    orderer.fit(orders.X, orders.positions, orders.groups.codes)
+    orderer.fit(orders.X, orders.positions, orders.queries.codes)
     weak = (orderer.attributes_, orderer.thresholds_, orderer.missing_, orderer.weights_)
     rounds = list(zip(*weak, strict=True))
     assert len(rounds) == orderer.n_iter_ == 25
@@ -151,36 +147,36 @@ def test_rank_boost_goes_on_when_scores_leave_the_range_of_exponentials():
 
 
 def test_binned_thresholds_are_quantiles():
-    X, y, groups = sample_orders(n_groups=60)
-    coarse = RankBoostOrderer(50, max_bins=4).fit(X, y, groups)
+    X, y, qid = sample_orders(n_groups=60)
+    coarse = RankBoostOrderer(50, max_bins=4).fit(X, y, qid)
     for attribute in np.unique(coarse.attributes_):
         used = np.unique(coarse.thresholds_[coarse.attributes_ == attribute])
         assert {np.mean(X[:, attribute] <= threshold) for threshold in used} <= {0.25, 0.5, 0.75}
-    assert coarse.score(X, y, groups) > 0.6
+    assert coarse.score(X, y, qid) > 0.6
 
 
 def test_rank_boost_learns_where_undefined_attributes_belong():
-    X, y, groups = sample_orders()
+    X, y, qid = sample_orders()
     best = y <= 2
     X = np.column_stack([X[:, 3], np.where(best, np.nan, 1.0)])
-    orderer = RankBoostOrderer(20).fit(X, y, groups)
+    orderer = RankBoostOrderer(20).fit(X, y, qid)
     assert orderer.decision_function([[0.0, np.nan]]) > orderer.decision_function([[0.0, 1.0]])
 
 
 def test_early_stopping_keeps_fewer_rounds_and_needs_groups():
-    X, y, groups = sample_orders(noise=3.0)
+    X, y, qid = sample_orders(noise=3.0)
     stopped = RankBoostOrderer(500, learning_rate=1.0, early_stopping=True, random_state=0).fit(
-        X, y, groups
+        X, y, qid
     )
     assert stopped.n_iter_ < 100
-    with pytest.raises(ValueError, match="pass groups"):
+    with pytest.raises(ValueError, match="pass qid"):
         RankBoostOrderer(early_stopping=True).fit(X, y)
 
 
 def test_cohen_weighs_attributes_by_hedge(orders):
-    orderer = CohenOrderer(beta=0.8).fit(orders.X, orders.positions, orders.groups.codes)
+    orderer = CohenOrderer(beta=0.8).fit(orders.X, orders.positions, orders.queries.codes)
     weights = np.ones((2, orders.X.shape[1]))
-    for begin, end in zip(orders.groups.starts[:-1], orders.groups.starts[1:], strict=True):
+    for begin, end in zip(orders.queries.starts[:-1], orders.queries.starts[1:], strict=True):
         for k, column in enumerate(orders.X[begin:end].T):
             agreement = rank_correlation(orders.positions[begin:end], column, "tau-a")
             weights[0, k] *= 0.8 ** ((1 - agreement) / 2)
@@ -191,27 +187,27 @@ def test_cohen_weighs_attributes_by_hedge(orders):
 
 
 def test_boosted_trees_order_what_no_line_can():
-    X, _, groups = sample_orders(n_groups=100, size=8)
+    X, _, qid = sample_orders(n_groups=100, size=8)
     worth = np.sin(2 * X[:, 0]) + (X[:, 1] > 0) * X[:, 2]
-    y = ranks_in_groups(worth, groups, higher_is_better=True)
-    train = groups < 70
+    y = ranks_in_queries(worth, qid, higher_is_better=True)
+    train = qid < 70
     trees, line = (
-        orderer.fit(X[train], y[train], groups[train]).score(X[~train], y[~train], groups[~train])
+        orderer.fit(X[train], y[train], qid[train]).score(X[~train], y[~train], qid[~train])
         for orderer in (BoostingOrderer(100, random_state=0), ExpectedRankOrderer())
     )
     assert trees > line + 0.1
 
 
 def test_a_boosted_tree_is_the_newton_step_of_its_leaves(orders):
-    X, y, groups = orders.X, orders.positions, orders.groups.codes
-    pairs = object_pairs(orders.positions, orders.groups.starts)
+    X, y, qid = orders.X, orders.positions, orders.queries.codes
+    pairs = object_pairs(orders.positions, orders.queries.starts)
     scores = np.zeros(len(X))
     for n_trees in (1, 2, 3):
         _, gradient, hessian = pair_hinge(scores, pairs)
         orderer = BoostingOrderer(
             n_trees, learning_rate=0.5, max_leaf_nodes=4, max_features=None, min_samples_leaf=3
         )
-        found = orderer.fit(X, y, groups).decision_function(X)
+        found = orderer.fit(X, y, qid).decision_function(X)
         active = np.diag(hessian) / 2
         step = np.divide(-gradient, 4 * active, out=np.zeros(len(X)), where=active > 0)
         # scikit-learn's tree, on features whose values are as few as the bins, splits the same way.
@@ -223,16 +219,16 @@ def test_a_boosted_tree_is_the_newton_step_of_its_leaves(orders):
 
 
 def test_boosting_ends_when_every_pair_is_told_apart():
-    X, y, groups = np.array([[1.0], [0.0]] * 8), [1, 2] * 8, np.repeat(np.arange(8), 2)
-    orderer = BoostingOrderer(50, learning_rate=1.0, min_samples_leaf=1).fit(X, y, groups)
+    X, y, qid = np.array([[1.0], [0.0]] * 8), [1, 2] * 8, np.repeat(np.arange(8), 2)
+    orderer = BoostingOrderer(50, learning_rate=1.0, min_samples_leaf=1).fit(X, y, qid)
     assert orderer.n_estimators_ == 1
     assert_allclose(orderer.decision_function([[1.0], [0.0]]), [0.5, -0.5])
 
 
 def test_boosted_trees_send_missing_values_where_they_learned_to():
-    X, y, groups = sample_orders()
+    X, y, qid = sample_orders()
     X = np.column_stack([X[:, 3], np.where(y <= 2, np.nan, X[:, 0])])
-    orderer = BoostingOrderer(20, max_features=None, random_state=0).fit(X, y, groups)
+    orderer = BoostingOrderer(20, max_features=None, random_state=0).fit(X, y, qid)
     assert orderer.decision_function([[0.0, np.nan]]) > orderer.decision_function([[0.0, 0.0]])
 
 

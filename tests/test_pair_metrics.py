@@ -111,7 +111,7 @@ def test_scorers_serve_cross_validation_of_rankers_and_pipelines(name):
 def test_scores_of_losses_are_negative_and_take_weights():
     X, Y = noisy_linear_problem(60, 3, 4)
     Y = np.ceil(Y / 2)
-    ranker = ConstraintLabelRanker(epochs=20, random_state=0).fit(X, Y)
+    ranker = ConstraintLabelRanker(max_iter=20, random_state=0).fit(X, Y)
     weight = np.arange(60.0)
     expected = -pairwise_brier(Y, ranker.predict_pairwise(X), sample_weight=weight)
     assert SCORERS["brier"](ranker, X, Y, sample_weight=weight) == pytest.approx(expected)

@@ -28,7 +28,7 @@ from prefero.metrics import SCORERS, kendall_tau_scorer
 
 PASSED = (
     *("predict_order", "predict_pairwise", "predict_ties", "predict_buckets"),
-    *("predict_reliability", "predict_partial", "decision_function", "predict"),
+    *("predict_expected_tau", "predict_partial", "decision_function", "predict"),
 )
 
 
@@ -47,12 +47,12 @@ def weighted_problem():
 
 def grouped_problem(seed=0):
     rng = np.random.default_rng(seed)
-    groups = np.repeat(np.arange(12), 4)
-    offset = 10 * rng.normal(size=12)[groups]
+    qid = np.repeat(np.arange(12), 4)
+    offset = 10 * rng.normal(size=12)[qid]
     X = rng.normal(size=(48, 3))
-    ranks = np.concatenate([np.argsort(np.argsort(-X[groups == g, 0])) + 1 for g in range(12)])
+    ranks = np.concatenate([np.argsort(np.argsort(-X[qid == g, 0])) + 1 for g in range(12)])
     X[:, 0] += offset  # only the order inside a group says anything
-    return X, ranks, groups
+    return X, ranks, qid
 
 
 @pytest.mark.parametrize("method", PASSED)
@@ -139,7 +139,7 @@ def test_a_row_of_weight_two_counts_as_two_rows_at_every_step(kind):
     weight = np.where(np.arange(30) % 3 == 0, 2, 1)
     twice = np.repeat(np.arange(30), weight)
     blank = kind([("scale", StandardScaler()), ("ranker", PairwiseLabelRanker(calibrate=False))])
-    weighted = fit_final(clone(blank), X, Y, sample_weight=weight, groups=None)
+    weighted = fit_final(clone(blank), X, Y, sample_weight=weight, qid=None)
     repeated = clone(blank).fit(X[twice], Y[twice])
     np.testing.assert_allclose(weighted[0].mean_, repeated[0].mean_)
     np.testing.assert_allclose(
@@ -158,35 +158,33 @@ def test_what_steps_request_decides_where_metadata_are_routed():
 
 
 def test_groups_reach_the_orderer_and_a_reducer_before_it():
-    X, ranks, groups = grouped_problem()
+    X, ranks, qid = grouped_problem()
     model = make_ranking_pipeline(
         StandardScaler(), RankCorrelationReducer(1), RankSVMOrderer(random_state=0)
     )
-    model.fit(X, ranks, groups=groups)
+    model.fit(X, ranks, qid=qid)
     scaled = StandardScaler().fit_transform(X)
-    by_hand = RankCorrelationReducer(1).fit(scaled, ranks, groups=groups)
+    by_hand = RankCorrelationReducer(1).fit(scaled, ranks, qid=qid)
     np.testing.assert_array_equal(model[1].components_, by_hand.components_)
     reduced = by_hand.transform(scaled)
-    orderer = RankSVMOrderer(random_state=0).fit(reduced, ranks, groups=groups)
-    assert model.score(X, ranks, groups=groups) == orderer.score(reduced, ranks, groups=groups)
-    blind = clone(model).fit(X, ranks, ranksvmorderer__groups=groups)
+    orderer = RankSVMOrderer(random_state=0).fit(reduced, ranks, qid=qid)
+    assert model.score(X, ranks, qid=qid) == orderer.score(reduced, ranks, qid=qid)
+    blind = clone(model).fit(X, ranks, ranksvmorderer__qid=qid)
     assert not np.allclose(blind[1].components_, model[1].components_)
     with sklearn.config_context(enable_metadata_routing=True):
-        routed = clone(model).fit(X, ranks, groups=groups)
+        routed = clone(model).fit(X, ranks, qid=qid)
         np.testing.assert_array_equal(routed[1].components_, model[1].components_)
-        np.testing.assert_array_equal(
-            routed.predict(X, groups=groups), model.predict(X, groups=groups)
-        )
+        np.testing.assert_array_equal(routed.predict(X, qid=qid), model.predict(X, qid=qid))
 
 
 @pytest.mark.usefixtures("routing")
 def test_routed_groups_reach_splitter_steps_and_score():
-    X, ranks, groups = grouped_problem()
+    X, ranks, qid = grouped_problem()
     model = make_ranking_pipeline(RankCorrelationReducer(2), RankSVMOrderer(random_state=0))
-    scores = cross_val_score(model, X, ranks, cv=GroupKFold(3), params={"groups": groups})
-    for train, test in GroupKFold(3).split(X, groups=groups):
-        one = clone(model).fit(X[train], ranks[train], groups=groups[train])
-        expected = one.score(X[test], ranks[test], groups=groups[test])
+    scores = cross_val_score(model, X, ranks, cv=GroupKFold(3), params={"groups": qid, "qid": qid})
+    for train, test in GroupKFold(3).split(X, groups=qid):
+        one = clone(model).fit(X[train], ranks[train], qid=qid[train])
+        expected = one.score(X[test], ranks[test], qid=qid[test])
         assert np.isclose(scores, expected).any()
 
 

@@ -19,10 +19,11 @@ from prefero import (
     RankCorrelationReducer,
     TreeLabelRanker,
 )
-from prefero.ordering import ranks_in_groups
+from prefero.ordering import ranks_in_queries
 from prefero.rankings import strict_ranks
 from prefero.study import Table, compare
 from prefero.study.plotting import (
+    AbstentionDisplay,
     CalibrationDisplay,
     CriticalDifferenceDisplay,
     DimensionsDisplay,
@@ -30,7 +31,6 @@ from prefero.study.plotting import (
     MissingLabelsDisplay,
     PairMatrixDisplay,
     RankHeatmapDisplay,
-    ReliabilityDisplay,
     TreeDisplay,
 )
 from prefero.study.plotting.pair_matrix import pair_shares
@@ -192,7 +192,7 @@ def test_pair_matrix_of_a_ranker_with_and_without_probabilities(ranker):
 def test_reliability_is_the_mean_tau_of_the_most_reliable():
     reliability = [3.0, np.inf, 1.0, 2.0]
     tau = [0.5, 1.0, -1.0, 0.1]
-    display = ReliabilityDisplay.from_predictions(reliability, tau)
+    display = AbstentionDisplay.from_predictions(reliability, tau)
     np.testing.assert_allclose(display.answered, [0.25, 0.5, 0.75, 1])
     np.testing.assert_allclose(display.tau, np.cumsum([1.0, 0.5, 0.1, -1.0]) / [1, 2, 3, 4])
     assert display.correlation == pytest.approx(1)
@@ -201,25 +201,25 @@ def test_reliability_is_the_mean_tau_of_the_most_reliable():
 def test_equally_reliable_instances_count_the_same_in_any_order():
     reliability = np.array([1.0, 1.0, 1.0, 2.0])
     tau = np.array([0.9, 0.0, -0.9, 0.5])
-    one = ReliabilityDisplay.from_predictions(reliability, tau)
-    other = ReliabilityDisplay.from_predictions(reliability[[2, 0, 3, 1]], tau[[2, 0, 3, 1]])
+    one = AbstentionDisplay.from_predictions(reliability, tau)
+    other = AbstentionDisplay.from_predictions(reliability[[2, 0, 3, 1]], tau[[2, 0, 3, 1]])
     np.testing.assert_allclose(one.tau, other.tau)
 
 
 def test_reliability_without_variation_or_values():
-    assert np.isnan(ReliabilityDisplay.from_predictions([1, 1], [0.1, 0.9]).correlation)
+    assert np.isnan(AbstentionDisplay.from_predictions([1, 1], [0.1, 0.9]).correlation)
     with pytest.raises(ValueError, match="undefined for every"):
-        ReliabilityDisplay.from_predictions([1.0], [np.nan])
+        AbstentionDisplay.from_predictions([1.0], [np.nan])
 
 
 class Sure(ConsensusLabelRanker):
-    def predict_reliability(self, X):
+    def predict_expected_tau(self, X):
         return np.abs(X[:, 0])
 
 
 def test_reliability_of_an_estimator():
     X, Y = problem()
-    display = ReliabilityDisplay.from_estimator(Sure().fit(X, Y), X, Y)
+    display = AbstentionDisplay.from_estimator(Sure().fit(X, Y), X, Y)
     assert display.tau[-1] == pytest.approx(Sure().fit(X, Y).score(X, Y))
 
 
@@ -298,26 +298,24 @@ def test_importing_the_displays_does_not_import_matplotlib():
 
 def test_dimensions_are_those_of_an_orderer_on_the_first_components():
     rng = np.random.default_rng(0)
-    X, groups = rng.normal(size=(90, 5)), np.repeat(np.arange(15), 6)
-    y = ranks_in_groups(X @ [2, 1, 0, 0, 0.0], groups, higher_is_better=True)
+    X, qid = rng.normal(size=(90, 5)), np.repeat(np.arange(15), 6)
+    y = ranks_in_queries(X @ [2, 1, 0, 0, 0.0], qid, higher_is_better=True)
     reducers = {"RCDR": RankCorrelationReducer(4), "PCA": PCA(3)}
     orderer = ExpectedRankOrderer()
-    display = DimensionsDisplay.from_estimators(reducers, orderer, X, y, groups, cv=3)
+    display = DimensionsDisplay.from_estimators(reducers, orderer, X, y, qid, cv=3)
     assert display.dimensions == [1, 2, 3]
     scores, whole = [], []
-    for train, test in GroupKFold(3).split(X, groups=groups):
-        reducer = RankCorrelationReducer(4).fit(X[train], y[train], groups[train])
+    for train, test in GroupKFold(3).split(X, groups=qid):
+        reducer = RankCorrelationReducer(4).fit(X[train], y[train], qid[train])
         first = [reducer.transform(X[rows])[:, :2] for rows in (train, test)]
         for parts, found in ((first, scores), ((X[train], X[test]), whole)):
-            fitted = clone(orderer).fit(parts[0], y[train], groups[train])
-            found.append(fitted.score(parts[1], y[test], groups[test]))
+            fitted = clone(orderer).fit(parts[0], y[train], qid[train])
+            found.append(fitted.score(parts[1], y[test], qid[test]))
     assert display.curves["RCDR"][1] == pytest.approx(np.mean(scores))
     assert display.whole == pytest.approx(np.mean(whole))
     names = [text.get_text() for text in display.figure_.legends[0].get_texts()]
     assert names == ["RCDR", "PCA", "all attributes"]
-    some = DimensionsDisplay.from_estimators(
-        reducers, orderer, X, y, groups, cv=3, dimensions=[1, 3]
-    )
+    some = DimensionsDisplay.from_estimators(reducers, orderer, X, y, qid, cv=3, dimensions=[1, 3])
     np.testing.assert_allclose(some.curves["PCA"], display.curves["PCA"][[0, 2]])
     with pytest.raises(ValueError, match="PCA gives 3 components, not 4"):
-        DimensionsDisplay.from_estimators(reducers, orderer, X, y, groups, cv=3, dimensions=[1, 4])
+        DimensionsDisplay.from_estimators(reducers, orderer, X, y, qid, cv=3, dimensions=[1, 4])

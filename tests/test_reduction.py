@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from oracles import rank_correlation_components
 from prefero import ExpectedRankOrderer, RankCorrelationReducer
 from prefero.ordering import ComponentsDisplay
-from prefero.rankings import Groups
+from prefero.rankings import Queries
 from strategies import grouped_objects
 from test_ordering_common import sample_orders
 
@@ -40,12 +40,12 @@ def test_the_algorithm_of_figure_3(correlation, ties, deflate, objects, seed):
     values, ranks, starts = objects
     # Binary and tied attributes beside two in general position.
     values = values + np.random.default_rng(seed).normal(size=values.shape) * [1, 1, 0, 0]
-    groups = Groups(np.arange(len(ranks)), starts)
-    positions = groups.positions(ranks)
-    assume((groups.levels(ranks) > 0).any())
+    queries = Queries(np.arange(len(ranks)), starts)
+    positions = queries.positions(ranks)
+    assume((queries.levels(ranks) > 0).any())
     reducer = RankCorrelationReducer(
         2, correlation=correlation, ties=ties, deflate_orders=deflate
-    ).fit(values, ranks, groups.codes)
+    ).fit(values, ranks, queries.codes)
     assume(reducer.n_components_ == 2 and reducer.concordance_.min() > 1e-6)
     expected, norms = rank_correlation_components(
         values, positions, starts, 2, MEASURES[correlation, ties], deflate
@@ -77,25 +77,25 @@ def test_the_artificial_experiment_of_the_paper(correlation):
 
 
 def test_sparse_features_give_the_same_components():
-    X, y, groups = sample_orders()
+    X, y, qid = sample_orders()
     X = np.where(np.abs(X) > 1, X, 0)
-    dense = RankCorrelationReducer().fit(X, y, groups)
-    sparse = RankCorrelationReducer().fit(csr_array(X), y, groups)
+    dense = RankCorrelationReducer().fit(X, y, qid)
+    sparse = RankCorrelationReducer().fit(csr_array(X), y, qid)
     assert_allclose(sparse.components_, dense.components_)
     assert_allclose(sparse.transform(csr_array(X)), dense.transform(X))
 
 
 def test_all_components_are_a_rotation():
-    X, y, groups = sample_orders()
-    reducer = RankCorrelationReducer().fit(X, y, groups)
+    X, y, qid = sample_orders()
+    reducer = RankCorrelationReducer().fit(X, y, qid)
     assert_allclose(reducer.components_ @ reducer.components_.T, np.eye(4), atol=1e-12)
     assert_allclose(reducer.inverse_transform(reducer.transform(X)), X)
 
 
 def test_components_end_where_the_features_do():
-    X, y, groups = sample_orders()
+    X, y, qid = sample_orders()
     doubled = np.column_stack([X, np.zeros(len(X)), X[:, 0]])
-    reducer = RankCorrelationReducer().fit(doubled, y, groups)
+    reducer = RankCorrelationReducer().fit(doubled, y, qid)
     assert reducer.n_components_ == 4
     assert_allclose(reducer.components_[:, 4], 0)
     assert_allclose(reducer.components_[:, 5], reducer.components_[:, 0])
@@ -128,8 +128,8 @@ def test_tied_pairs_count_zero_with_ties_a(correlation):
 
 def test_deflated_orders_mend_what_the_first_component_misses():
     def left_unexplained(seed, deflate):
-        X, y, groups = artificial_orders(seed)
-        reducer = RankCorrelationReducer(2, deflate_orders=deflate).fit(X, y, groups)
+        X, y, qid = artificial_orders(seed)
+        reducer = RankCorrelationReducer(2, deflate_orders=deflate).fit(X, y, qid)
         coordinates, worth = reducer.transform(X), X @ [1, 1, 0.5, 0, 0]
         return np.linalg.lstsq(coordinates, worth, rcond=None)[1][0] / (worth @ worth)
 
@@ -144,27 +144,27 @@ def test_auto_stops_where_shuffled_orders_agree_as_well():
 
 
 def test_threads_and_blocks_change_nothing(monkeypatch):
-    X, y, groups = sample_orders(n_groups=80)
-    whole = RankCorrelationReducer().fit(X, y, groups)
+    X, y, qid = sample_orders(n_groups=80)
+    whole = RankCorrelationReducer().fit(X, y, qid)
     monkeypatch.setattr("prefero.ordering.reduction._BLOCK", 32)
-    one, two = (RankCorrelationReducer(n_jobs=n).fit(X, y, groups) for n in (1, 2))
+    one, two = (RankCorrelationReducer(n_jobs=n).fit(X, y, qid) for n in (1, 2))
     assert_array_equal(one.components_, two.components_)
     assert_allclose(one.components_, whole.components_)
 
 
 def test_a_pipeline_passes_the_groups_on():
-    X, y, groups = sample_orders()
+    X, y, qid = sample_orders()
     with config_context(enable_metadata_routing=True):
         pipeline = make_pipeline(RankCorrelationReducer(1), ExpectedRankOrderer())
-        assert pipeline.fit(X, y, groups=groups).score(X, y, groups=groups) > 0.6
+        assert pipeline.fit(X, y, qid=qid).score(X, y, qid=qid) > 0.6
         assert list(pipeline[:1].get_feature_names_out()) == ["rankcorrelationreducer0"]
 
 
 def test_the_reading_of_a_component():
     pd = pytest.importorskip("pandas")
-    X, y, groups = sample_orders()
+    X, y, qid = sample_orders()
     table = pd.DataFrame(X, columns=["sweet", "sour", "salty", "noise"])
-    reducer = RankCorrelationReducer(2).fit(table, y, groups)
+    reducer = RankCorrelationReducer(2).fit(table, y, qid)
     first, second = reducer.describe(top=2)
     assert {first.attribute, second.attribute} == {"sweet", "sour"}
     readings = {attribute: reading for attribute, _, reading in reducer.describe()}
@@ -175,8 +175,8 @@ def test_the_reading_of_a_component():
 def test_the_display_draws_the_largest_weights():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    X, y, groups = sample_orders()
-    reducer = RankCorrelationReducer(2).fit(X, y, groups)
+    X, y, qid = sample_orders()
+    reducer = RankCorrelationReducer(2).fit(X, y, qid)
     display = ComponentsDisplay.from_estimator(reducer, top=3)
     assert len(display.bars_) == 2
     for component, bars in enumerate(display.bars_):

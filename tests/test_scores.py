@@ -85,18 +85,18 @@ def test_leaves_average_votes_scores_or_half_of_each(target, seed):
         np.testing.assert_allclose(leaf_votes(target, weight, leaf)[0], values, atol=1e-12)
 
 
-@pytest.mark.parametrize("leaf", ["scores", "blend"])
-def test_a_stump_says_the_mean_of_its_rows(leaf):
+@pytest.mark.parametrize("leaf_values", ["scores", "blend"])
+def test_a_stump_says_the_mean_of_its_rows(leaf_values):
     X, Y, S = problem(30)
     Y = Y.astype(float)
     Y[::3, 0] = np.nan
     given = S.copy()
     given[::6, 0] = np.nan  # where a label is not ranked its score is not looked at
     stump = ForestLabelRanker(
-        1, leaf=leaf, max_depth=1, min_samples_leaf=30, shrinkage=0, bootstrap=False
+        1, leaf_values=leaf_values, max_depth=1, min_samples_leaf=30, shrinkage=0, bootstrap=False
     )
     stump.fit(X, Y, scores=given)
-    votes, evidence = leaf_votes(ScoredRanks.checked(Y, given), np.ones(30), leaf)
+    votes, evidence = leaf_votes(ScoredRanks.checked(Y, given), np.ones(30), leaf_values)
     expected = votes.sum(axis=0) / evidence.sum(axis=0)
     np.testing.assert_allclose(stump.decision_function(X[:2]), np.tile(expected, (2, 1)), rtol=1e-5)
 
@@ -105,7 +105,7 @@ def test_a_stump_says_the_mean_of_its_rows(leaf):
 def test_where_much_is_at_stake_the_rare_rows_decide(learner):
     X, Y, S = high_stakes()
     assert sklearn.clone(learner).fit(X, Y).predict(X).mean(axis=0)[0] < 1.1
-    option = {"leaf": "scores"} if hasattr(learner, "leaf") else {}
+    option = {"leaf_values": "scores"} if hasattr(learner, "leaf_values") else {}
     cautious = sklearn.clone(learner).set_params(**option).fit(X, Y, scores=S)
     assert cautious.predict(X).mean(axis=0)[0] > 1.9
     assert regret(S, cautious.predict(X)) < 1
@@ -135,7 +135,7 @@ def test_rows_that_are_left_out_take_their_scores_with_them(learner):
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda e: type(e).__name__)
 def test_scores_switched_off_change_nothing(learner):
     X, Y, S = problem(40)
-    off = {"leaf": "ranks"} if hasattr(learner, "leaf") else {"pair_weight": None}
+    off = {"leaf_values": "ranks"} if hasattr(learner, "leaf_values") else {"pair_weight": None}
     plain = sklearn.clone(learner).set_params(**off)
     without = sklearn.clone(plain).fit(X, Y).decision_function(X)
     np.testing.assert_array_equal(plain.fit(X, Y, scores=S).decision_function(X), without)
@@ -144,7 +144,11 @@ def test_scores_switched_off_change_nothing(learner):
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda e: type(e).__name__)
 def test_scores_that_are_asked_for_must_be_given(learner):
     X, Y, _ = problem(30)
-    on = {"leaf": "blend"} if hasattr(learner, "leaf") else {"pair_weight": "score_difference"}
+    on = (
+        {"leaf_values": "blend"}
+        if hasattr(learner, "leaf_values")
+        else {"pair_weight": "score_difference"}
+    )
     with pytest.raises(ValueError, match="needs scores"):
         sklearn.clone(learner).set_params(**on).fit(X, Y)
 
@@ -230,7 +234,7 @@ def test_graphs_bring_their_own_weights():
 
 def test_search_and_pipelines_hand_scores_on():
     X, Y, S = high_stakes(60)
-    forest = ForestLabelRanker(5, leaf="scores", random_state=0)
+    forest = ForestLabelRanker(5, leaf_values="scores", random_state=0)
     model = make_ranking_pipeline(StandardScaler(), forest).fit(X, Y, scores=S)
     by_hand = sklearn.clone(forest).fit(StandardScaler().fit_transform(X), Y, scores=S)
     np.testing.assert_array_equal(model.predict(X), by_hand.predict(model[:-1].transform(X)))
@@ -238,10 +242,10 @@ def test_search_and_pipelines_hand_scores_on():
     with pytest.raises(ValueError, match="needs scores"):
         regret_scorer(model, X, Y)
     with sklearn.config_context(enable_metadata_routing=True):
-        grid = {"forestlabelranker__leaf": ["ranks", "scores"]}
+        grid = {"forestlabelranker__leaf_values": ["ranks", "scores"]}
         search = GridSearchCV(model, grid, scoring=regret_scorer, cv=KFold(3))
         search.fit(X, Y, scores=S)
-        assert search.best_params_ == {"forestlabelranker__leaf": "scores"}
+        assert search.best_params_ == {"forestlabelranker__leaf_values": "scores"}
         closed = SCORERS["gap-closed"]
         found = cross_val_score(model, X, Y, scoring=closed, cv=3, params={"scores": S})
         assert found.shape == (3,)

@@ -73,7 +73,7 @@ def test_an_answer_is_what_the_model_says(client, models):
         [one["probabilities"] for one in results], model.predict_pairwise(X), atol=1e-4
     )
     np.testing.assert_allclose(
-        [one["reliability"] for one in results], model.predict_reliability(X), atol=1e-4
+        [one["expected_tau"] for one in results], model.predict_expected_tau(X), atol=1e-4
     )
 
 
@@ -214,13 +214,13 @@ def test_models_say_what_they_take(client):
 def test_the_automatic_ranker_is_asked_by_its_categories_and_says_who_may_be_first():
     X, Y = numbers(40)
     mixed = X.assign(colour=pd.Series(["red", "blue"] * 20, dtype="category"))
-    model = AutoLabelRanker(effort="quick", random_state=0).fit(mixed, Y)
+    model = AutoLabelRanker(preset="quick", random_state=0).fit(mixed, Y)
     client = TestClient(create_app({"auto": model}))
     assert client.get("/models").json()[0]["features"][2]["categories"] == ["blue", "red"]
     told = ask(client, instances=[{**ONE, "colour": "red"}, {**ONE, "colour": "pink"}])
     assert told["notes"] == ["instance 2: 'colour' was never 'pink' in training."]
     for result in told["results"]:
-        assert set() < set(result["first_set"]) <= set(LABELS)
+        assert set() < set(result["top_set"]) <= set(LABELS)
 
 
 def test_a_model_without_a_calibration_answers():

@@ -75,13 +75,13 @@ def test_a_table_is_not_asked_for_what_the_model_cannot_say(X, ranks, scores):
     answer = ranker.post("/rank.csv?output=relevant", content=few)
     assert (answer.status_code, "relevant labels" in answer.json()["detail"]) == (422, True)
     sets = TestClient(create_app({"m": BinaryRelevanceRanker().fit(X, scores > 0)}))
-    answer = sets.post("/rank.csv?reliability=true", content=few)
+    answer = sets.post("/rank.csv?expected_tau=true", content=few)
     assert (answer.status_code, "how sure" in answer.json()["detail"]) == (422, True)
 
 
 def test_an_orderer_is_refused_in_a_sentence(X, path):
-    groups = np.repeat(np.arange(10), 6)
-    orderer = ExpectedRankOrderer().fit(X, np.tile(np.arange(1, 7), 10), groups=groups)
+    qid = np.repeat(np.arange(10), 6)
+    orderer = ExpectedRankOrderer().fit(X, np.tile(np.arange(1, 7), 10), qid=qid)
     with pytest.raises(ValueError, match="'m' is a ExpectedRankOrderer, which ranks no labels"):
         create_app({"m": orderer})
     save(orderer, path)
@@ -110,7 +110,7 @@ class TestRanges:
     def test_of_the_automatic_ranker_beside_categories(self, X, ranks):
         mixed = X.assign(colour=pd.Series(["red", "blue"] * 30, dtype="category"))
         mixed = mixed[["size", "colour", "heat"]]
-        ranker = AutoLabelRanker(effort="quick", random_state=0).fit(mixed, ranks)
+        ranker = AutoLabelRanker(preset="quick", random_state=0).fit(mixed, ranks)
         assert self.ranges(ranker) == {**self.expected(X), "colour": (None, None)}
 
     def test_a_file_keeps_them_and_one_without_them_is_served(self, X, ranks, path):
@@ -122,7 +122,7 @@ class TestRanges:
         assert self.ranges(load(path)) == dict.fromkeys(X.columns, (None, None))
 
     def test_what_was_always_missing_has_none(self, X, ranks):
-        ranker = AutoLabelRanker(effort="quick", random_state=0)
+        ranker = AutoLabelRanker(preset="quick", random_state=0)
         ranker.fit(X.assign(heat=np.nan), ranks)
         assert self.ranges(ranker)["heat"] == (None, None)
 

@@ -126,7 +126,7 @@ def test_the_strongest_within_a_standard_error_of_the_best_is_taken():
     noise[:, 1:] /= noise[:, 1:].std(axis=0)
     first = np.array([0, 0.02, 0.04, 0.06]) + noise
     assert strongest_alike([first], weight) == 2
-    second = np.array([0, 0.02, 0.06, 0]) + noise  # by this measure the third is worse
+    second = np.array([0, 0.02, 0.06, 0]) + noise  # by this metric the third is worse
     assert strongest_alike([first, second], weight) == 1
     assert strongest_alike([np.full((400, 4), np.nan)], weight) == 0
 

@@ -8,12 +8,12 @@ from prefero.study import Table, compare, compare_folds
 from prefero.study.report.standings import p_text, standings
 
 
-def results(scores, measure="tau"):
+def results(scores, scoring="tau"):
     """One row a ranker, data set and fold; scores are [ranker][data set][fold]."""
     return Table(
         {
             **{"dataset": f"d{d}", "ranker": name, "missing": 0.0, "repetition": 0, "fold": f},
-            **{measure: float(value), "train_rows": 30, "test_rows": 10},
+            **{scoring: float(value), "train_rows": 30, "test_rows": 10},
         }
         for name, sets in scores.items()
         for d, folds in enumerate(sets)
@@ -21,9 +21,9 @@ def results(scores, measure="tau"):
     )
 
 
-def drawn(scores, measure="tau", constant=("same",)):
-    table = results(scores, measure)
-    found = compare(table, measure=measure)
+def drawn(scores, scoring="tau", constant=("same",)):
+    table = results(scores, scoring)
+    found = compare(table, scoring=scoring)
     return standings("label_ranker", found, table, constant), found, table
 
 
@@ -100,7 +100,7 @@ def test_p_values_are_never_zero(p, text):
 
 
 def test_regret_is_never_drawn_below_zero():
-    board, _, _ = drawn({"a": [(0.0, 0.1, 4.0)], "b": [(3.0, 9.0, 1.0)]}, measure="regret")
+    board, _, _ = drawn({"a": [(0.0, 0.1, 4.0)], "b": [(3.0, 9.0, 1.0)]}, scoring="regret")
     least = min(mark.low for mark in board.columns[0].marks)
     zero = board.columns[0].marks[0]
     assert least == pytest.approx(5)

@@ -133,7 +133,7 @@ def test_a_split_that_gamma_forbids_is_not_made():
     apart = (similarity.sum() - 8) / (8 * 7)
     needed = (1 + apart) / 2  # the children are pure: 1 + similarity = 2
     for gamma, leaves in ((needed + 0.01, 2), (needed - 0.01, 1)):
-        tree = TreeLabelRanker.rt(gamma=gamma).fit(X, Y)
+        tree = TreeLabelRanker.rt(min_similarity_ratio=gamma).fit(X, Y)
         assert tree.get_n_leaves() == leaves
 
 
@@ -283,8 +283,8 @@ def test_presets_are_the_papers_trees():
         for name in ("lrt", "rt", "ert")
     }
     assert sizes["ert"] < sizes["rt"]
-    assert TreeLabelRanker.rt(gamma=0.5).gamma == 0.5
-    assert TreeLabelRanker.ert().mdlpc
+    assert TreeLabelRanker.rt(min_similarity_ratio=0.5).min_similarity_ratio == 0.5
+    assert TreeLabelRanker.ert().mdl_stopping
 
 
 @pytest.mark.parametrize(

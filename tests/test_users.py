@@ -72,7 +72,7 @@ def test_routing(tmp_path, prompts):
     frame.to_csv(tmp_path / "runs.csv", index=False)
     frame[["source", "prompt"]].head(4).to_csv(tmp_path / "new.csv", index=False)
     options = ("--labels", "score *", "--format", "scores", "--higher-is-better")
-    options += ("--cost", "characters *", "--cost-weight", "0.0002", "--text-features", "prompt")
+    options += ("--cost", "characters *", "--cost-weight", "0.0002", "--text", "prompt")
     model, page = tmp_path / "m.prefero", tmp_path / "page.html"
     quick = ("--quick", "--rankers", "neighbors")
     report = ("--report", page) if prompts is made_prompts else ()  # pictures take their time
@@ -130,8 +130,8 @@ def test_solvers(tmp_path, runs):
     model = tmp_path / "m.prefero"
     names = ("--rankers", "neighbors", "--rows", "200", "--folds", "3")
     compared, _, told = run(
-        ("compare", path, *options, *names, "--measure", "gap-closed"),
-        ("train", path, "-o", model, *options, "--model", "tree", "--measure", "regret"),
+        ("compare", path, *options, *names, "--metric", "gap-closed"),
+        ("train", path, "-o", model, *options, "--model", "tree", "--metric", "regret"),
         ("predict", model, path, "--output", "order", "--top", "1"),
     )
     assert "PAR10" in compared.stdout
@@ -160,7 +160,7 @@ def test_chemistry(tmp_path):
     model = tmp_path / "m.prefero"
     told = run(
         ("train", tmp_path / "y.csv", "-o", model, *options, "--model", "neighbors"),
-        ("predict", model, tmp_path / "new.csv", "--output", "order", "--reliability"),
+        ("predict", model, tmp_path / "new.csv", "--output", "order", "--expected-tau"),
         ("explain", model, tmp_path / "new.csv", "--row", "2"),
     )
     assert table_of(told[1])["order"].str.count(">").tolist() == [2, 2, 2]
@@ -210,7 +210,7 @@ def real_survey(folder):
 def test_survey_with_ties(tmp_path, survey):
     items = survey(tmp_path)
     options = ("--labels", ",".join(items))
-    quick = ("--rankers", "neighbors", "--quick", "--measure", "tau-x")
+    quick = ("--rankers", "neighbors", "--quick", "--metric", "tau-x")
     method = "kemeny" if len(items) < 10 else "borda"
     compared, winner = run(
         ("compare", tmp_path / "survey.csv", *options, *quick),

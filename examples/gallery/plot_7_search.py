@@ -26,7 +26,7 @@ train = queries < 60
 orderers = {"linear": ExpectedRankOrderer(), "boosted trees": BoostingOrderer(random_state=0)}
 found = {"as they came": -np.arange((~train).sum(), dtype=float)}
 for name, orderer in orderers.items():
-    orderer.fit(documents[train], ranks[train], groups=queries[train])
+    orderer.fit(documents[train], ranks[train], qid=queries[train])
     found[name] = orderer.decision_function(documents[~train])
 depths = range(1, 11)
 figure, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")

@@ -19,7 +19,7 @@ def jury(draw):
     """Six things in 400 and 2000 cases, by a jury that gives three grades."""
     X, Y = make_label_ranking(2400, 5, 6, theta=1.0, random_state=draw)
     Y = ranks_from_scores(np.ceil(Y / 2), higher_is_better=False)
-    ranker = AutoLabelRanker(effort="quick", random_state=0).fit(X[:400], Y[:400])
+    ranker = AutoLabelRanker(preset="quick", random_state=0).fit(X[:400], Y[:400])
     return ranker, X[400:], Y[400:]
 
 
@@ -54,7 +54,7 @@ errors = np.array([0.05, 0.1, 0.2, 0.3, 0.4])
 held, size = [], []
 for draw in range(10):
     ranker, new, truth = jury(draw)
-    sets = [ranker.predict_first_set(new, error) for error in errors]
+    sets = [ranker.predict_top_set(new, error) for error in errors]
     held.append([(chosen | (truth != 1)).all(axis=1).mean() for chosen in sets])
     size.append([chosen.sum(axis=1).mean() for chosen in sets])
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")

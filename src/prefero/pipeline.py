@@ -151,9 +151,9 @@ class RankingPipeline(Pipeline):
     )
     predict_ties = _passed("predict_ties", "Predict how likely two labels are tied.")
     predict_buckets = _passed("predict_buckets", "Predict ranks with ties.")
-    predict_reliability = _passed("predict_reliability", "Predict how good each order is.")
+    predict_expected_tau = _passed("predict_expected_tau", "Predict how good each order is.")
     predict_partial = _passed("predict_partial", "Predict only the pairs that are sure enough.")
-    predict_first_set = _passed("predict_first_set", "Predict which labels may be first.")
+    predict_top_set = _passed("predict_top_set", "Predict which labels may be first.")
     predict_ranks = _passed("predict_ranks", "Predict the rank of every label, of label sets too.")
     predict_calibrated = _passed(
         "predict_calibrated", "Predict the rank of every label and of the zero point."

@@ -48,7 +48,7 @@ class Watch:
 def ask(path, X, table):
     """Ask the model of a file everything that programs and commands ask."""
     from model_files import answers
-    from prefero._inference import load_ranker, new_features, unseen_names
+    from prefero._prediction import load_ranker, new_features, unseen_names
     from prefero.persistence import load
     from prefero.study import explain
 
@@ -65,10 +65,10 @@ def table_of(model, X, path):
     """Write instances as commands read them; None if commands do not ask such a model."""
     import pandas as pd
 
-    from prefero._inference import kind_of, text_features
+    from prefero._prediction import categorical_features, kind_of
     from prefero.tables import read_table
 
-    words = "soil" in getattr(X, "columns", ()) and not text_features(model)
+    words = "soil" in getattr(X, "columns", ()) and not categorical_features(model)
     if words or kind_of(model) not in ("label_ranker", "multilabel_ranker"):
         return None
     pd.DataFrame(X, columns=getattr(X, "columns", list("uvw"))).to_csv(path, index=False)

@@ -56,12 +56,12 @@ class Candidate(NamedTuple):
     own: bool = False  # what it knows of rows without having seen them comes from folds anyway
 
 
-def candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
+def candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
     """Return the rankers to try: one of each family, then a second one of each, and so on.
 
     Parameters
     ----------
-    effort : {"quick", "balanced", "best"}
+    preset : {"quick", "balanced", "best"}
         How many.
     shape : Shape
         The data.
@@ -74,11 +74,11 @@ def candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
         Without those that cannot take so many labels.
     """
     found = [
-        [_linear(shape, "auto")] if effort == "quick" else _linears(shape),
-        _forests(shape, "forest", effort, seed),
-        _boosting(shape, effort, seed),
-        [] if effort == "quick" else _kernels(shape, effort, seed),
-        _forests(shape, "extra-trees", effort, seed),
+        [_linear(shape, "auto")] if preset == "quick" else _linears(shape),
+        _forests(shape, "forest", preset, seed),
+        _boosting(shape, preset, seed),
+        [] if preset == "quick" else _kernels(shape, preset, seed),
+        _forests(shape, "extra-trees", preset, seed),
         [
             Candidate(
                 "neighbors",
@@ -87,14 +87,14 @@ def candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
                 _MOST_CASES,
             )
         ],
-        [] if effort == "quick" else _pairwise(shape, effort),
-        [] if effort == "quick" else _constraints(shape, seed),
+        [] if preset == "quick" else _pairwise(shape, preset),
+        [] if preset == "quick" else _constraints(shape, seed),
     ]
     return [one for turn in zip_longest(*found) for one in turn if one is not None]
 
 
 # How a ranker is told to leave scores alone.
-WITHOUT_SCORES: dict[str, Any] = {"leaf": "ranks", "pair_weight": None}
+WITHOUT_SCORES: dict[str, Any] = {"leaf_values": "ranks", "pair_weight": None}
 
 
 def with_and_without_scores(tried: list[Candidate]) -> list[Candidate]:
@@ -125,11 +125,11 @@ def _linears(shape: Shape) -> list[Candidate]:
     return [_linear(shape, alpha) for alpha in _PENALTIES]
 
 
-def _pairwise(shape: Shape, effort: str) -> list[Candidate]:
+def _pairwise(shape: Shape, preset: str) -> list[Candidate]:
     if shape.n_labels * (shape.n_labels - 1) // 2 > _MOST_PAIRS:
         return []
     found = []
-    for C in (10.0, 0.1) if effort == "balanced" else (10.0, 0.1, 1.0, 100.0, 0.01):
+    for C in (10.0, 0.1) if preset == "balanced" else (10.0, 0.1, 1.0, 100.0, 0.01):
         model = behind_numbers(shape, PairwiseLabelRanker(C=C, calibrate=False), dense=False)
         found.append(Candidate(f"pairwise {C:g}", "pairwise", model))
     return found
@@ -158,9 +158,9 @@ _FORESTS: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 
-def _forests(shape: Shape, family: str, effort: str, seed: int) -> list[Candidate]:
+def _forests(shape: Shape, family: str, preset: str, seed: int) -> list[Candidate]:
     nominal = shape.nominal if shape.nominal.any() else None
-    settings = list(_FORESTS[family].items())[: 2 if effort == "best" else 1]
+    settings = list(_FORESTS[family].items())[: 2 if preset == "best" else 1]
     found = []
     for name, options in settings:
         forest = ForestLabelRanker(random_state=seed, categorical_features=nominal, **options)
@@ -183,21 +183,21 @@ _BOOSTINGS: dict[str, dict[str, Any]] = {
 _N_BOOSTINGS = {"quick": 1, "balanced": 2, "best": 4}
 
 
-def _boosting(shape: Shape, effort: str, seed: int) -> list[Candidate]:
+def _boosting(shape: Shape, preset: str, seed: int) -> list[Candidate]:
     nominal = shape.nominal if shape.nominal.any() else None
     found = []
-    for name, options in list(_BOOSTINGS.items())[: _N_BOOSTINGS[effort]]:
+    for name, options in list(_BOOSTINGS.items())[: _N_BOOSTINGS[preset]]:
         ranker = BoostingLabelRanker(random_state=seed, categorical_features=nominal, **options)
         found.append(Candidate(name, "boosting", densed(shape, ranker, seed), own=True))
     return found
 
 
-def _kernels(shape: Shape, effort: str, seed: int) -> list[Candidate]:
+def _kernels(shape: Shape, preset: str, seed: int) -> list[Candidate]:
     """Log-linear models of how near instances are to some landmarks."""
     settings = [(1.0, 1e-5), (1.0, 1e-3), (3.0, 1e-5), (1.0, 1e-4)]
-    if effort == "best":
+    if preset == "best":
         settings += [(0.3, 1e-4), (0.3, 1e-6), (1.0, 1e-6), (3.0, 1e-3)]
-    count = int(np.clip(shape.n_rows // 2, 1, _LANDMARKS * (1 if effort == "balanced" else 2)))
+    count = int(np.clip(shape.n_rows // 2, 1, _LANDMARKS * (1 if preset == "balanced" else 2)))
     found = []
     for width, alpha in settings:
         kernel = Nystroem(

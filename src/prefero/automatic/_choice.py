@@ -21,19 +21,19 @@ from prefero.automatic._screening import SAFE, Clock, LeftOut, Screening, plan_f
 from prefero.automatic._weights import standard_error
 
 Fit = Callable[[Any, Indices], Any]
-Measure = Callable[[Any, Indices], float]
+Metric = Callable[[Any, Indices], float]
 
 
 class Measured(NamedTuple):
-    """A measure of each fold for an estimator that has not seen it, and what that took."""
+    """A metric of each fold for an estimator that has not seen it, and what that took."""
 
     values: Values
     seconds: float
     fitted: Any = None
 
 
-class FoldMeasures:
-    """Folds of some rows, and the measure of estimators that were fitted to the others.
+class FoldMetrics:
+    """Folds of some rows, and the metric of estimators that were fitted to the others.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ class FoldMeasures:
         The fold of each, from 0 on.
     fit : callable
         Returns a copy of an estimator that is fitted to some rows.
-    measure : callable
+    scoring : callable
         Returns how good a fitted estimator is on some rows, larger is better.
     """
 
-    def __init__(self, rows: Indices, fold: Indices, fit: Fit, measure: Measure) -> None:
-        self.rows, self.fold, self._fit, self._measure = rows, fold, fit, measure
+    def __init__(self, rows: Indices, fold: Indices, fit: Fit, scoring: Metric) -> None:
+        self.rows, self.fold, self._fit, self._metric = rows, fold, fit, scoring
         self.weight = np.bincount(fold).astype(np.float64)
 
     @property
@@ -57,7 +57,7 @@ class FoldMeasures:
         return len(self.rows)
 
     def held_out(self, ranker: Any, *, own: bool = False, n_jobs: int | None = None) -> Measured:
-        """Return the measure of each fold, for a copy that has not seen it."""
+        """Return the metric of each fold, for a copy that has not seen it."""
         start = time.perf_counter()
         sent = SentOnce(self._of_fold)
         values = Parallel(n_jobs=n_jobs, prefer="threads")(
@@ -70,10 +70,10 @@ class FoldMeasures:
             # The fit to all rows says what there is to say.
             warnings.simplefilter("ignore")
             model = self._fit(ranker, self.rows[self.fold != k])
-            return self._measure(model, self.rows[self.fold == k])
+            return self._metric(model, self.rows[self.fold == k])
 
     def summary(self, values: Values) -> tuple[float, float]:
-        """Return the mean over the folds where the measure is defined, and its standard error."""
+        """Return the mean over the folds where the metric is defined, and its standard error."""
         known = ~np.isnan(values)
         if not known.any():
             return float("nan"), float("inf")
@@ -97,7 +97,7 @@ class Task(NamedTuple):
     """What is to be learned, by what, and what it is compared with: nothing if None."""
 
     n_rows: int
-    evidence_of: Callable[[int], FoldMeasures]
+    evidence_of: Callable[[int], FoldMetrics]
     fit: Fit
     candidates: list[Candidate]
     constant: Candidate | None
@@ -115,11 +115,11 @@ class ChoiceMixin:
     chosen_name_ : str
         Its name.
     leaderboard_ : list of dict
-        The constant answer first, then all that were tried in the last round, by their measure
+        The constant answer first, then all that were tried in the last round, by their metric
         on rows not seen.
-    left_out_ : list of dict
+    skipped_ : list of dict
         ``ranker`` and ``why`` of what was not tried, or not fitted to all rows.
-    gain_, gain_error_ : float
+    improvement_, improvement_error_ : float
         The gain over the constant answer on rows not seen, and its standard error over folds.
     """
 
@@ -127,28 +127,28 @@ class ChoiceMixin:
     _fitted_state: ClassVar[FittedState] = {
         "chosen_name_": Word(),
         "leaderboard_": Attribute(),
-        "left_out_": Attribute(),
-        "gain_": Number(nan=True),
-        "gain_error_": Number(nan=True),
+        "skipped_": Attribute(),
+        "improvement_": Number(nan=True),
+        "improvement_error_": Number(nan=True),
     }
 
-    effort: str
+    preset: str
     time_limit: float | None
-    guard: float
+    baseline_guard: float
     verbose: bool
     n_jobs: int | None
     random_state: Any
     chosen_: Any
     chosen_name_: str
     leaderboard_: list[dict[str, Any]]
-    left_out_: list[dict[str, str]]
+    skipped_: list[dict[str, str]]
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _choose(self, task: Task, clock: Clock, notes: Sequence[LeftOut] = ()) -> None:
         """Screen the candidates and keep the best, or the constant one if nothing beats it."""
-        plan = plan_for(task.n_rows, self.effort, self.time_limit)
+        plan = plan_for(task.n_rows, self.preset, self.time_limit)
         steps = len(task.candidates) * len(plan.sizes) + 1
         with reporting("auto" if self.verbose else None, steps, what="Starting") as advance:
             screening = Screening(task.n_rows, task.evidence_of, plan, clock, self.n_jobs, advance)
@@ -159,10 +159,10 @@ class ChoiceMixin:
             size = screening.rows_for(best, SAFE * clock.left(), most)
             rows = evidence.rows if size == evidence.n_rows else task.evidence_of(size).rows
             self.chosen_, self.chosen_name_ = task.fit(best.ranker, rows), best.name
-        self.left_out_ = told([*notes, *screening.left_out], self.time_limit)
+        self.skipped_ = told([*notes, *screening.left_out], self.time_limit)
 
     def _best(
-        self, evidence: FoldMeasures, judged: Sequence[Judged], constant: Candidate | None
+        self, evidence: FoldMetrics, judged: Sequence[Judged], constant: Candidate | None
     ) -> Judged:
         """Return the best, or the constant one if it does not clearly beat that."""
         best = evidence.best_first(judged)[0]
@@ -170,8 +170,8 @@ class ChoiceMixin:
         if constant is not None:
             own = evidence.held_out(constant.ranker, n_jobs=self.n_jobs)
             base = Judged(*constant[:3], own)
-        self.gain_, error = evidence.summary(best.held_out.values - base.held_out.values)
-        self.gain_error_ = error if np.isfinite(error) else float("nan")
+        self.improvement_, error = evidence.summary(best.held_out.values - base.held_out.values)
+        self.improvement_error_ = error if np.isfinite(error) else float("nan")
         self.leaderboard_ = board(
             [
                 line(
@@ -182,13 +182,13 @@ class ChoiceMixin:
                 for one in (base, *judged)
             ]
         )
-        return best if constant is None or self.gain_ > self.guard * error else base
+        return best if constant is None or self.improvement_ > self.baseline_guard * error else base
 
     def _keep(self, task: Task, only: Candidate, notes: Sequence[LeftOut] = ()) -> None:
         """Keep one untried, where rows are too few to choose by."""
-        self.gain_ = self.gain_error_ = float("nan")
+        self.improvement_ = self.improvement_error_ = float("nan")
         self.leaderboard_ = [line(only.name, only.family, float("nan"), float("nan"))]
-        self.left_out_ = told(notes, self.time_limit)
+        self.skipped_ = told(notes, self.time_limit)
         self.chosen_ = task.fit(only.ranker, np.arange(task.n_rows))
         self.chosen_name_ = only.name
 

@@ -61,7 +61,7 @@ class ColumnsMixin:
 
     def _start(self) -> tuple[Clock, list[LeftOut]]:
         """Take the clock that the fit has started, and what it left out so far."""
-        notes = [LeftOut(*note) for note in self.preparation_.left_out_]
+        notes = [LeftOut(*note) for note in self.preparation_.skipped_]
         return self.__dict__.pop("_clock"), notes
 
     def _shape(self, X: Any, n_labels: int) -> Shape:

@@ -263,7 +263,7 @@ class ConformalMixin:
         self.first_score_, self.first_oddities_ = found.first_score, found.first_oddities
         self.rank_score_, self.rank_oddities_ = found.rank_score, found.rank_oddities
 
-    def predict_first_set(self, X: Any, error: float = 0.1, *, allow_empty: bool = False) -> Mask:
+    def predict_top_set(self, X: Any, error: float = 0.1, *, allow_empty: bool = False) -> Mask:
         """Predict the labels that may be first.
 
         Parameters

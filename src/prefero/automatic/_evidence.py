@@ -34,13 +34,13 @@ _LEAST_KNOWN = 0.1
 # Rows whose order plays no part, because folds are dealt out along their sorted features.
 _MOST_SORTED = 50_000
 
-MEASURES: dict[str, Callable[..., Any]] = {
+METRICS: dict[str, Callable[..., Any]] = {
     "tau": kendall_tau,
     "tau-x": lambda truth, ranks, **more: kendall_tau(truth, ranks, variant="x", **more),
     "top1": top_accuracy,
     "regret": regret,
 }
-# Measures of the label that is put first, which say little a row.
+# Metrics of the label that is put first, which say little a row.
 OF_FIRST = ("top1", "regret")
 
 
@@ -55,8 +55,8 @@ class Evidence:
         Numbers of groups, which are not torn apart.
     n_folds : int
         How many folds.
-    measure : str
-        One of `MEASURES`.
+    scoring : str
+        One of `METRICS`.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class Evidence:
         rows: Rows,
         groups: Indices | None,
         n_folds: int,
-        measure: str = "tau",
+        scoring: str = "tau",
     ) -> None:
-        self.rows, self.measure = rows, measure
+        self.rows, self.scoring = rows, scoring
         self.n_labels = rows.ranks.shape[1]
         self.pairs = all_pairs(self.n_labels)
         self.fold, n_cases = folds_of(rows, groups, n_folds)
@@ -78,18 +78,18 @@ class Evidence:
             None if groups is None else np.unique(groups[self.asked], return_inverse=True)[1]
         )
         self.outcomes = pair_outcomes(self.truth, self.pairs)
-        self.stakes = None if measure != "regret" or self.scores is None else self._stakes()
+        self.stakes = None if scoring != "regret" or self.scores is None else self._stakes()
 
     @classmethod
     def sampled(
-        cls, rows: Rows, groups: Indices | None, n_folds: int, measure: str, size: int
+        cls, rows: Rows, groups: Indices | None, n_folds: int, scoring: str, size: int
     ) -> "Evidence":
         """Return evidence of about so many rows, whole groups."""
         chosen = sample(len(rows.ranks), groups, size)
         if len(chosen) < len(rows.ranks):
             rows = rows.some(chosen)
             groups = None if groups is None else np.unique(groups[chosen], return_inverse=True)[1]
-        return cls(rows, groups, n_folds, measure)
+        return cls(rows, groups, n_folds, scoring)
 
     def _most_asked(self) -> int:
         by_memory = _MOST_ENTRIES // max(1, len(self.pairs.first))
@@ -174,18 +174,18 @@ class Evidence:
                 return found
         return fold_held_out(ranker, self.rows, self.fold, self.asked, n_jobs)
 
-    def values(self, ranks: Indices, measure: str | None = None) -> Values:
-        """Return the measure of each row asked about, larger is better; NaN where undefined."""
-        measure = measure or self.measure
-        if measure == "regret" and self.scores is not None:
+    def values(self, ranks: Indices, scoring: str | None = None) -> Values:
+        """Return the metric of each row asked about, larger is better; NaN where undefined."""
+        scoring = scoring or self.scoring
+        if scoring == "regret" and self.scores is not None:
             return -np.asarray(regret(self.scores, ranks, average=False))
-        return np.asarray(MEASURES[measure](self.truth, ranks, average=False))
+        return np.asarray(METRICS[scoring](self.truth, ranks, average=False))
 
     def gain(
-        self, ranks: Indices, over: Indices, measure: str | None = None
+        self, ranks: Indices, over: Indices, scoring: str | None = None
     ) -> tuple[float, float]:
         """Return how much better orders are than others, and its standard error."""
-        return self.summary(self.values(ranks, measure) - self.values(over, measure))
+        return self.summary(self.values(ranks, scoring) - self.values(over, scoring))
 
     def loss_gain(self, margins: Sequence[Values], families: Sequence[str]) -> tuple[float, float]:
         """Return how much smaller the pair loss of a stack is than its first member's alone.

@@ -57,14 +57,14 @@ class Plan(NamedTuple):
     own: bool
 
 
-def plan_for(n_rows: int, effort: str, time_limit: float | None) -> Plan:
+def plan_for(n_rows: int, preset: str, time_limit: float | None) -> Plan:
     """Return how so many rows are screened."""
-    last = min(n_rows, _SECOND_ROUND[effort])
+    last = min(n_rows, _SECOND_ROUND[preset])
     sizes = (n_rows,) if n_rows <= 2 * _FIRST_ROUND else (_FIRST_ROUND, last)
     if time_limit is not None and n_rows > 2 * _PROBE:
         # What a fit takes is first seen on so few rows that any is quick.
         sizes = (_PROBE, *sizes)
-    return Plan(sizes, _FOLDS, effort == "quick")
+    return Plan(sizes, _FOLDS, preset == "quick")
 
 
 def told(notes: Sequence[LeftOut], time_limit: float | None) -> list[dict[str, str]]:

@@ -73,10 +73,10 @@ _STATE: FittedState = {
     "constant_weight_": Number(0),
     "constant_margins_": Array("f8", "n_all_pairs", rule=("a number a pair", _is_each_pair)),
     "constant_votes_": Array("f8", "n_labels"),
-    "is_constant_": Flag(),
+    "is_baseline_": Flag(),
     "decoding_": Word(*DECODINGS),
-    "gain_": Number(nan=True),
-    "gain_error_": Number(nan=True),
+    "improvement_": Number(nan=True),
+    "improvement_error_": Number(nan=True),
     "leaderboard_": Attribute(),
 }
 
@@ -91,7 +91,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
     # Each stack adds its members, by the columns that reach them.
     _fitted_state: ClassVar[FittedState] = _STATE
 
-    guard: float
+    baseline_guard: float
     n_jobs: int | None
     members_: list[Any]
     member_names_: NDArray[Any]
@@ -100,7 +100,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
     constant_weight_: float
     constant_margins_: Values
     constant_votes_: Values
-    is_constant_: bool
+    is_baseline_: bool
     decoding_: str
     leaderboard_: list[dict[str, Any]]
 
@@ -154,7 +154,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         families = [CONSTANT, *(member.family for member in judged)]
         by_ranks = np.r_[True, [not _learns_from_scores(member.ranker) for member in judged]]
         found, total, self.decoding_, ranks = _weighed(evidence, margins, families, by_ranks)
-        self.is_constant_ = not judged or not (
+        self.is_baseline_ = not judged or not (
             self._beats(evidence, ranks, order) or self._knows_more(evidence, margins, families)
         )
         self._report(
@@ -165,18 +165,25 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
             evidence.values(ranks),
         )
         self._keep(judged, found, rows)
-        held_out = found.scales[0] * constant.margins if self.is_constant_ else total
+        held_out = found.scales[0] * constant.margins if self.is_baseline_ else total
         self._learn_probabilities(held_out, evidence.truth, evidence.weight)
 
     def _beats(self, evidence: Evidence, ranks: Indices, constant: Indices) -> bool:
-        """Whether orders clearly beat the constant ones: by the measure, or no worse but by tau."""
+        """Whether orders clearly beat the constant ones: by the metric, or no worse but by tau."""
         gain, error = evidence.gain(ranks, constant)
-        self.gain_, self.gain_error_ = gain, error if np.isfinite(error) else float("nan")
-        if gain > self.guard * error:
+        self.improvement_, self.improvement_error_ = (
+            gain,
+            error if np.isfinite(error) else float("nan"),
+        )
+        if gain > self.baseline_guard * error:
             return True
         by_tau, error_by_tau = evidence.gain(ranks, constant, "tau")
-        not_worse = gain > -self.guard * error
-        return evidence.measure in OF_FIRST and not_worse and by_tau > self.guard * error_by_tau
+        not_worse = gain > -self.baseline_guard * error
+        return (
+            evidence.scoring in OF_FIRST
+            and not_worse
+            and by_tau > self.baseline_guard * error_by_tau
+        )
 
     def _knows_more(
         self, evidence: Evidence, margins: Sequence[Values], families: Sequence[str]
@@ -185,10 +192,10 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
 
         A few pairs a row say little by their order; how sure the stack was of them says more.
         """
-        if not self.gain_ > 0:
+        if not self.improvement_ > 0:
             return False
         gain, error = evidence.loss_gain(margins, families)
-        return gain > self.guard * error
+        return gain > self.baseline_guard * error
 
     def _learn_probabilities(self, margins: Values, truth: Values, weight: Values) -> None:
         """Learn what margins of rows that the members have not seen are worth."""
@@ -203,8 +210,8 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         """Predict the constant order, where rows are too few to judge anything else."""
         self.constant_margins_ = constant_margins(rows)
         self.constant_votes_ = constant_votes(rows, "borda")
-        self.constant_weight_, self.is_constant_, self.decoding_ = 1.0, True, "kemeny"
-        self.gain_ = self.gain_error_ = float("nan")
+        self.constant_weight_, self.is_baseline_, self.decoding_ = 1.0, True, "kemeny"
+        self.improvement_ = self.improvement_error_ = float("nan")
         self.members_, self.member_names_ = [], np.empty(0, dtype=object)
         self.weights_ = self.scales_ = np.empty(0)
         self.leaderboard_ = [line(CONSTANT, CONSTANT, float("nan"), float("nan"), 1.0, 0.0)]
@@ -214,13 +221,13 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
     def _keep(self, judged: Sequence[Judged], found: Any, rows: Rows) -> None:
         """Keep members that count, fitted to all rows; and what each counts."""
         used = (
-            [] if self.is_constant_ else [k for k in range(len(judged)) if found.weights[k + 1] > 0]
+            [] if self.is_baseline_ else [k for k in range(len(judged)) if found.weights[k + 1] > 0]
         )
         self.member_names_ = np.array([judged[k].name for k in used], dtype=object)
         self.weights_ = found.weights[1:][used]
         self.scales_ = found.scales[1:][used]
         self.constant_weight_ = float(
-            found.scales[0] * (1 if self.is_constant_ else found.weights[0])
+            found.scales[0] * (1 if self.is_baseline_ else found.weights[0])
         )
         self.members_ = [self._final(judged[k], rows) for k in used]
 
@@ -237,7 +244,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         orders: Sequence[Indices],
         stacked: Values,
     ) -> None:
-        shares = np.r_[1.0, np.zeros(len(judged))] if self.is_constant_ else weights / weights.sum()
+        shares = np.r_[1.0, np.zeros(len(judged))] if self.is_baseline_ else weights / weights.sum()
         lines = [
             line(name, family, *evidence.summary(evidence.values(order)), share, seconds)
             for name, family, order, share, seconds in zip(
@@ -264,7 +271,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
 
     def _scores_and_margins(self, X: Any) -> tuple[Values, Values]:
         margins = self._margins(X)
-        if self.is_constant_:
+        if self.is_baseline_:
             return np.tile(self.constant_votes_, (X.shape[0], 1)), margins
         return decoded(margins, len(self.labels_), self.decoding_), margins
 
@@ -304,7 +311,7 @@ def _weighed(
 
 
 def _decoded_best(evidence: Evidence, margins: Sequence[Values], found: Combination) -> _Weighed:
-    """Take the order of the greatest expected tau, unless another clearly suits the measure."""
+    """Take the order of the greatest expected tau, unless another clearly suits the metric."""
     total = sum(
         (
             part * np.nan_to_num(of)
@@ -312,7 +319,7 @@ def _decoded_best(evidence: Evidence, margins: Sequence[Values], found: Combinat
         ),
         start=np.zeros(evidence.outcomes.shape),
     )
-    ways = DECODINGS if evidence.measure in OF_FIRST else DECODINGS[:1]
+    ways = DECODINGS if evidence.scoring in OF_FIRST else DECODINGS[:1]
     orders = [strict_ranks(decoded(total, evidence.n_labels, how)) for how in ways]
     best = evidence.clearly_best(orders)
     return _Weighed(found, total, ways[best], orders[best])

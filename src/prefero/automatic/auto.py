@@ -13,14 +13,14 @@ from prefero._state import Attribute, FittedState
 from prefero._typing import Indices
 from prefero.automatic._candidates import candidates, with_and_without_scores
 from prefero.automatic._columns import ColumnsMixin
-from prefero.automatic._effort import EFFORT_CONSTRAINTS, GUARD_CONSTRAINTS, OF_EFFORT
-from prefero.automatic._evidence import MEASURES, Evidence, thinned
+from prefero.automatic._evidence import METRICS, Evidence, thinned
 from prefero.automatic._members import Judged, Rows, fitted_member
+from prefero.automatic._preset import GUARD_CONSTRAINTS, OF_PRESET, PRESET_CONSTRAINTS
 from prefero.automatic._screening import SAFE, Screening, plan_for, told
 from prefero.automatic._stack import BaseStack, members_state
 
 
-@documented(**OF_EFFORT)
+@documented(**OF_PRESET)
 class AutoLabelRanker(ColumnsMixin, BaseStack):
     """Choose, tune and combine label rankers by rows that they have not seen.
 
@@ -31,16 +31,16 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
 
     Parameters
     ----------
-    measure : {"tau", "tau-x", "top1", "regret"}, default="tau"
+    scoring : {"tau", "tau-x", "top1", "regret"}, default="tau"
         What the stack is compared with the constant order by: Kendall's tau, tau-x, how often
         the first label is right, or what it is worth less than the best (then ``fit`` needs
         ``scores``). For the last two it also settles how pair margins become an order.
-    effort : {"quick", "balanced", "best"}, default="balanced"
+    preset : {"quick", "balanced", "best"}, default="balanced"
         How much is tried. ``"quick"`` fits each of a few rankers once, about three times the
         work of a plain random forest; ``"balanced"`` uses five inner folds and more rankers,
         ``"best"`` more settings of each.
     %(time_limit)s
-    guard : float, default=2
+    baseline_guard : float, default=2
         The constant order is predicted unless the gain over it, in rows not seen, exceeds so
         many standard errors; or there is some gain, and that in the pair loss exceeds them.
     %(working)s
@@ -49,15 +49,15 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
     ----------
     leaderboard_ : list of dict
         The constant order first, then all rankers tried in the last round and the stack, by
-        their measure on rows not seen: ``ranker``, ``family``, ``held_out``,
+        their metric on rows not seen: ``ranker``, ``family``, ``held_out``,
         ``standard_error``, ``weight`` (share), ``seconds``.
     %(not_used)s
     %(preparation)s
     members_, member_names_, weights_, scales_
         The rankers that count, as in `StackingLabelRanker`.
-    is_constant_ : bool
+    is_baseline_ : bool
         Whether the constant order is predicted.
-    gain_, gain_error_ : float
+    improvement_, improvement_error_ : float
         The gain over the constant order on rows not seen, and its standard error.
 
     See Also
@@ -69,7 +69,7 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(80, 2))
     >>> Y = np.where(X[:, [0]] > 0, [[1, 2, 3]], [[3, 1, 2]])
-    >>> ranker = AutoLabelRanker(effort="quick", random_state=0).fit(X, Y)
+    >>> ranker = AutoLabelRanker(preset="quick", random_state=0).fit(X, Y)
     >>> ranker.predict([[1.0, 0.0], [-1.0, 0.0]])
     array([[1, 2, 3],
            [3, 1, 2]])
@@ -78,60 +78,60 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "measure": [StrOptions(set(MEASURES))],
-        **EFFORT_CONSTRAINTS,
+        "scoring": [StrOptions(set(METRICS))],
+        **PRESET_CONSTRAINTS,
         **GUARD_CONSTRAINTS,
     }
 
     _fitted_state: ClassVar[FittedState] = {
         "members_": members_state("n_columns"),
-        "left_out_": Attribute(),
+        "skipped_": Attribute(),
     }
 
-    left_out_: list[dict[str, str]]
+    skipped_: list[dict[str, str]]
 
     def __init__(
         self,
-        measure: Literal["tau", "tau-x", "top1", "regret"] = "tau",
+        scoring: Literal["tau", "tau-x", "top1", "regret"] = "tau",
         *,
-        effort: Literal["quick", "balanced", "best"] = "balanced",
+        preset: Literal["quick", "balanced", "best"] = "balanced",
         time_limit: float | None = None,
-        guard: float = 2.0,
+        baseline_guard: float = 2.0,
         verbose: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.measure = measure
-        self.effort = effort
+        self.scoring = scoring
+        self.preset = preset
         self.time_limit = time_limit
-        self.guard = guard
+        self.baseline_guard = baseline_guard
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit_stack(self, rows: Rows, groups: Indices | None) -> None:
-        if self.measure != "regret":
-            # What is at stake does not count in another measure.
+        if self.scoring != "regret":
+            # What is at stake does not count in another metric.
             rows = rows._replace(scores=None)
         elif rows.scores is None:
-            raise ValueError('measure="regret" needs to know what labels are worth: give scores.')
+            raise ValueError('scoring="regret" needs to know what labels are worth: give scores.')
         clock, notes = self._start()
         n = len(rows.ranks)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        tried = candidates(self.effort, self._shape(rows.X, rows.ranks.shape[1]), seed)
+        tried = candidates(self.preset, self._shape(rows.X, rows.ranks.shape[1]), seed)
         if rows.scores is not None:
             tried = with_and_without_scores(tried)
-        plan = plan_for(n, self.effort, self.time_limit)
+        plan = plan_for(n, self.preset, self.time_limit)
         steps = len(tried) * len(plan.sizes) + 1
         with reporting("auto" if self.verbose else None, steps, what="Starting") as advance:
             screening = Screening(
                 n,
-                partial(Evidence.sampled, rows, groups, plan.n_folds, self.measure),
+                partial(Evidence.sampled, rows, groups, plan.n_folds, self.scoring),
                 *(plan, clock, self.n_jobs, advance),
             )
             evidence = screening.evidence
             if not evidence.possible:
-                self.left_out_ = told(notes, self.time_limit)
+                self.skipped_ = told(notes, self.time_limit)
                 return self._settle_constant(evidence, rows)
             judged = screening.run(tried)
             self._screening = screening
@@ -139,11 +139,11 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
             self._settle(screening.evidence, judged, rows)
         for name in ("_screening", "_most_rows", "_waiting"):
             self.__dict__.pop(name, None)
-        self.left_out_ = told([*notes, *screening.left_out], self.time_limit)
+        self.skipped_ = told([*notes, *screening.left_out], self.time_limit)
 
     def _keep(self, judged: Any, found: Any, rows: Rows) -> None:
         """Keep members that count, the lightest fitted first, each in its part of the time left."""
-        self._waiting = 0 if self.is_constant_ else int(np.count_nonzero(found.weights[1:]))
+        self._waiting = 0 if self.is_baseline_ else int(np.count_nonzero(found.weights[1:]))
         super()._keep(judged, found, rows)
 
     def _final(self, member: Judged, rows: Rows) -> Any:

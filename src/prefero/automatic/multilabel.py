@@ -14,11 +14,11 @@ from prefero._sklearn import StrOptions, check_sample_weight
 from prefero._state import FittedState, Model, State
 from prefero._typing import Indices, Mask, Values
 from prefero.automatic._candidates import Candidate, Shape, behind_numbers, densed
-from prefero.automatic._choice import ChoiceMixin, FoldMeasures, Task
+from prefero.automatic._choice import ChoiceMixin, FoldMetrics, Task
 from prefero.automatic._columns import ColumnsMixin
-from prefero.automatic._effort import EFFORT_CONSTRAINTS, GUARD_CONSTRAINTS, OF_EFFORT
 from prefero.automatic._evidence import FEWEST_CASES, folds_of, group_numbers, sample
 from prefero.automatic._members import Rows
+from prefero.automatic._preset import GUARD_CONSTRAINTS, OF_PRESET, PRESET_CONSTRAINTS
 from prefero.base import BaseMultilabelRanker, MultilabelRankerMixin, fitting
 from prefero.label_ranking import BoostingLabelRanker, ForestLabelRanker, LogLinearLabelRanker
 from prefero.metrics.multilabel import (
@@ -38,8 +38,8 @@ from prefero.multilabel import (
 )
 from prefero.rankings import zero_offsets
 
-# By name: the measure, what it takes of a prediction, and whether larger is better.
-_MEASURES: dict[str, tuple[Callable[..., Any], str, int]] = {
+# By name: the metric, what it takes of a prediction, and whether larger is better.
+_METRICS: dict[str, tuple[Callable[..., Any], str, int]] = {
     "rho": (calibrated_rho, "predict_calibrated", 1),
     "average-precision": (average_precision, "decision_function", 1),
     "ranking-loss": (ranking_loss, "decision_function", -1),
@@ -58,7 +58,7 @@ def _ranks_sets(model: Any, state: State) -> bool:
     return known and len(ranker.labels_) == state.size("n_labels")
 
 
-@documented(**OF_EFFORT)
+@documented(**OF_PRESET)
 class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
     """Choose a multilabel ranker by rows that it has not seen.
 
@@ -69,14 +69,14 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
 
     Parameters
     ----------
-    measure : str, default="rho"
+    scoring : str, default="rho"
         What is chosen by: ``"rho"`` (the order of the labels and the zero point),
         ``"average-precision"``, ``"ranking-loss"``, ``"one-error"``, ``"hamming-loss"`` or
         ``"subset-loss"``.
-    effort : {"quick", "balanced", "best"}, default="balanced"
+    preset : {"quick", "balanced", "best"}, default="balanced"
         How much is tried.
     %(time_limit)s
-    guard : float, default=2
+    baseline_guard : float, default=2
         The same answer for everyone is given unless the gain over it, in rows not seen, exceeds
         so many standard errors.
     %(working)s
@@ -88,12 +88,12 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
     chosen_name_ : str
         Its name.
     leaderboard_ : list of dict
-        The constant answer first, then all rankers tried in the last round, by their measure on
+        The constant answer first, then all rankers tried in the last round, by their metric on
         rows not seen (losses with their sign turned): ``ranker``, ``family``, ``held_out``,
         ``standard_error`` (over folds), ``seconds``.
     %(not_used)s
     %(preparation)s
-    gain_, gain_error_ : float
+    improvement_, improvement_error_ : float
         The gain over the constant answer on rows not seen, and its standard error.
 
     See Also
@@ -104,7 +104,7 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
     --------
     >>> X = np.random.default_rng(0).normal(size=(80, 2))
     >>> relevance = np.column_stack([X[:, 0] > 0, X[:, 1] > 0, X[:, 0] < 0]).astype(int)
-    >>> ranker = AutoMultilabelRanker(effort="quick", random_state=0).fit(X, relevance)
+    >>> ranker = AutoMultilabelRanker(preset="quick", random_state=0).fit(X, relevance)
     >>> ranker.predict([[2.0, -2.0]])
     array([[1, 0, 0]])
     >>> ranker.leaderboard_[0]["ranker"]
@@ -123,28 +123,28 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **EFFORT_CONSTRAINTS,
+        **PRESET_CONSTRAINTS,
         **GUARD_CONSTRAINTS,
-        "measure": [StrOptions(set(_MEASURES))],
+        "scoring": [StrOptions(set(_METRICS))],
     }
 
     def __init__(
         self,
-        measure: Literal[
+        scoring: Literal[
             "rho", "average-precision", "ranking-loss", "one-error", "hamming-loss", "subset-loss"
         ] = "rho",
         *,
-        effort: Literal["quick", "balanced", "best"] = "balanced",
+        preset: Literal["quick", "balanced", "best"] = "balanced",
         time_limit: float | None = None,
-        guard: float = 2.0,
+        baseline_guard: float = 2.0,
         verbose: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.measure = measure
-        self.effort = effort
+        self.scoring = scoring
+        self.preset = preset
         self.time_limit = time_limit
-        self.guard = guard
+        self.baseline_guard = baseline_guard
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -188,17 +188,17 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
         clock, notes = self._start()
         rows = Rows(X, calibrated, weight)
         fit = partial(_fitted, rows)
-        measure = partial(_measured, rows, self.measure)
+        scoring = partial(_metric_of, rows, self.scoring)
 
-        def evidence_of(size: int) -> FoldMeasures:
+        def evidence_of(size: int) -> FoldMetrics:
             chosen = sample(len(weight), groups, size)
             own = None if groups is None else np.unique(groups[chosen], return_inverse=True)[1]
-            return FoldMeasures(chosen, folds_of(rows.some(chosen), own, 5)[0], fit, measure)
+            return FoldMetrics(chosen, folds_of(rows.some(chosen), own, 5)[0], fit, scoring)
 
         shape, seed = self._shape(X, calibrated.shape[1]), self._seed()
         everyone = densed(shape, ConsensusMultilabelRanker(), seed)
         constant = Candidate("same answer for everyone", "constant", everyone)
-        tried = _candidates(self.effort, shape, seed)
+        tried = _candidates(self.preset, shape, seed)
         task = Task(len(weight), evidence_of, fit, tried, constant)
         if folds_of(rows, groups, 5)[1] < FEWEST_CASES:
             return self._keep(task, constant, notes)
@@ -220,12 +220,12 @@ def _fitted(rows: Rows, ranker: Any, chosen: Indices) -> Any:
     return fit_final(clone(ranker), part.X, _relevance(part.ranks), **given)
 
 
-def _measured(rows: Rows, name: str, model: Any, chosen: Indices) -> float:
-    measure, what, sign = _MEASURES[name]
+def _metric_of(rows: Rows, name: str, model: Any, chosen: Indices) -> float:
+    scoring, what, sign = _METRICS[name]
     part = rows.some(chosen)
     ranker, reaching = at_final_step(model, part.X)
     truth = part.ranks if name == "rho" else _relevance(part.ranks)
-    found = measure(truth, getattr(ranker, what)(reaching), sample_weight=part.weight)
+    found = scoring(truth, getattr(ranker, what)(reaching), sample_weight=part.weight)
     return sign * float(found)
 
 
@@ -234,24 +234,24 @@ def _relevance(calibrated: Values) -> Values:
     return np.where(np.isnan(calibrated[:, :-1]), np.nan, offsets < 0)
 
 
-def _candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
+def _candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
     """The multilabel rankers to try, one of each family first."""
     nominal = shape.nominal if shape.nominal.any() else None
     trees: dict[str, Any] = {"categorical_features": nominal, "random_state": seed}
-    forest = CalibratedMultilabelRanker(ForestLabelRanker(leaf="scores", **trees))
+    forest = CalibratedMultilabelRanker(ForestLabelRanker(leaf_values="scores", **trees))
     found = [
         _numbers(shape, "binary relevance", BinaryRelevanceRanker()),
         Candidate("calibrated forest", "forest", densed(shape, forest, seed)),
         _numbers(
             shape,
             "neighbors",
-            NeighborsMultilabelRanker("auto", gap="auto", weights="distance"),
+            NeighborsMultilabelRanker("auto", gap_amplification="auto", weights="distance"),
             most_rows=_MOST_CASES,
         ),
     ]
     if shape.n_labels <= _MOST_PAIRED_LABELS:
         found.insert(0, _numbers(shape, "pairwise", PairwiseMultilabelRanker()))
-    if effort == "quick":
+    if preset == "quick":
         return found
     boosting = CalibratedMultilabelRanker(BoostingLabelRanker(**trees))
     linear = CalibratedMultilabelRanker(LogLinearLabelRanker(calibrate=False))
@@ -259,8 +259,10 @@ def _candidates(effort: str, shape: Shape, seed: int) -> list[Candidate]:
         Candidate("calibrated boosting", "boosting", densed(shape, boosting, seed)),
         _numbers(shape, "calibrated log-linear", linear),
     ]
-    if effort == "best":
-        extra = ForestLabelRanker(300, splitter="random", max_features=None, leaf="scores", **trees)
+    if preset == "best":
+        extra = ForestLabelRanker(
+            300, splitter="random", max_features=None, leaf_values="scores", **trees
+        )
         calibrated = CalibratedMultilabelRanker(extra)
         found.append(Candidate("calibrated extra-trees", "forest", densed(shape, calibrated, seed)))
         found.append(_numbers(shape, "20 neighbors", NeighborsMultilabelRanker(20)))

@@ -48,7 +48,7 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
         knows of the rows without having seen them (out-of-bag, leave-one-out, the folds by
         which it chose a penalty); those that know nothing, and all if there are groups, get
         five folds.
-    guard : float, default=2
+    baseline_guard : float, default=2
         The constant order is predicted unless the gain over it, in rows not seen, exceeds so
         many standard errors; or there is some gain, and that in the pair loss exceeds them.
     n_jobs : int, optional
@@ -68,9 +68,9 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
         Those log-odds; pairs as in ``np.triu_indices``.
     constant_votes_ : ndarray of shape (n_labels,)
         The votes of the constant order, by Borda's or Kemeny's rule.
-    is_constant_ : bool
+    is_baseline_ : bool
         Whether the constant order is predicted.
-    gain_, gain_error_ : float
+    improvement_, improvement_error_ : float
         The gain in tau over the constant order on rows not seen, and its standard error.
     decoding_ : str
         How margins become an order.
@@ -100,7 +100,7 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
     >>> stack.predict([[1.0, 0.0], [-1.0, 0.0]])
     array([[1, 2, 3],
            [3, 1, 2]])
-    >>> stack.predict_first_set([[1.0, 0.0]])
+    >>> stack.predict_top_set([[1.0, 0.0]])
     array([[ True, False, False]])
     """
 
@@ -114,7 +114,7 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
         "rankers": [list],
         "families": [dict, None],
         "cv": [Interval(Integral, 2, None, closed="left"), StrOptions({"own"})],
-        "guard": [Interval(Real, 0, None, closed="left")],
+        "baseline_guard": [Interval(Real, 0, None, closed="left")],
         "n_jobs": [Integral, None],
     }
 
@@ -124,13 +124,13 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
         *,
         families: dict[str, str] | None = None,
         cv: int | Literal["own"] = 5,
-        guard: float = 2.0,
+        baseline_guard: float = 2.0,
         n_jobs: int | None = None,
     ) -> None:
         self.rankers = rankers
         self.families = families
         self.cv = cv
-        self.guard = guard
+        self.baseline_guard = baseline_guard
         self.n_jobs = n_jobs
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -174,8 +174,8 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
     def _fit_stack(self, rows: Rows, groups: Indices | None) -> None:
         self._refuse_names()
         # Scores that are given are used, as by single rankers.
-        measure = "tau" if rows.scores is None else "regret"
-        evidence = Evidence(rows, groups, 5 if self.cv == "own" else self.cv, measure)
+        scoring = "tau" if rows.scores is None else "regret"
+        evidence = Evidence(rows, groups, 5 if self.cv == "own" else self.cv, scoring)
         if not evidence.possible:
             return self._settle_constant(evidence, rows)
         own = self.cv == "own"

@@ -69,7 +69,7 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
         The encoder of each column of texts.
     nominal_ : ndarray of bool
         Which columns of the result are numbers of categories.
-    left_out_ : list of (str, str)
+    skipped_ : list of (str, str)
         The columns left out, and why.
 
     Examples
@@ -86,14 +86,14 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
         "kinds_": Names("n_features", unique=False, rule=("kinds of columns", _are_kinds)),
         "categories_": Each(Attribute(), rule=("categories a nominal column", _one_a_nominal)),
         "texts_": Each(Model("transform", n_features=1), rule=("an encoder a text", _one_a_text)),
-        "left_out_": Attribute(),
+        "skipped_": Attribute(),
         "nominal_": Array("b", "n_columns", rule=("a column a feature", _one_a_column)),
     }
 
     kinds_: NDArray[Any]
     categories_: list[NDArray[Any]]
     texts_: list[TextEncoder]
-    left_out_: list[tuple[str, str]]
+    skipped_: list[tuple[str, str]]
     nominal_: Mask
 
     def __sklearn_tags__(self) -> Any:
@@ -139,7 +139,7 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
             if why:
                 left_out.append((str(_name(X, feature)), why))
         self.kinds_, self.nominal_ = np.array(kinds, dtype=object), np.array(nominal, dtype=bool)
-        self.categories_, self.texts_, self.left_out_ = categories, texts, left_out
+        self.categories_, self.texts_, self.skipped_ = categories, texts, left_out
         if left_out:
             told = ", ".join(f"{name!r} ({why})" for name, why in left_out[:5])
             warn_user(f"{len(left_out)} of {X.shape[1]} features are left out: {told}.")

@@ -13,12 +13,12 @@ from prefero._warnings import warn_user
 from prefero.base._features import check_features
 from prefero.base._fitted import FittedMixin
 from prefero.base._fitting import fitting
-from prefero.metrics.ordering import group_rho
-from prefero.rankings import Groups
+from prefero.metrics.ordering import query_rho
+from prefero.rankings import Queries
 
 
 class SampleOrders(NamedTuple):
-    """Objects and the orders they were seen in, group after group.
+    """Objects and the orders they were seen in, query after query.
 
     Attributes
     ----------
@@ -26,8 +26,8 @@ class SampleOrders(NamedTuple):
         One row an object in one order.
     positions : ndarray of shape (n_objects,)
         The place of each object in its order, 1 is best; tied objects share their mean place.
-    groups : Groups
-        Which rows make one order; ``groups.rows`` are the rows of the caller's X.
+    queries : Queries
+        Which rows make one order; ``queries.rows`` are the rows of the caller's X.
 
     Examples
     --------
@@ -39,11 +39,11 @@ class SampleOrders(NamedTuple):
 
     X: Any
     positions: NDArray[np.float64]
-    groups: Groups
+    queries: Queries
 
 
 def check_sample_orders(
-    estimator: Any, X: Any, y: Any, groups: ArrayLike | None = None
+    estimator: Any, X: Any, y: Any, qid: ArrayLike | None = None
 ) -> SampleOrders:
     """Validate training orders of objects; leave out the objects whose rank is unknown.
 
@@ -54,8 +54,8 @@ def check_sample_orders(
     X : array-like or sparse matrix of shape (n_objects, n_features)
         One row an object in one order.
     y : array-like of shape (n_objects,)
-        Ranks inside the group: smaller is better, equal is tied, NaN is unknown.
-    groups : array-like of shape (n_objects,), optional
+        Ranks inside the query: smaller is better, equal is tied, NaN is unknown.
+    qid : array-like of shape (n_objects,), optional
         Names the order each row belongs to; by default all rows are one order.
 
     Returns
@@ -69,7 +69,7 @@ def check_sample_orders(
     >>> orders = check_sample_orders(
     ...     RankSVMOrderer(), [[0.1], [0.9], [0.5], [0.2]], [1, 2, 1, 2], ["b", "a", "a", "b"]
     ... )
-    >>> orders.groups.rows  # group after group
+    >>> orders.queries.rows  # query after query
     array([1, 2, 0, 3])
     """
     if y is None:
@@ -77,35 +77,35 @@ def check_sample_orders(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
     X = check_features(estimator, X, reset=True)
-    ranks = _check_object_ranks(y, groups)
-    check_consistent_length(X, ranks, groups)
+    ranks = _check_object_ranks(y, qid)
+    check_consistent_length(X, ranks, qid)
     known = ~np.isnan(ranks)
     if not known.any():
         raise ValueError("y ranks no object: there is nothing to learn from.")
     if not known.all():
         X, ranks = X[known], ranks[known]
-        groups = None if groups is None else column_or_1d(groups, warn=True)[known]
-    found = Groups.of(groups, len(ranks))
+        qid = None if qid is None else column_or_1d(qid, warn=True)[known]
+    found = Queries.of(qid, len(ranks))
     in_order = bool((np.diff(found.rows) == 1).all())
     positions = found.positions(ranks[found.rows])
     if (found.levels(positions) == 0).all():
         warn_user(
-            "y puts no object before another in any group: there is nothing to learn from, "
+            "y puts no object before another in any query: there is nothing to learn from, "
             "and all objects will be tied.",
         )
     return SampleOrders(X if in_order else X[found.rows], positions, found)
 
 
-def _check_object_ranks(y: Any, groups: ArrayLike | None) -> NDArray[np.float64]:
+def _check_object_ranks(y: Any, qid: ArrayLike | None) -> NDArray[np.float64]:
     ranks = check_array(
         y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y"
     )
     ranks = column_or_1d(ranks, warn=True)
-    if groups is not None and (ranks < 1).any():
+    if qid is not None and (ranks < 1).any():
         row = int(np.argmax(ranks < 1))
         raise ValueError(
-            f"y[{row}] is {ranks[row]:g}, but ranks inside a group start at 1, the best; this "
-            "looks like grades or scores, where larger is better: use ranks_in_groups."
+            f"y[{row}] is {ranks[row]:g}, but ranks inside a query start at 1, the best; this "
+            "looks like grades or scores, where larger is better: use ranks_in_queries."
         )
     return ranks
 
@@ -115,7 +115,7 @@ class OrdererMixin(FittedMixin):
 
     An orderer writes two methods for data already validated: ``_fit(orders)``, and
     ``_decision(X)``, which returns one score an object, larger is better. An orderer without a
-    global score writes ``_group_scores(X, groups)`` instead, whose scores count inside a group
+    global score writes ``_query_scores(X, queries)`` instead, whose scores count inside a query
     only. What its parameters may be stands in ``_parameter_constraints``.
 
     Examples
@@ -125,10 +125,10 @@ class OrdererMixin(FittedMixin):
     True
     """
 
-    # Groups reach every step of a pipeline and every scorer without being asked for.
-    __metadata_request__fit: ClassVar = {"groups": True}
-    __metadata_request__predict: ClassVar = {"groups": True}
-    __metadata_request__score: ClassVar = {"groups": True}
+    # Queries reach every step of a pipeline and every scorer without being asked for.
+    __metadata_request__fit: ClassVar = {"qid": True}
+    __metadata_request__predict: ClassVar = {"qid": True}
+    __metadata_request__score: ClassVar = {"qid": True}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
@@ -138,7 +138,7 @@ class OrdererMixin(FittedMixin):
         tags.target_tags.required = True
         return tags
 
-    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any, qid: ArrayLike | None = None) -> Self:
         """Learn from sample orders.
 
         Parameters
@@ -146,8 +146,8 @@ class OrdererMixin(FittedMixin):
         X : array-like of shape (n_objects, n_features)
             One row an object in one order. Tags tell whether a sparse matrix or NaN is legal.
         y : array-like of shape (n_objects,)
-            Ranks inside the group: smaller is better, equal is tied, NaN is unknown.
-        groups : array-like of shape (n_objects,), optional
+            Ranks inside the query: smaller is better, equal is tied, NaN is unknown.
+        qid : array-like of shape (n_objects,), optional
             Names the order each row belongs to; by default all rows are one order.
 
         Returns
@@ -157,7 +157,7 @@ class OrdererMixin(FittedMixin):
         """
         self._validate_params()
         with fitting(self) as orderer:
-            orderer._fit(check_sample_orders(orderer, X, y, groups))
+            orderer._fit(check_sample_orders(orderer, X, y, qid))
         return self
 
     def _fit(self, orders: SampleOrders) -> None:
@@ -180,24 +180,24 @@ class OrdererMixin(FittedMixin):
         check_is_fitted(self)
         return self._decision(check_features(self, X, reset=False))  # type: ignore[attr-defined]
 
-    def _group_scores(self, X: Any, groups: Groups) -> NDArray[np.float64]:
-        """Scores of rows already put in the order of ``groups.rows``."""
+    def _query_scores(self, X: Any, queries: Queries) -> NDArray[np.float64]:
+        """Scores of rows already put in the order of ``queries.rows``."""
         return self._decision(X)  # type: ignore[attr-defined]
 
-    def _ordered_scores(self, X: Any, groups: ArrayLike | None) -> tuple[Groups, NDArray[Any]]:
+    def _ordered_scores(self, X: Any, qid: ArrayLike | None) -> tuple[Queries, NDArray[Any]]:
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
-        found = Groups.of(groups, X.shape[0])
-        return found, self._group_scores(X[found.rows], found)
+        found = Queries.of(qid, X.shape[0])
+        return found, self._query_scores(X[found.rows], found)
 
-    def predict(self, X: Any, groups: ArrayLike | None = None) -> NDArray[np.int64]:
-        """Predict the rank of every object inside its group.
+    def predict(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
+        """Predict the rank of every object inside its query.
 
         Parameters
         ----------
         X : array-like of shape (n_objects, n_features)
             Objects.
-        groups : array-like of shape (n_objects,), optional
+        qid : array-like of shape (n_objects,), optional
             Names the set each object is ordered in; by default all are one set.
 
         Returns
@@ -206,7 +206,7 @@ class OrdererMixin(FittedMixin):
             Ranks, 1 is best. Objects with equal scores share the smallest rank: the order of
             the rows says nothing about them.
         """
-        found, scores = self._ordered_scores(X, groups)
+        found, scores = self._ordered_scores(X, qid)
         ranks = np.empty(len(scores), dtype=np.int64)
         ranks[found.rows] = found.ranks(-scores)
         return ranks
@@ -215,12 +215,12 @@ class OrdererMixin(FittedMixin):
         self,
         X: Any,
         y: ArrayLike,
-        groups: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Return the mean over groups of Spearman's rho of predicted and given orders.
+        """Return the mean over queries of Spearman's rho of predicted and given orders.
 
-        Groups in which y ties all objects say nothing and are left out; a group whose
+        Queries in which y ties all objects say nothing and are left out; a query whose
         objects all get the same score counts zero.
 
         Parameters
@@ -228,23 +228,23 @@ class OrdererMixin(FittedMixin):
         X : array-like of shape (n_objects, n_features)
             Objects.
         y : array-like of shape (n_objects,)
-            Their ranks inside the groups, NaN where unknown.
-        groups : array-like of shape (n_objects,), optional
+            Their ranks inside the queries, NaN where unknown.
+        qid : array-like of shape (n_objects,), optional
             Names the set each object is ordered in; by default all are one set.
         sample_weight : array-like of shape (n_objects,), optional
-            Weights; a group weighs what its objects weigh in the mean.
+            Weights; a query weighs what its objects weigh in the mean.
 
         Returns
         -------
         float
             In [-1, 1].
         """
-        found, scores = self._ordered_scores(X, groups)
-        ranks = _check_object_ranks(y, groups)
+        found, scores = self._ordered_scores(X, qid)
+        ranks = _check_object_ranks(y, qid)
         check_consistent_length(scores, ranks)
         in_order = np.empty_like(scores)
         in_order[found.rows] = scores
-        return group_rho(ranks, in_order, groups, sample_weight=sample_weight)
+        return query_rho(ranks, in_order, qid, sample_weight=sample_weight)
 
 
 class BaseOrderer(OrdererMixin, BaseEstimator):

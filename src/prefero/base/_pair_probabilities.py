@@ -278,7 +278,7 @@ class PairProbabilitiesMixin:
         return bucket_ranks(*belief) if self.calibration_[:, 2].any() else belief.ranks
 
     @_OfCalibrated
-    def predict_reliability(self, X: Any) -> Values:
+    def predict_expected_tau(self, X: Any) -> Values:
         """Predict how good each predicted order is: the Kendall tau to expect.
 
         %(of_X)s

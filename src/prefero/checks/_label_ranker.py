@@ -151,7 +151,7 @@ def check_reliability(estimator: Any) -> None:
     ranks, probability = ranker.predict(problem.X_new), ranker.predict_pairwise(problem.X_new)
     before = ranks[:, :, None] < ranks[:, None, :]
     expected = np.sum(before * (2 * probability - 1), axis=(1, 2)) / 10
-    assert_allclose(ranker.predict_reliability(problem.X_new), expected)
+    assert_allclose(ranker.predict_expected_tau(problem.X_new), expected)
 
 
 @_axiom

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero._inference import text_columns
+from prefero._prediction import text_columns
 from prefero.cli.console import say
-from prefero.cli.options import LOSSES, OF_SCORES, Measure
+from prefero.cli.options import LOSSES, OF_SCORES, Metric
 from prefero.cli.rankers import AUTO, BASELINE
 from prefero.cli.trials import Plan, Sample, refuse_measure
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FEWEST_ROWS = 6
 
 
-class Effort(StrEnum):
+class Preset(StrEnum):
     """How much the automatic ranker tries."""
 
     QUICK = "quick"
@@ -30,9 +30,9 @@ class Effort(StrEnum):
     BEST = "best"
 
 
-EffortOption = Annotated[
-    Effort,
-    typer.Option("--effort", help="How much auto tries: about 3, 20 or more forests' work."),
+PresetOption = Annotated[
+    Preset,
+    typer.Option("--preset", help="How much auto tries: about 3, 20 or more forests' work."),
 ]
 TimeLimitOption = Annotated[
     float | None,
@@ -40,11 +40,11 @@ TimeLimitOption = Annotated[
 ]
 
 
-def _measure_of_automatic(measure: Measure) -> Measure:
+def _metric_of_automatic(metric: Metric) -> Metric:
     """Return what the automatic ranker chooses by; what it does not know has a near relative."""
-    if measure in OF_SCORES:
-        return Measure.REGRET
-    return Measure.TAU if measure is Measure.RHO else measure
+    if metric in OF_SCORES:
+        return Metric.REGRET
+    return Metric.TAU if metric is Metric.RHO else metric
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Found:
     name: str
     held_out: dict[str, float]
     verdict: str | None
-    measure: str
+    metric: str
 
 
 def fit_automatic(
@@ -69,58 +69,58 @@ def fit_automatic(
     import prefero
 
     if not sample.multilabel:
-        plan = replace(plan, measure=_measure_of_automatic(plan.measure))
+        plan = replace(plan, metric=_metric_of_automatic(plan.metric))
     refuse_measure(sample, plan)
     sample.wonder()
-    measure = plan.measure
+    metric = plan.metric
     features = sample.features.astype(dict.fromkeys(text_columns(sample.features), "category"))
     kind = prefero.AutoMultilabelRanker if sample.multilabel else prefero.AutoLabelRanker
-    ranker = kind(measure.value, verbose=True, random_state=plan.seed, **parameters)
+    ranker = kind(metric.value, verbose=True, random_state=plan.seed, **parameters)
     if sample.multilabel:
         ranker.fit(features, rankings.relevance, rankings.y, weights, groups=sample.groups)
     else:
-        scores = sample.scores if measure is Measure.REGRET else None
+        scores = sample.scores if metric is Metric.REGRET else None
         ranker.fit(features, sample.ranks, weights, groups=sample.groups, scores=scores)
-    for line in ranker.left_out_:
+    for line in ranker.skipped_:
         say(f"{line['ranker']} is left out: {line['why']}.")
-    if ranker.gain_ != ranker.gain_:
+    if ranker.improvement_ != ranker.improvement_:
         _say_too_few(sample)
-        return Found(ranker, AUTO, {}, None, measure)
-    sign = -1 if measure in LOSSES else 1
+        return Found(ranker, AUTO, {}, None, metric)
+    sign = -1 if metric in LOSSES else 1
     held_out = {line["ranker"]: sign * line["held_out"] for line in ranker.leaderboard_}
     told = _choice if sample.multilabel else _verdict
-    return Found(ranker, AUTO, held_out, told(ranker, measure, held_out), measure)
+    return Found(ranker, AUTO, held_out, told(ranker, metric, held_out), metric)
 
 
 def _say_too_few(sample: Sample) -> None:
     say(f"Too few rankings to choose a ranker by ({sample.witnesses}): {BASELINE.title}.")
 
 
-def _verdict(ranker: Any, measure: Measure, held_out: dict[str, float]) -> str:
+def _verdict(ranker: Any, metric: Metric, held_out: dict[str, float]) -> str:
     """What the model is, how good on rows not seen, and how the constant order does there."""
     constant = ranker.leaderboard_[0]["ranker"]
-    if ranker.is_constant_:
+    if ranker.is_baseline_:
         return (
-            f"Nothing is clearly better than the same order for everyone (mean {measure} "
+            f"Nothing is clearly better than the same order for everyone (mean {metric} "
             f"{held_out[constant]:.3f}): the model predicts that."
         )
     parts = sorted(zip(ranker.weights_ / ranker.weights_.sum(), ranker.member_names_, strict=True))
     made = ", ".join(f"{name} {share:.0%}" for share, name in reversed(parts))
     return (
-        f"On rows not seen its mean {measure} is {held_out['stack']:.3f}, that of the same order "
+        f"On rows not seen its mean {metric} is {held_out['stack']:.3f}, that of the same order "
         f"for everyone {held_out[constant]:.3f}. It is made of {made}."
     )
 
 
-def _choice(ranker: Any, measure: Measure, held_out: dict[str, float]) -> str:
+def _choice(ranker: Any, metric: Metric, held_out: dict[str, float]) -> str:
     """Which ranker was chosen, and how the same answer for everyone does."""
     constant = ranker.leaderboard_[0]["ranker"]
     if ranker.chosen_name_ == constant:
         return (
-            f"Nothing is clearly better than the {constant} (mean {measure} "
+            f"Nothing is clearly better than the {constant} (mean {metric} "
             f"{held_out[constant]:.3f}): the model gives that."
         )
     return (
-        f"On rows not seen the mean {measure} of {ranker.chosen_name_} is "
+        f"On rows not seen the mean {metric} of {ranker.chosen_name_} is "
         f"{held_out[ranker.chosen_name_]:.3f}, that of the {constant} {held_out[constant]:.3f}."
     )

@@ -116,7 +116,7 @@ def _relevant_labels(rankings: "Rankings") -> float | None:
 
 
 def _leaks(rankings: "Rankings") -> list[str]:
-    from prefero._doubts import leaks
+    from prefero._data_checks import leaks
 
     return [str(leak) for leak in leaks(rankings.X, rankings.ranks, rankings.labels)]
 

@@ -18,14 +18,14 @@ from prefero.cli.options import (
     JobsOption,
     LabelTableOption,
     Meaning,
-    Measure,
-    MeasureOption,
+    Metric,
+    MetricOption,
     Reading,
     RepeatsOption,
     Results,
     RowsOption,
     SeedOption,
-    measure_for,
+    metric_for,
 )
 from prefero.cli.rankers import (
     AUTO,
@@ -51,7 +51,7 @@ EXAMPLES = (
 _QUICK_FOLDS, _QUICK_ROWS = 3, 500
 # Rankers that stand side by side with their standard deviations; of more only the means fit.
 _MOST_ROOMY = 4
-_MEASURES = {
+_METRICS = {
     PLACED: PLACED,
     "tau": "tau",
     "tau_x": "tau-x",
@@ -78,8 +78,8 @@ _WORDS = {
     "utility": "utility, score, cost: of the first choice, in the mean.",
     "PAR10": "PAR10: the mean run time of the first choice, a time-out as ten times the cut-off.",
 }
-# More measures than this stand beside each other without their deviations.
-_MOST_DEVIATIONS, _MOST_MEASURES = 4, 6
+# More metrics than this stand beside each other without their deviations.
+_MOST_DEVIATIONS, _MOST_METRICS = 4, 6
 
 RankersOption = Annotated[
     str | None,
@@ -100,7 +100,7 @@ def compare(
     meaning: Meaning,
     rankers: RankersOption = None,
     label_table: LabelTableOption = None,
-    measure: MeasureOption = None,
+    metric: MetricOption = None,
     folds: Annotated[int, typer.Option(min=2, help="Of the cross-validation.")] = Plan.folds,
     repeats: RepeatsOption = Plan.repeats,
     groups: GroupsOption = None,
@@ -131,9 +131,9 @@ def compare(
     trainings = [read_training(path, reading, columns.ignore, None, groups) for path in data]
     multilabel = _task(trainings)
     size = (_QUICK_FOLDS, 1, _QUICK_ROWS) if quick else (folds, repeats, rows)
-    plan = Plan(measure_for(measure, multilabel, costs=reading.cost is not None), *size, seed)
+    plan = Plan(metric_for(metric, multilabel, costs=reading.cost is not None), *size, seed)
     if label_table is not None:
-        _refuse_beside_labels(measure, results)
+        _refuse_beside_labels(metric, results)
     choices = [] if label_table is not None else _chosen(rankers, multilabel)
     samples = [
         _sample(name, training, columns, plan)
@@ -144,7 +144,7 @@ def compare(
     else:
         trials = run_trials(choices, samples, plan, jobs=jobs, folder=resume)
     say_failures(trials)
-    found = trials.judged(plan.measure.column if label_table is None else PLACED)
+    found = trials.judged(plan.metric.column if label_table is None else PLACED)
     hand_out(
         *(results, trials, found, plan),
         pictured=lambda: _pictured(found, samples),
@@ -161,11 +161,11 @@ def _task(trainings: list[Training]) -> bool:
     return judged[0]
 
 
-def _refuse_beside_labels(measure: Measure | None, results: Results) -> None:
+def _refuse_beside_labels(metric: Metric | None, results: Results) -> None:
     """Refuse what has no meaning for labels that are left out in turn."""
-    if measure is not None or results.report is not None:
+    if metric is not None or results.report is not None:
         raise typer.BadParameter(
-            "--label-table compares by how well labels left out are placed: leave out --measure "
+            "--label-table compares by how well labels left out are placed: leave out --metric "
             "and --report."
         )
 
@@ -223,14 +223,14 @@ def _show(results: "Table", found: "Comparison", plan: Plan) -> None:
     roomy = len(datasets) == 1 or len(found.rankers) <= _MOST_ROOMY
     kind = "mean ± standard deviation" if roomy else "mean (--json has deviations)"
     way = f"{plan.folds}-fold cross-validation{times}"
-    if found.measure == PLACED:
+    if found.scoring == PLACED:
         way = "Labels left out of the training in turn"
     console.print(f"{way}: {kind}\n")
     shown = _one_set(results, found) if len(datasets) == 1 else _many_sets(results, datasets, found)
     console.print(shown)
     if len(datasets) > 1:
         console.print()
-        mean = f"mean {found.measure}"
+        mean = f"mean {found.scoring}"
         board = plain_table("ranker", "average rank", mean, "wins")
         for row in found.leaderboard():
             board.add_row(
@@ -251,47 +251,47 @@ def _show(results: "Table", found: "Comparison", plan: Plan) -> None:
 
 
 def _one_set(results: "Table", found: "Comparison") -> Any:
-    """The rankers of one data set with all measures, the best first."""
+    """The rankers of one data set with all metrics, the best first."""
     rows = by_place(results, found)
-    columns = [name for name in _MEASURES if name in results.columns]
-    measures = [name for name in columns if not all(row[name] != row[name] for row in rows)]
+    columns = [name for name in _METRICS if name in results.columns]
+    metrics = [name for name in columns if not all(row[name] != row[name] for row in rows)]
     # Without ties it is tau.
-    if "tau_x" in measures and found.measure != "tau_x":
+    if "tau_x" in metrics and found.scoring != "tau_x":
         if all(row["tau_x"] == row["tau"] for row in rows):
-            measures.remove("tau_x")
-    measures = _telling(measures, found.measure)
-    roomy = len(measures) <= _MOST_DEVIATIONS
-    headings = [_MEASURES[name] for name in measures]
+            metrics.remove("tau_x")
+    metrics = _telling(metrics, found.scoring)
+    roomy = len(metrics) <= _MOST_DEVIATIONS
+    headings = [_METRICS[name] for name in metrics]
     last = ["seconds"] if roomy else []
     table = plain_table("ranker", *headings, *last, tight=not roomy)
-    for column, heading in zip(table.columns, ("ranker", *measures), strict=False):
-        column.no_wrap = heading in ("ranker", found.measure, "average_precision")
+    for column, heading in zip(table.columns, ("ranker", *metrics), strict=False):
+        column.no_wrap = heading in ("ranker", found.scoring, "average_precision")
     for row in rows:
-        cells = [cell(row, name, deviation=roomy or name == found.measure) for name in measures]
+        cells = [cell(row, name, deviation=roomy or name == found.scoring) for name in metrics]
         table.add_row(row["ranker"], *cells, *([f"{row['fit_seconds']:.2f}"] if roomy else []))
     return table
 
 
-def _telling(measures: list[str], judged_by: str) -> list[str]:
+def _telling(metrics: list[str], judged_by: str) -> list[str]:
     """Leave out what others say too, lest a line be longer than a terminal is wide."""
-    left_out = set() if "cost" in measures else {"utility"}
-    if len(measures) > _MOST_MEASURES:
-        left_out |= {"rho", "tau_x"} if "regret" in measures else set()
-    return [name for name in measures if name == judged_by or name not in left_out]
+    left_out = set() if "cost" in metrics else {"utility"}
+    if len(metrics) > _MOST_METRICS:
+        left_out |= {"rho", "tau_x"} if "regret" in metrics else set()
+    return [name for name in metrics if name == judged_by or name not in left_out]
 
 
 def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> Any:
-    """The measure on every data set, one column a ranker, the best on average first."""
+    """The metric on every data set, one column a ranker, the best on average first."""
     from prefero.study import summarize
 
     rankers = [found.rankers[i] for i in found.order]
     roomy = len(rankers) <= _MOST_ROOMY
-    by = found.measure
+    by = found.scoring
     cells = {
         (row["dataset"], row["ranker"]): cell(row, by, deviation=roomy)
         for row in summarize(results, by=("dataset", "ranker"))
     }
-    table = plain_table(_MEASURES[by], *rankers, tight=not roomy)
+    table = plain_table(_METRICS[by], *rankers, tight=not roomy)
     table.columns[0].no_wrap = True
     for name in datasets:
         table.add_row(name, *(cells.get((name, ranker), "") for ranker in rankers))

@@ -64,7 +64,7 @@ def _write_page(
         pictured.models,
         groups=pictured.groups,
         focus=pictured.focus,
-        measure=found.measure,
+        scoring=found.scoring,
         title=pictured.title,
         command=shlex.join(["prefero", *sys.argv[1:]]),
         random_state=plan.seed,
@@ -77,7 +77,7 @@ def _report(trials: Trials, found: "Comparison", plan: Plan) -> dict[str, Any]:
 
     return {
         "verdict": found.verdict(),
-        "measure": found.measure.replace("_", "-"),
+        "metric": found.scoring.replace("_", "-"),
         "best": found.best,
         "not_told_apart": found.alike(),
         "folds": plan.folds,
@@ -110,7 +110,7 @@ def by_place(results: "Table", found: "Comparison") -> list[dict[str, Any]]:
     )
 
 
-def cell(row: Mapping[str, Any], measure: str, *, deviation: bool = True) -> str:
+def cell(row: Mapping[str, Any], metric: str, *, deviation: bool = True) -> str:
     """Return a mean for a person, with its standard deviation if there is one."""
-    shown, spread = number(row[measure]), number(row[f"{measure}_sd"], 2)
+    shown, spread = number(row[metric]), number(row[f"{metric}_sd"], 2)
     return f"{shown} ±{spread}" if deviation and spread else shown

@@ -178,7 +178,7 @@ def _why() -> "RenderableType":
     forest = ForestLabelRanker(random_state=0).fit(wine.data[::2], wine.target[::2])
     unseen = wine.data[1::2]
     why = explain(forest, unseen, 0)
-    sure = forest.predict_reliability(unseen)
+    sure = forest.predict_expected_tau(unseen)
     table = plain_table("feature", "value", "effect", "speaks for")
     for row in why.effect_table(3):
         cells = [row["feature"], row["value"], f"{row['effect']:.2f}", row["speaks for"]]

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from prefero._inference import load_ranker, new_features
 from prefero._pipelines import final_step
+from prefero._prediction import load_ranker, new_features
 from prefero.cli.console import print_json, say
 from prefero.cli.options import (
     JsonOption,

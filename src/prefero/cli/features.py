@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from prefero._inference import text_columns
+from prefero._prediction import text_columns
 from prefero.cli.options import FeatureColumns
 
 if TYPE_CHECKING:
@@ -42,11 +42,11 @@ def features_of(
     Prose, whose words are learned from, has the dtype of strings; names of things are objects.
     ``narrow`` keeps numbers of single precision.
     """
-    written = [] if named.text_features is None else table.columns(named.text_features)
+    written = [] if named.text is None else table.columns(named.text)
     names = list(names)
     if strange := [name for name in written if name not in names]:
-        raise table.error(f"--text-features {','.join(strange)}: that is no feature.")
-    as_text = [*written, *([] if named.text is None else table.columns(named.text))]
+        raise table.error(f"--text {','.join(strange)}: that is no feature.")
+    as_text = [*written, *([] if named.categorical is None else table.columns(named.categorical))]
     features = table.features(names, as_text or None, narrow=narrow)
     features = features.astype(dict.fromkeys(written, "string"))
     judge_texts(
@@ -63,7 +63,7 @@ def judge_texts(table: "Table", different: Mapping[str, int], instances: int) ->
         names = ",".join(prose)
         raise table.error(
             f"{columns} different texts, more than {MOST_TEXTS}: learn from their words by "
-            f"--text-features {names!r}, or leave them out by --ignore {names!r}."
+            f"--text {names!r}, or leave them out by --ignore {names!r}."
         )
     unique = [name for name, n in different.items() if n == instances >= _FEWEST_IDS]
     if unique:
@@ -71,7 +71,7 @@ def judge_texts(table: "Table", different: Mapping[str, int], instances: int) ->
         columns = " and ".join(f"column {name!r} holds" for name in unique)
         warnings.warn(
             f"{columns} a different text in every row: what is a name and no feature, leave out by "
-            f"--ignore {names!r}; if it is prose, learn from its words by --text-features "
+            f"--ignore {names!r}; if it is prose, learn from its words by --text "
             f"{names!r}.",
             stacklevel=2,
         )

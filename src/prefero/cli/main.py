@@ -23,8 +23,8 @@ COMMANDS = (
     *("order", "aggregate", "reproduce", "serve"),
 )
 
-# The library names a parameter as Python does, text='zip'; here it is an option.
-_OPTION = re.compile(r"\b(format|ignore|instance|text)=(?=')")
+# The library names a parameter as Python does, categorical='zip'; here it is an option.
+_OPTION = re.compile(r"\b(categorical|format|ignore|instance)=(?=')")
 
 # The objects that the imports of a command make stay to its end: no garbage is looked for among as
 # many as they are, which would take a short command longer than its own work.

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from prefero._inference import as_input, prose_columns, takes_text, text_columns
 from prefero._names import did_you_mean
 from prefero._pipelines import final_step, fit_final
+from prefero._prediction import as_input, prose_columns, takes_text, text_columns
 from prefero.cli.console import count, say
 from prefero.cli.rankers import RankerChoice
 
@@ -68,7 +68,7 @@ def refuse_unknown(settings: Mapping[str, Any], ranker: Any) -> None:
     for name in settings:
         if name not in known:
             near = did_you_mean(name, known)
-            raise BadParameter(f"--set {name}{near}: the parameters are {', '.join(known)}.")
+            raise BadParameter(f"--param {name}{near}: the parameters are {', '.join(known)}.")
 
 
 def fit(
@@ -111,7 +111,9 @@ def parse_settings(settings: list[str]) -> dict[str, Any]:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise BadParameter(f"--set takes NAME=VALUE, such as n_neighbors=20, not {setting!r}.")
+            raise BadParameter(
+                f"--param takes NAME=VALUE, such as n_neighbors=20, not {setting!r}."
+            )
         try:
             parsed[name.strip()] = json.loads(value)
         except ValueError:

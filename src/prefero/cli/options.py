@@ -31,7 +31,7 @@ class Unranked(StrEnum):
     BELOW = "below"
 
 
-class Measure(StrEnum):
+class Metric(StrEnum):
     """What rankers are compared by."""
 
     TAU = "tau"
@@ -53,31 +53,31 @@ class Measure(StrEnum):
         return self.value.replace("-", "_")
 
 
-OF_RANKINGS = (Measure.TAU, Measure.TAU_X, Measure.RHO, Measure.TOP1)
+OF_RANKINGS = (Metric.TAU, Metric.TAU_X, Metric.RHO, Metric.TOP1)
 # Those that ask what labels are worth; rankers that can are then trained on it too.
-OF_SCORES = (Measure.REGRET, Measure.UTILITY, Measure.GAP_CLOSED)
+OF_SCORES = (Metric.REGRET, Metric.UTILITY, Metric.GAP_CLOSED)
 # Those of which less is better.
 LOSSES = (
-    *(Measure.REGRET, Measure.RANKING_LOSS, Measure.ONE_ERROR),
-    *(Measure.HAMMING_LOSS, Measure.SUBSET_LOSS),
+    *(Metric.REGRET, Metric.RANKING_LOSS, Metric.ONE_ERROR),
+    *(Metric.HAMMING_LOSS, Metric.SUBSET_LOSS),
 )
 OF_SETS = (
-    *(Measure.RHO, Measure.AVERAGE_PRECISION, Measure.RANKING_LOSS, Measure.ONE_ERROR),
-    *(Measure.HAMMING_LOSS, Measure.SUBSET_LOSS),
+    *(Metric.RHO, Metric.AVERAGE_PRECISION, Metric.RANKING_LOSS, Metric.ONE_ERROR),
+    *(Metric.HAMMING_LOSS, Metric.SUBSET_LOSS),
 )
 
 
-def measure_for(asked: Measure | None, multilabel: bool, costs: bool = False) -> Measure:
-    """Return the measure to compare by, which is the first of the task if none was asked for.
+def metric_for(asked: Metric | None, multilabel: bool, costs: bool = False) -> Metric:
+    """Return the metric to compare by, which is the first of the task if none was asked for.
 
     Where labels cost something, it is what the first choice is worth.
     """
     offered = OF_SETS if multilabel else (*OF_RANKINGS, *OF_SCORES)
     if asked is None:
-        return Measure.UTILITY if costs else offered[0]
+        return Metric.UTILITY if costs else offered[0]
     if asked not in offered:
         what = "rankings with a zero point" if multilabel else "rankings without a zero point"
-        raise typer.BadParameter(f"--measure {asked}: of {what} it is {', '.join(offered)}.")
+        raise typer.BadParameter(f"--metric {asked}: of {what} it is {', '.join(offered)}.")
     return asked
 
 
@@ -267,32 +267,34 @@ LabelTableOption = Annotated[
         "with a line a label, its name in the first column.",
     ),
 ]
-SetOption = Annotated[
+ParamOption = Annotated[
     list[str],
-    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the ranker; repeatable."),
+    typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the ranker; repeatable."),
 ]
 IgnoreOption = Annotated[
     str | None,
     typer.Option("--ignore", metavar="COLUMNS", help="Columns that are no features."),
 ]
+CategoricalOption = Annotated[
+    str | None,
+    typer.Option(
+        "--categorical",
+        metavar="COLUMNS",
+        help="Columns of names, though some or all look like numbers.",
+    ),
+]
 TextOption = Annotated[
     str | None,
     typer.Option(
-        "--text", metavar="COLUMNS", help="Columns of names, though some or all look like numbers."
-    ),
-]
-TextFeaturesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--text-features",
+        "--text",
         metavar="COLUMNS",
         help="Columns of free text, whose words are learned from (TF-IDF in a few dimensions).",
     ),
 ]
-MeasureOption = Annotated[
-    Measure | None,
+MetricOption = Annotated[
+    Metric | None,
     typer.Option(
-        "--measure",
+        "--metric",
         metavar="NAME",
         help="What the best ranker is best by. Of rankings: tau (default), Kendall's; tau-x, which "
         "asks for ties too; rho; top1, how often the first choice is right; and of scores regret, "
@@ -384,8 +386,8 @@ class FeatureColumns:
     """Which columns are no features, which hold names and which hold prose."""
 
     ignore: IgnoreOption = None
+    categorical: CategoricalOption = None
     text: TextOption = None
-    text_features: TextFeaturesOption = None
 
 
 @dataclass(frozen=True)

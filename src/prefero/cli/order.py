@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from prefero._inference import kind_of, new_features, unseen_names
 from prefero._names import did_you_mean
 from prefero._pipelines import at_final_step, final_step, fit_final
-from prefero.cli.automatic import Effort, EffortOption, TimeLimitOption
+from prefero._prediction import kind_of, new_features, unseen_names
+from prefero.cli.automatic import Preset, PresetOption, TimeLimitOption
 from prefero.cli.console import count, print_json, say
 from prefero.cli.explain import tell
 from prefero.cli.groups import with_groups
@@ -21,8 +21,8 @@ from prefero.cli.options import (
     ModelFile,
     ModelOutOption,
     NewDataFile,
+    ParamOption,
     SeedOption,
-    SetOption,
     read_key,
     table_out,
 )
@@ -89,9 +89,9 @@ def train(
         ),
     ] = AUTO,
     reduce: ReduceOption = None,
-    effort: EffortOption = Effort.BALANCED,
+    preset: PresetOption = Preset.BALANCED,
     time_limit: TimeLimitOption = None,
-    settings: SetOption = [],  # noqa: B006 (typer copies it)
+    settings: ParamOption = [],  # noqa: B006 (typer copies it)
     seed: SeedOption = 0,
     key_file: KeyFileOption = None,
     as_json: JsonOption = False,
@@ -104,17 +104,17 @@ def train(
 
     parameters = parse_settings(settings)
     if parameters and model == AUTO:
-        raise typer.BadParameter("--set needs the name of one orderer: add --model.")
+        raise typer.BadParameter("--param needs the name of one orderer: add --model.")
     objects = read_objects(data, columns)
     rho = None
     if model == AUTO:
-        parameters = {"effort": effort.value, "time_limit": time_limit, "verbose": True}
+        parameters = {"preset": preset.value, "time_limit": time_limit, "verbose": True}
     elif not parameters:
         rho = _cross_validated(objects, model, reduce, seed)
     orderer = build_orderer(model, objects.X, reduce=reduce, settings=parameters, seed=seed)
     refuse_gaps(objects, orderer, model)
     try:
-        trained = fit_final(orderer, objects.X, objects.ranks, groups=objects.groups)
+        trained = fit_final(orderer, objects.X, objects.ranks, qid=objects.groups)
     except ValueError as error:
         raise objects.table.error(str(error)) from error
     if model == AUTO:
@@ -158,10 +158,10 @@ def _cross_validated(objects: Objects, name: str, reduce: int | None, seed: int)
 
 def _chosen(orderer: Any) -> tuple[str, float | None]:
     """The orderer that was chosen, and its mean rho on orders not seen, if they were enough."""
-    for line in orderer.left_out_:
+    for line in orderer.skipped_:
         say(f"{line['ranker']} is left out: {line['why']}.")
     name = orderer.chosen_name_
-    if orderer.gain_ != orderer.gain_:
+    if orderer.improvement_ != orderer.improvement_:
         say(f"Too few orders to choose by: {name}.")
         return name, None
     say("rho on orders not seen:")
@@ -238,7 +238,7 @@ def explain(
     X = new_features(trained, table, TAKE_MISSING)
     groups = groups_of(table, group or table.declared.group)
     other = None if against is None else against - 1
-    why = explain_objects(trained, X, row - 1, other, groups=groups)
+    why = explain_objects(trained, X, row - 1, other, qid=groups)
     tell(why, row, top, as_json)
 
 

@@ -57,7 +57,7 @@ def compare(
         ),
     ] = None,
     reduce: ReduceOption = None,
-    measure: Annotated[
+    metric: Annotated[
         OrderMeasure,
         typer.Option(
             help="What the best orderer is best by, as a mean over groups: Spearman's rho, "
@@ -82,7 +82,7 @@ def compare(
             raise objects.table.error(f"too few {what} for {folds} folds: {objects.witnesses}.")
     trials = try_orderers(chosen_orderers(orderers), tables, plan, reduce=reduce, jobs=jobs)
     say_failures(trials)
-    found = trials.judged(measure)
+    found = trials.judged(metric)
     hand_out(
         *(results, trials, found, plan),
         pictured=lambda: _pictured(found, tables, reduce, seed),
@@ -109,11 +109,11 @@ def _show(results: "Table", found: "Comparison", folds: int) -> None:
     console.print(
         f"{folds}-fold cross-validation that divides no group: mean over groups and folds\n"
     )
-    measures = [name for name in _HEADINGS if name in results.columns]
+    metrics = [name for name in _HEADINGS if name in results.columns]
     for dataset in dict.fromkeys(results["dataset"]):
-        table = plain_table(dataset, *(_HEADINGS[name] for name in measures), "seconds")
+        table = plain_table(dataset, *(_HEADINGS[name] for name in metrics), "seconds")
         for row in by_place(results.where(dataset=dataset), found):
-            cells = [cell(row, name, deviation=name == found.measure) for name in measures]
+            cells = [cell(row, name, deviation=name == found.scoring) for name in metrics]
             table.add_row(row["ranker"], *cells, f"{row['fit_seconds']:.2f}")
         console.print(table)
         console.print()

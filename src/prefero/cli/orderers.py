@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero._inference import refuse_missing, takes_missing
 from prefero._names import did_you_mean
+from prefero._prediction import refuse_missing, takes_missing
 from prefero.cli.features import features_of
 from prefero.cli.models import behind_columns, refuse_unknown
-from prefero.cli.options import FeatureColumns, IgnoreOption, TextFeaturesOption, TextOption
+from prefero.cli.options import CategoricalOption, FeatureColumns, IgnoreOption, TextOption
 from prefero.cli.rankers import AUTO, ORDERERS, make_orderer
 from prefero.cli.tables import read
 from prefero.cli.trials import Plan, Trial, Trials, cross_validate
@@ -70,13 +70,13 @@ class ObjectColumns:
     grade: GradeOption = None
     features: FeaturesOption = None
     ignore: IgnoreOption = None
+    categorical: CategoricalOption = None
     text: TextOption = None
-    text_features: TextFeaturesOption = None
 
     @property
     def of_features(self) -> FeatureColumns:
         """Those that say what of features."""
-        return FeatureColumns(self.ignore, self.text, self.text_features)
+        return FeatureColumns(self.ignore, self.categorical, self.text)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Objects:
 
 def read_objects(data: Path, columns: ObjectColumns) -> Objects:
     """Read objects from a table; a file of graded objects names its columns itself."""
-    from prefero.ordering import ranks_in_groups
+    from prefero.ordering import ranks_in_queries
 
     table = read(data)
     rank, grade = columns.rank, columns.grade
@@ -114,7 +114,7 @@ def read_objects(data: Path, columns: ObjectColumns) -> Objects:
     groups, values = groups_of(table, group), table.numbers([target])[:, 0]
     ranks = values
     if grade is not None:
-        ranks = ranks_in_groups(values, groups, higher_is_better=True)
+        ranks = ranks_in_queries(values, groups, higher_is_better=True)
     elif groups is not None:
         _refuse_grades(table, target, values)
     used = {target, *_named(table, group), *_named(table, columns.ignore)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero._inference import as_input, refuse_missing, takes_text
+from prefero._prediction import as_input, refuse_missing, takes_text
 from prefero.cli.console import count, say
 from prefero.cli.features import MOST_TEXTS, judge_texts
 from prefero.cli.models import behind_columns, refuse_unknown
@@ -50,7 +50,7 @@ class LargeTable:
             raise typer.BadParameter("--out-of-core reads --format ranks and scores.")
         if self.reading.labels is None:
             raise typer.BadParameter("which columns hold the rankings? Add --labels 'y_*'.")
-        if self.features.text_features:
+        if self.features.text:
             raise typer.BadParameter("--out-of-core takes numbers and names of things, no prose.")
 
 
@@ -120,7 +120,7 @@ def read_part(part: "RowGroup", whole: LargeTable, words: Iterable[str] = ()) ->
     ignored = [] if ignore is None else table.columns(ignore)
     weight = None if whole.weights is None else table.column(whole.weights)
     rankings = rankings_of(table.without(weight, *ignored), whole.reading)
-    named = whole.features.text
+    named = whole.features.categorical
     text = [*words, *([] if named is None else rankings.table.columns(named))]
     features = rankings.table.features(rankings.features, text or None)
     weights = None if weight is None else table.weights(weight)[rankings.rows]
@@ -161,7 +161,7 @@ def words_of(parts: "list[RowGroup]", whole: LargeTable) -> dict[str, list[str]]
             if name in numbers and name in found:
                 raise table.error(
                     f"column {name!r} holds numbers in some parts of the data and words in "
-                    f"others: correct it, or add --text {name!r} if they are names.",
+                    f"others: correct it, or add --categorical {name!r} if they are names.",
                     int(column.index[0]),
                 )
         if all(is_numeric_dtype(table.frame[name]) for name in features):

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from prefero._inference import (
+from prefero._pipelines import at_final_step, final_step
+from prefero._prediction import (
     OF_SETS,
     Form,
     Sureness,
@@ -16,7 +17,6 @@ from prefero._inference import (
     rows_at_a_time,
     unseen_names,
 )
-from prefero._pipelines import at_final_step, final_step
 from prefero.cli.console import say
 from prefero.cli.models import say_unseen
 from prefero.cli.options import (
@@ -32,7 +32,7 @@ from prefero.cli.tables import read_in_parts, writing
 
 EXAMPLES = (
     "prefero predict model.prefero new.csv",
-    "prefero predict model.prefero new.csv --output order --top 3 --reliability --keep id",
+    "prefero predict model.prefero new.csv --output order --top 3 --expected-tau --keep id",
     "cat new.csv | prefero predict model.prefero - --output scores --json",
 )
 
@@ -57,14 +57,14 @@ def predict(
     top: Annotated[
         int | None, typer.Option(min=1, metavar="K", help="Leave out all but the first K labels.")
     ] = None,
-    reliability: Annotated[
+    expected_tau: Annotated[
         bool,
-        typer.Option("--reliability", help="Add the Kendall tau to expect of each row."),
+        typer.Option("--expected-tau", help="Add the Kendall tau to expect of each row."),
     ] = False,
-    first_set: Annotated[
+    top_set: Annotated[
         float | None,
         typer.Option(
-            "--first-set",
+            "--top-set",
             min=0.001,
             max=0.999,
             metavar="ERROR",
@@ -85,7 +85,7 @@ def predict(
     trained = load_ranker(model, read_key(key_file))
     ranker = final_step(trained)
     form = _form_for(ranker, form)
-    sure = Sureness(reliability, first_set)
+    sure = Sureness(expected_tau, top_set)
     asked = ranker if label_table is None else _of_other_labels(ranker, label_table)
     _refuse_unsure(asked, sure, model)
     n_rows = 0
@@ -114,10 +114,10 @@ def _of_other_labels(ranker: Any, table: Path) -> Any:
 
 def _refuse_unsure(ranker: Any, sure: Sureness, model: Path) -> None:
     """Refuse to say how sure a model is that does not know."""
-    if sure.reliability and not hasattr(ranker, "predict_reliability"):
+    if sure.expected_tau and not hasattr(ranker, "predict_expected_tau"):
         raise typer.BadParameter(f"The model in {model} is not calibrated: train it again.")
-    if sure.first_set is not None and not hasattr(ranker, "predict_first_set"):
-        raise typer.BadParameter("--first-set needs a model that --model auto made.")
+    if sure.top_set is not None and not hasattr(ranker, "predict_top_set"):
+        raise typer.BadParameter("--top-set needs a model that --model auto made.")
 
 
 def _form_for(ranker: Any, asked: Form | None) -> Form:

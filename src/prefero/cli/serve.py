@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from prefero._inference import load_ranker
+from prefero._prediction import load_ranker
 from prefero.cli.console import say
 from prefero.cli.options import KeyFileOption, read_key
 from prefero.serve import Limits, Settings

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero._inference import refuse_missing, takes_missing
+from prefero._prediction import refuse_missing, takes_missing
 from prefero.cli.automatic import (
-    Effort,
-    EffortOption,
     Found,
+    Preset,
+    PresetOption,
     TimeLimitOption,
     fit_automatic,
 )
@@ -29,13 +29,13 @@ from prefero.cli.options import (
     KeyFileOption,
     LabelTableOption,
     Meaning,
-    MeasureOption,
+    MetricOption,
     ModelOption,
     ModelOutOption,
+    ParamOption,
     Reading,
     SeedOption,
-    SetOption,
-    measure_for,
+    metric_for,
     read_key,
 )
 from prefero.cli.out_of_core import LargeTable, OutOfCoreOption, tell, train_in_parts
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "prefero train yields.csv -o m.prefero --labels 'y_*' --format scores --higher-is-better",
     "prefero train survey.csv -o m.prefero --labels order --format orders --ignore person",
-    "prefero train ranks.csv -o m.prefero --labels a,b,c --model neighbors --set n_neighbors=9",
+    "prefero train ranks.csv -o m.prefero --labels a,b,c --model neighbors --param n_neighbors=9",
 )
 
 
@@ -66,7 +66,7 @@ class Trained:
     rows: int
     labels: list[str]
     features: list[str]
-    measure: str
+    metric: str
     cross_validated: dict[str, float]
     verdict: str | None
 
@@ -78,15 +78,15 @@ def train(
     *,
     meaning: Meaning,
     model: ModelOption = AUTO,
-    measure: MeasureOption = None,
-    settings: SetOption = [],  # noqa: B006 (typer copies it)
+    metric: MetricOption = None,
+    settings: ParamOption = [],  # noqa: B006 (typer copies it)
     label_table: LabelTableOption = None,
     columns: FeatureColumns,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="How much each row counts.")
     ] = None,
     groups: GroupsOption = None,
-    effort: EffortOption = Effort.BALANCED,
+    preset: PresetOption = Preset.BALANCED,
     time_limit: TimeLimitOption = None,
     reading: Reading,
     seed: SeedOption = 0,
@@ -100,7 +100,7 @@ def train(
 
     parameters = parse_settings(settings)
     if parameters and model == AUTO and not out_of_core:
-        raise typer.BadParameter("--set needs the name of one ranker: add --model.")
+        raise typer.BadParameter("--param needs the name of one ranker: add --model.")
     if out_of_core:
         large = LargeTable(data, reading, columns, weights)
         trained = train_in_parts(large, model, parameters, seed, jobs)
@@ -111,8 +111,8 @@ def train(
     features = training_features(rankings, columns)
     wonder_about_leaks(rankings, features)
     multilabel = rankings.calibrated is not None
-    plan = Plan(measure_for(measure, multilabel, costs=reading.cost is not None), seed=seed)
-    ways = {"effort": effort.value, "time_limit": time_limit, "n_jobs": jobs}
+    plan = Plan(metric_for(metric, multilabel, costs=reading.cost is not None), seed=seed)
+    ways = {"preset": preset.value, "time_limit": time_limit, "n_jobs": jobs}
     if label_table is not None:
         sample = Sample.of(data.stem, rankings, features, training.groups, plan)
         table = LabelTable.of(label_table, sample, reading, plan)
@@ -127,7 +127,7 @@ def train(
     save(found.ranker, out, key=read_key(key_file))
     done = Trained(
         *(found.name, str(out), len(rankings.ranks), rankings.labels, list(features)),
-        *(found.measure, found.held_out, found.verdict),
+        *(found.metric, found.held_out, found.verdict),
     )
     if as_json:
         print_json(asdict(done))
@@ -181,9 +181,9 @@ def _fit_one(
     ranker = build(choice, features, seeded(choice, plan.seed, jobs) | parameters)
     if not takes_missing(ranker):
         refuse_missing(rankings.table, features, rankings.rows, choice.name)
-    by_worth = plan.measure in OF_SCORES
+    by_worth = plan.metric in OF_SCORES
     fitted = fit(ranker, features, rankings, training.weights, by_worth)
-    return Found(fitted, model, {}, None, plan.measure)
+    return Found(fitted, model, {}, None, plan.metric)
 
 
 def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:
 
 def _tell(done: Trained) -> None:
     if done.verdict is not None:
-        say(f"{done.measure} on rows not seen:")
+        say(f"{done.metric} on rows not seen:")
         width = max(map(len, done.cross_validated)) + 2
         for name, value in done.cross_validated.items():
             say(f"  {name:<{width}}{value:>7.3f}")

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prefero._inference import as_input, takes_missing
+from prefero._prediction import as_input, takes_missing
 from prefero._progress import reporting
 from prefero.cli.console import say
 from prefero.cli.models import build
-from prefero.cli.options import OF_SCORES, Measure
+from prefero.cli.options import OF_SCORES, Metric
 from prefero.cli.rankers import RankerChoice
 from prefero.exceptions import DataError
 
@@ -30,7 +30,7 @@ _ZERO_POINT = "(zero point)"
 class Plan:
     """How rankers are tried; what train and compare do unless told otherwise."""
 
-    measure: Measure = Measure.TAU
+    metric: Metric = Metric.TAU
     folds: int = 10
     repeats: int = 1
     most_rows: int = 5000
@@ -108,7 +108,7 @@ class Sample:
 
     def wonder(self) -> None:
         """Warn of rows that are no independent witnesses."""
-        from prefero._doubts import repeated_rows
+        from prefero._data_checks import repeated_rows
 
         twins = 0 if self.groups is not None else repeated_rows(self.features)
         if twins:
@@ -122,7 +122,7 @@ class Sample:
 
 def wonder_about_leaks(rankings: "Rankings", features: "pd.DataFrame") -> None:
     """Warn of features that nearly say what they are to predict."""
-    from prefero._doubts import leaks
+    from prefero._data_checks import leaks
 
     for leak in leaks(features, rankings.ranks, rankings.labels):
         warnings.warn(
@@ -133,8 +133,8 @@ def wonder_about_leaks(rankings: "Rankings", features: "pd.DataFrame") -> None:
 
 def refuse_measure(sample: Sample, plan: Plan) -> None:
     """Refuse to measure what labels are worth where nothing says it."""
-    if plan.measure in OF_SCORES and sample.scores is None:
-        problem = f"--measure {plan.measure} needs scores: add --format scores."
+    if plan.metric in OF_SCORES and sample.scores is None:
+        problem = f"--metric {plan.metric} needs scores: add --format scores."
         raise DataError(problem, sample.name)
 
 
@@ -155,7 +155,7 @@ class Trials:
         if not known:
             raise DataError(f"no {self.noun} could be trained and measured.")
         results = Table(row for row in self.results if row["ranker"] in known)
-        return compare(results, measure=column)
+        return compare(results, scoring=column)
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def cross_validate(
                         random_state=plan.seed,
                         n_jobs=jobs,
                         folder=folder,
-                        use_scores=plan.measure in OF_SCORES,
+                        use_scores=plan.metric in OF_SCORES,
                         progress=lambda *_: advance(),
                     )
             except RefusedDataError as error:

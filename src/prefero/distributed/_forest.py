@@ -23,7 +23,7 @@ from prefero.label_ranking import ForestLabelRanker
 _LOCAL_ONLY = {
     "splitter": "best",
     "max_leaf_nodes": None,
-    "mdlpc": False,
+    "mdl_stopping": False,
     "bootstrap": True,
     "oob_score": False,
     "warm_start": False,
@@ -57,8 +57,8 @@ def refuse_local_only(ranker: ForestLabelRanker, but: Collection[str] = ()) -> N
                 f"{name}={getattr(ranker, name)!r} is not for rows in partitions: leave {name} at "
                 f"{value!r}."
             )
-    if ranker.leaf not in ("auto", "ranks"):
-        raise ValueError(f"leaf={ranker.leaf!r} needs scores, which partitions do not hold.")
+    if ranker.leaf_values not in ("auto", "ranks"):
+        raise ValueError(f"leaf_values={ranker.leaf_values!r} needs scores, which partitions do not hold.")
 
 
 def learn_bins(ranker: ForestLabelRanker, partitions: Partitions) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prefero._cases import CaseBase, Neighbors
+from prefero._neighbors import CaseBase, Neighbors
 from prefero._typing import Indices, Values
 from prefero.base import put_last, twin_of
 from prefero.distributed._blockwise import each_block

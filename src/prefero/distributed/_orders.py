@@ -33,12 +33,12 @@ def _read_orders(number: int, *entries: Any) -> tuple[SampleOrders, Any]:
 def _summarize(number: int, *entries: Any) -> OrdersSummary:
     orders, twin = _read_orders(number, *entries)
     *blocks, (_, names) = entries
-    groups = np.unique(np.asarray(given_blocks(names, blocks)["groups"]))
+    groups = np.unique(np.asarray(given_blocks(names, blocks)["qid"]))
     known = getattr(twin, "feature_names_in_", None)
     return OrdersSummary(
         (orders.X.shape[1], None if known is None else tuple(known)),
         tuple(groups.tolist()),
-        len(orders.groups.sizes),
+        len(orders.queries.sizes),
         float(row_norms(orders.X).max(initial=0)),
     )
 
@@ -56,7 +56,7 @@ class OrderPartitions:
     engine : Engine
         Who reads them.
     blocks : Blocks
-        ``X``, ``y`` and ``groups``.
+        ``X``, ``y`` and ``qid``.
     orderer : orderer or reducer
         Whose tags say what features are legal.
     """
@@ -77,7 +77,7 @@ class OrderPartitions:
                 if where.setdefault(name, number) != number:
                     raise ValueError(
                         f"Partition {number}: group {name!r} also lies in partition "
-                        f"{where[name]}, but an order must be whole: sort by groups and divide "
+                        f"{where[name]}, but an order must be whole: sort by qid and divide "
                         "between them."
                     )
 

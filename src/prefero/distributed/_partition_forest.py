@@ -21,7 +21,7 @@ def fit_partition_forest(ranker: ForestLabelRanker, partitions: Partitions) -> N
     Partitions are small samples already (Breiman 1999, Pasting small votes): where there are
     several, trees see all rows of theirs, and rows are held out from the trees of the others.
     """
-    refuse_local_only(ranker, but={"splitter", "max_leaf_nodes", "mdlpc"})
+    refuse_local_only(ranker, but={"splitter", "max_leaf_nodes", "mdl_stopping"})
     n_parts = len(partitions.places)
     if ranker.n_estimators < n_parts:
         raise ValueError(

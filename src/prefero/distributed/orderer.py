@@ -49,8 +49,8 @@ class DistributedOrderer(BaseDistributed):
     >>> from prefero import ExpectedRankOrderer
     >>> X = da.from_array(np.array([[3.0], [1.0], [2.0], [0.0], [5.0], [4.0]]), chunks=(3, 1))
     >>> ranks = da.from_array(np.array([1, 3, 2, 3, 1, 2]), chunks=3)
-    >>> groups = da.from_array(np.array([0, 0, 0, 1, 1, 1]), chunks=3)
-    >>> orderer = DistributedOrderer(ExpectedRankOrderer()).fit(X, ranks, groups)
+    >>> qid = da.from_array(np.array([0, 0, 0, 1, 1, 1]), chunks=3)
+    >>> orderer = DistributedOrderer(ExpectedRankOrderer()).fit(X, ranks, qid)
     >>> orderer.to_local().predict([[1.0], [9.0], [4.0]])
     array([3, 1, 2])
     """
@@ -65,7 +65,7 @@ class DistributedOrderer(BaseDistributed):
         self.n_jobs = n_jobs
         self.folder = folder
 
-    def fit(self, X: Any, y: Any, groups: Any) -> Self:
+    def fit(self, X: Any, y: Any, qid: Any) -> Self:
         """Learn from collections of objects, their ranks and the orders they belong to.
 
         Parameters
@@ -74,7 +74,7 @@ class DistributedOrderer(BaseDistributed):
             One row an object in one order.
         y : Dask array or Series of shape (n_objects,)
             Ranks inside the group, in as many partitions.
-        groups : Dask array or Series of shape (n_objects,)
+        qid : Dask array or Series of shape (n_objects,)
             Names the order each row belongs to. An order lies in one partition.
 
         Returns
@@ -83,7 +83,7 @@ class DistributedOrderer(BaseDistributed):
             The fitted orderer.
         """
         learner = learner_of(self.orderer, _LEARNERS)
-        blocks = Blocks(X=X, y=y, groups=groups)
+        blocks = Blocks(X=X, y=y, qid=qid)
         engine = find_engine(self.client, self.n_jobs, self.folder)
         try:
             orderer = clone(self.orderer)

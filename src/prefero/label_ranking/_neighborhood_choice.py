@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from prefero._cases import Neighbors, Space, largest_good_size
+from prefero._neighbors import Neighbors, Space, largest_good_size
 from prefero._typing import Values
 from prefero.label_ranking._aggregation import LEFT_OUT, SCORES
 from prefero.rankings import ScoredRanks

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefero import _core
-from prefero._cases import (
+from prefero._neighbors import (
     CaseBase,
     Neighbors,
     WeightFunction,
@@ -66,7 +66,7 @@ class RankedCases(CaseBase):
     scores : ndarray of shape (n_cases, n_labels), optional
         What the labels are worth in each case, for the aggregation ``SCORES``.
     **index
-        As in :func:`prefero._cases.build_index`.
+        As in :func:`prefero._neighbors.build_index`.
     """
 
     def __init__(

@@ -64,8 +64,8 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
     max_features: int | float | str | None
     max_leaf_nodes: int | None
     min_impurity_decrease: float
-    gamma: float | None
-    mdlpc: bool
+    min_similarity_ratio: float | None
+    mdl_stopping: bool
     categorical_features: Any
     category_splits: str
     random_state: Any
@@ -101,8 +101,8 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         ],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "min_impurity_decrease": [Interval(Real, 0, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
-        "mdlpc": ["boolean"],
+        "min_similarity_ratio": [Interval(Real, 0, None, closed="neither"), None],
+        "mdl_stopping": ["boolean"],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "category_splits": [StrOptions({"sets", "one"})],
         "random_state": ["random_state"],
@@ -182,8 +182,8 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
             "min_leaf": self._examples(self.min_samples_leaf, n_samples, 1),
             "max_leaves": self.max_leaf_nodes or 0,
             "min_decrease": float(self.min_impurity_decrease),
-            "gamma": float(self.gamma or 0),
-            "description_length": self.mdlpc,
+            "gamma": float(self.min_similarity_ratio or 0),
+            "description_length": self.mdl_stopping,
         }
 
     @staticmethod

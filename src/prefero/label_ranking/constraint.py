@@ -26,15 +26,15 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
 
     Parameters
     ----------
-    alpha : int or None, default=500
+    alpha_bound : int or None, default=500
         A preference that has caused this many updates is taken for noise and ignored from then
         on; None never gives up.
     alpha_per : {"example", "pair"}, default="pair"
-        Whether alpha counts the updates of all preferences of an instance together, or of each
-        preference by itself.
-    epochs : int, default=1000
+        Whether alpha_bound counts the updates of all preferences of an instance together, or
+        of each preference by itself.
+    max_iter : int, default=1000
         How often to go through the instances. Learning stops when no preference fails that is
-        not taken for noise. Far fewer epochs than alpha leave noise its say.
+        not taken for noise. Far fewer passes than alpha_bound leave noise its say.
     margin : float, default=0.0
         How much a preference must hold by, in units of the mean squared length of an instance.
     average : bool, default=True
@@ -56,7 +56,7 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
     intercept_ : ndarray of shape (n_labels,)
         Intercepts.
     n_iter_ : int
-        The number of epochs run.
+        The number of passes run.
     violations_ : ndarray of shape (n_iter,)
         Preferences that failed in each epoch.
 
@@ -81,9 +81,9 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [Interval(Integral, 1, None, closed="left"), None],
+        "alpha_bound": [Interval(Integral, 1, None, closed="left"), None],
         "alpha_per": [StrOptions({"example", "pair"})],
-        "epochs": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "margin": [Interval(Real, 0, None, closed="left")],
         "average": ["boolean"],
         "fit_intercept": ["boolean"],
@@ -101,10 +101,10 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
 
     def __init__(
         self,
-        alpha: int | None = 500,
+        alpha_bound: int | None = 500,
         *,
         alpha_per: str = "pair",
-        epochs: int = 1000,
+        max_iter: int = 1000,
         margin: float = 0.0,
         average: bool = True,
         fit_intercept: bool = True,
@@ -112,9 +112,9 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         random_state: int | np.random.RandomState | None = None,
         calibrate: bool = True,
     ) -> None:
-        self.alpha = alpha
+        self.alpha_bound = alpha_bound
         self.alpha_per = alpha_per
-        self.epochs = epochs
+        self.max_iter = max_iter
         self.margin = margin
         self.average = average
         self.fit_intercept = fit_intercept
@@ -137,7 +137,7 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
             self.intercept_ = weights[X.shape[1]].copy()
 
     def _train(self, X: csr_array, graphs: PreferenceGraphs, weight: Values) -> Values:
-        """Run the epochs; weights of shape (n_columns, n_labels)."""
+        """Run the passes; weights of shape (n_columns, n_labels)."""
         per_edge = self.alpha_per == "pair"
         weights = np.zeros((X.shape[1], graphs.n_labels))
         drift = np.zeros_like(weights)
@@ -148,14 +148,14 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         rows = X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data
         epoch, preferences = _preferences(graphs)
         margin = self.margin * float(X.multiply(X).sum() / len(graphs))
-        for _ in range(self.epochs):
+        for _ in range(self.max_iter):
             violated, steps = epoch(
                 *rows,
                 *preferences,
                 weight,
                 rng.permutation(order) if self.shuffle else order,
                 margin,
-                np.iinfo(np.int64).max if self.alpha is None else self.alpha,
+                np.iinfo(np.int64).max if self.alpha_bound is None else self.alpha_bound,
                 per_edge,
                 weights,
                 drift,

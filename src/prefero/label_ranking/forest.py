@@ -70,9 +70,9 @@ default="auto"
         The most leaves of a tree; the best nodes are then split first.
     min_impurity_decrease : float, default=0
         What a split must improve, weighted by the share of the examples in its node.
-    gamma : float, optional
+    min_similarity_ratio : float, optional
         Split only if gamma (1 + similarity in the children) > 1 + similarity in the node.
-    mdlpc : bool, default=False
+    mdl_stopping : bool, default=False
         With the entropy criterion: split only if the description length gets shorter.
     shrinkage : float or "auto", default="auto"
         How strongly leaves are drawn towards the nodes above them: a step from a node to its
@@ -80,7 +80,7 @@ default="auto"
         constant order. ``"auto"`` chooses among ``shrinkage_path_`` by out-of-bag predictions
         of at most 20,000 rows, evenly spaced; without ``bootstrap``, where there are none, it
         means 0.
-    leaf : {"auto", "ranks", "scores", "blend"}, default="auto"
+    leaf_values : {"auto", "ranks", "scores", "blend"}, default="auto"
         What leaves average of their rows: the votes of the rankings; the scores that ``fit`` was
         given, which say how much is at stake; or half of each, both as large over all rows.
         ``"auto"`` is the blend if there are scores, else the ranks. Splits are of the ranks.
@@ -162,7 +162,7 @@ default="auto"
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "criterion": [StrOptions({"auto", *CRITERIA})],
         "shrinkage": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"})],
-        "leaf": [StrOptions({"auto", "ranks", "scores", "blend"})],
+        "leaf_values": [StrOptions({"auto", "ranks", "scores", "blend"})],
         "aggregation": [StrOptions({"votes", "rankings"})],
         "bootstrap": ["boolean"],
         "oob_score": ["boolean"],
@@ -193,10 +193,10 @@ default="auto"
         max_features: int | float | str | None = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        gamma: float | None = None,
-        mdlpc: bool = False,
+        min_similarity_ratio: float | None = None,
+        mdl_stopping: bool = False,
         shrinkage: float | str = "auto",
-        leaf: str = "auto",
+        leaf_values: str = "auto",
         aggregation: str = "votes",
         bootstrap: bool = True,
         oob_score: bool = False,
@@ -215,10 +215,10 @@ default="auto"
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
-        self.gamma = gamma
-        self.mdlpc = mdlpc
+        self.min_similarity_ratio = min_similarity_ratio
+        self.mdl_stopping = mdl_stopping
         self.shrinkage = shrinkage
-        self.leaf = leaf
+        self.leaf_values = leaf_values
         self.aggregation = aggregation
         self.bootstrap = bootstrap
         self.oob_score = oob_score
@@ -231,13 +231,14 @@ default="auto"
     def _leaf(self, target: Values | ScoredRanks) -> str:
         """What leaves hold, given what there is to learn from."""
         scored = isinstance(target, ScoredRanks)
-        if self.leaf == "auto":
+        if self.leaf_values == "auto":
             return "blend" if scored else "ranks"
-        if self.leaf != "ranks" and not scored:
+        if self.leaf_values != "ranks" and not scored:
             raise ValueError(
-                f"leaf={self.leaf!r} needs scores: fit(X, y, scores=S), larger is better."
+                f"leaf_values={self.leaf_values!r} needs scores: fit(X, y, scores=S), "
+                "larger is better."
             )
-        return self.leaf
+        return self.leaf_values
 
     def _fit(self, X: Values, target: Values | ScoredRanks, weight: Values) -> None:
         self._refuse_oob_without_bootstrap()

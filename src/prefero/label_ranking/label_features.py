@@ -166,7 +166,7 @@ class LabelFeatureRanker(BaseLabelRanker):
         self.orderer_ = orderer.fit(
             self._pairs(X, Z, orderer)[instances * len(Z) + which],
             places[instances, which],
-            groups=instances,
+            qid=instances,
         )
 
     def _given_features(self) -> Values:
@@ -213,8 +213,8 @@ class LabelFeatureRanker(BaseLabelRanker):
             if hasattr(self.orderer_, "decision_function"):
                 found = self.orderer_.decision_function(pairs)
             else:
-                groups = np.repeat(np.arange(len(pairs) // len(Z)), len(Z))
-                found = -self.orderer_.predict(pairs, groups=groups).astype(np.float64)
+                qid = np.repeat(np.arange(len(pairs) // len(Z)), len(Z))
+                found = -self.orderer_.predict(pairs, qid=qid).astype(np.float64)
             scores[part] = np.reshape(found, (-1, len(Z)))
         return scores
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from prefero._cases import (
+from prefero._docs import documented
+from prefero._neighbors import (
     INDEX_DOCS,
     CaseRankerMixin,
     Space,
@@ -17,7 +18,6 @@ from prefero._cases import (
     in_chunks,
     selected_cases,
 )
-from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Mask, Values

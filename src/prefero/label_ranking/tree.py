@@ -65,10 +65,10 @@ class TreeLabelRanker(BaseTreeRanker):
         The most leaves; the best nodes are then split first.
     min_impurity_decrease : float, default=0
         What a split must improve, weighted by the share of the examples in its node.
-    gamma : float, optional
+    min_similarity_ratio : float, optional
         Split only if gamma (1 + similarity in the children) > 1 + similarity in the node; above
         1 purity need not rise. With the Kendall and Spearman criteria.
-    mdlpc : bool, default=False
+    mdl_stopping : bool, default=False
         With the entropy criterion: split only if the description length gets shorter.
     ccp_alpha : float or "auto", default=0
         Prune subtrees that improve the criterion, as a share of the root's examples, by less
@@ -155,8 +155,8 @@ class TreeLabelRanker(BaseTreeRanker):
         max_features: int | float | str | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        gamma: float | None = None,
-        mdlpc: bool = False,
+        min_similarity_ratio: float | None = None,
+        mdl_stopping: bool = False,
         ccp_alpha: float | str = 0.0,
         shrinkage: float | str = 0.0,
         calibrate: bool = True,
@@ -172,8 +172,8 @@ class TreeLabelRanker(BaseTreeRanker):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
-        self.gamma = gamma
-        self.mdlpc = mdlpc
+        self.min_similarity_ratio = min_similarity_ratio
+        self.mdl_stopping = mdl_stopping
         self.ccp_alpha = ccp_alpha
         self.shrinkage = shrinkage
         self.calibrate = calibrate
@@ -209,7 +209,7 @@ class TreeLabelRanker(BaseTreeRanker):
         """
         own = {
             "criterion": "kendall",
-            "gamma": 0.98,
+            "min_similarity_ratio": 0.98,
             "min_samples_split": 2,
             "min_samples_leaf": 2,
             "category_splits": "one",
@@ -227,7 +227,7 @@ class TreeLabelRanker(BaseTreeRanker):
         TreeLabelRanker
             Splits by the entropy of rankings while the description length gets shorter.
         """
-        own = {"criterion": "entropy", "mdlpc": True, "min_samples_split": 2}
+        own = {"criterion": "entropy", "mdl_stopping": True, "min_samples_split": 2}
         return cls(**{**own, **_AS_PRINTED, **parameters})
 
     def _fit(self, X: Values, ranks: Values, weight: Values) -> None:

@@ -1,8 +1,8 @@
 """How good a predicted ranking is.
 
-Every measure compares two rank matrices, or preference graphs and scores, row by row; measures
+Every metric compares two rank matrices, or preference graphs and scores, row by row; metrics
 of ranks skip labels that either row does not rank. It returns the (weighted) mean over the rows
-where it is defined, or with ``average=False`` one value a row, NaN where it is not. The measures of
+where it is defined, or with ``average=False`` one value a row, NaN where it is not. The metrics of
 label sets are in :mod:`prefero.metrics.multilabel`.
 """
 

@@ -10,7 +10,7 @@ from prefero._warnings import warn_user
 
 
 def defined_ratio(numerator: Values, denominator: Values) -> Values:
-    """Divide, giving NaN where the denominator is zero: there the measure is undefined."""
+    """Divide, giving NaN where the denominator is zero: there the metric is undefined."""
     defined = denominator > 0
     return np.where(defined, numerator / np.where(defined, denominator, 1), np.nan)
 
@@ -19,7 +19,7 @@ def average_rows(
     values: Values,
     average: bool,
     sample_weight: ArrayLike | None,
-    measure: str,
+    metric: str,
     *,
     why_undefined: str = "no row has two labels that both sides order",
 ) -> float | Values:
@@ -32,7 +32,7 @@ def average_rows(
     total = weight[defined].sum()
     if not total > 0:
         warn_user(
-            f"{measure} is undefined: {why_undefined}.",
+            f"{metric} is undefined: {why_undefined}.",
             UndefinedMetricWarning,
         )
         return float("nan")

@@ -1,4 +1,4 @@
-"""Measures of pair probabilities: whether they hold, and how much they tell."""
+"""Metrics of pair probabilities: whether they hold, and how much they tell."""
 
 from typing import NamedTuple
 

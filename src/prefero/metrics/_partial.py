@@ -1,4 +1,4 @@
-"""Measures of partial orders: what is right among what is stated, and how much is stated."""
+"""Metrics of partial orders: what is right among what is stated, and how much is stated."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

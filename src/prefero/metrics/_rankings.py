@@ -1,4 +1,4 @@
-"""Measures of two rank matrices."""
+"""Metrics of two rank matrices."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Measures in the form that scikit-learn's cross-validation and search ask for."""
+"""Metrics in the form that scikit-learn's cross-validation and search ask for."""
 
 from collections.abc import Callable
 from copy import copy
@@ -18,11 +18,11 @@ from prefero.metrics._worth import gap_closed, regret, utility
 
 
 class Scorer:
-    """A measure of what a ranker predicts, larger is better, as scikit-learn's ``scoring=``.
+    """A metric of what a ranker predicts, larger is better, as scikit-learn's ``scoring=``.
 
     Parameters
     ----------
-    measure : callable
+    metric : callable
         Takes the truth, predictions and ``sample_weight``.
     method : str
         The method of the ranker that predicts.
@@ -32,7 +32,7 @@ class Scorer:
         What predictions are measured against: the ranks, or what the labels are worth. Scores
         are metadata, which scikit-learn's tools pass on if its metadata routing is enabled.
     **options
-        More arguments of the measure.
+        More arguments of the metric.
 
     Examples
     --------
@@ -45,14 +45,14 @@ class Scorer:
 
     def __init__(
         self,
-        measure: Callable[..., Any],
+        metric: Callable[..., Any],
         method: str = "predict",
         *,
         greater_is_better: bool = True,
         truth: Literal["y", "scores"] = "y",
         **options: Any,
     ) -> None:
-        self.measure = measure
+        self.metric = metric
         self.method = method
         self.greater_is_better = greater_is_better
         self.truth = truth
@@ -78,7 +78,7 @@ class Scorer:
             )
         last, reaching = at_final_step(ranker, X)
         predicted = getattr(last, self.method)(reaching)
-        value = self.measure(truth, predicted, sample_weight=sample_weight, **self.options)
+        value = self.metric(truth, predicted, sample_weight=sample_weight, **self.options)
         return float(value if self.greater_is_better else -value)
 
     def set_score_request(self, **requests: bool | str | None) -> "Scorer":
@@ -117,7 +117,7 @@ class Scorer:
 
     def __repr__(self) -> str:
         sign = "" if self.greater_is_better else "-"
-        return f"<scorer: {sign}{self.measure.__name__} of {self.method}>"
+        return f"<scorer: {sign}{self.metric.__name__} of {self.method}>"
 
 
 kendall_tau_scorer = Scorer(kendall_tau)
@@ -135,7 +135,7 @@ regret_scorer = Scorer(regret, greater_is_better=False, truth="scores")
 utility_scorer = Scorer(utility, truth="scores")
 gap_closed_scorer = Scorer(gap_closed, truth="scores")
 
-# By the short names of measures in tables of results.
+# By the short names of metrics in tables of results.
 SCORERS: dict[str, Scorer] = {
     "tau": kendall_tau_scorer,
     "tau-x": kendall_tau_x_scorer,

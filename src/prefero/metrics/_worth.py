@@ -1,4 +1,4 @@
-"""Measures of what the first choice is worth, where labels have scores or run times."""
+"""Metrics of what the first choice is worth, where labels have scores or run times."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -95,7 +95,7 @@ def gap_closed(
     """How much of the way from the single best to the virtual best label a ranker goes.
 
     The single best is the one label that is best for everyone, the virtual best the right label
-    every time. Of penalised run times (`penalized_run_times`) this is the measure of the
+    every time. Of penalised run times (`penalized_run_times`) this is the metric of the
     literature on algorithm selection.
 
     %(of_choices)s

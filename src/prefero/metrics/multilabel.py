@@ -1,10 +1,10 @@
 """How good a predicted label set, or an order of labels by relevance, is.
 
 A module of its own: a ``ranking_loss`` of multilabel ranking compares a label set with an order,
-the measures of :mod:`prefero.metrics` compare two orders.
+the metrics of :mod:`prefero.metrics` compare two orders.
 
-Every measure takes the true relevance as 1, 0 or NaN, skips what is unknown, and returns the
-(weighted) mean over the rows in which something is known. Where nothing is unknown, the measures
+Every metric takes the true relevance as 1, 0 or NaN, skips what is unknown, and returns the
+(weighted) mean over the rows in which something is known. Where nothing is unknown, the metrics
 that scikit-learn has give its values. ``predicted`` is what ``predict`` of a multilabel ranker
 returns, ``scores`` what its ``decision_function`` returns.
 """
@@ -25,7 +25,7 @@ from prefero.metrics._average import average_rows, defined_ratio
 from prefero.metrics._rankings import spearman_rho
 from prefero.rankings import check_calibrated, check_relevance
 
-Measure = Callable[..., float]
+Metric = Callable[..., float]
 
 __all__ = [
     "average_precision",
@@ -165,8 +165,8 @@ def ranking_loss(
     >>> ranking_loss([[1, 0, 0]], [[0.5, 0.9, 0.1]])
     0.5
     """
-    measure = partial(_ordered, sklearn.metrics.label_ranking_loss)
-    return _mean(measure, relevance, scores, sample_weight)
+    metric = partial(_ordered, sklearn.metrics.label_ranking_loss)
+    return _mean(metric, relevance, scores, sample_weight)
 
 
 @_documented
@@ -213,8 +213,8 @@ def coverage(
     >>> coverage([[1, 0, 0]], [[0.5, 0.9, 0.1]])
     2.0
     """
-    measure = partial(_ordered, sklearn.metrics.coverage_error)
-    return _mean(measure, relevance, scores, sample_weight)
+    metric = partial(_ordered, sklearn.metrics.coverage_error)
+    return _mean(metric, relevance, scores, sample_weight)
 
 
 @_documented
@@ -235,17 +235,17 @@ def average_precision(
     >>> average_precision([[1, 0, 0]], [[0.5, 0.9, 0.1]])
     0.5
     """
-    measure = partial(_ordered, sklearn.metrics.label_ranking_average_precision_score)
-    return _mean(measure, relevance, scores, sample_weight)
+    metric = partial(_ordered, sklearn.metrics.label_ranking_average_precision_score)
+    return _mean(metric, relevance, scores, sample_weight)
 
 
-def _ordered(measure: Measure, relevance: Values, scores: Values, sample_weight: Values) -> float:
-    """Call a measure of orders with at least two labels."""
+def _ordered(metric: Metric, relevance: Values, scores: Values, sample_weight: Values) -> float:
+    """Call a metric of orders with at least two labels."""
     # scikit-learn takes one label for a binary problem: an irrelevant label below changes no error.
     if relevance.shape[1] == 1:
         relevance = np.column_stack([relevance, np.zeros_like(relevance)])
         scores = np.column_stack([scores, scores - 1])
-    return float(measure(relevance, scores, sample_weight=sample_weight))
+    return float(metric(relevance, scores, sample_weight=sample_weight))
 
 
 def _one_error(relevance: Values, scores: Values, sample_weight: Values) -> float:
@@ -274,13 +274,13 @@ def _validate(
 
 def _average(values: Values, weight: Values) -> float:
     why = "no row of relevance with a weight knows a label"
-    return float(average_rows(values, True, weight, "The measure", why_undefined=why))
+    return float(average_rows(values, True, weight, "The metric", why_undefined=why))
 
 
 def _mean(
-    measure: Measure, relevance: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
+    metric: Metric, relevance: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
 ) -> float:
-    """Average a measure of complete rows over groups of rows in which the same labels are known."""
+    """Average a metric of complete rows over groups of rows in which the same labels are known."""
     values = check_array(scores, dtype=np.float64, input_name="scores")
     truth, values, weight = _validate(relevance, values, sample_weight)
     patterns, group = np.unique(~np.isnan(truth), axis=0, return_inverse=True)
@@ -289,13 +289,13 @@ def _mean(
         rows = np.flatnonzero((group.ravel() == g) & (weight > 0))
         if rows.size and labels.any():
             part = np.ix_(rows, labels)
-            means[g] = measure(truth[part].astype(np.int64), values[part], weight[rows])
+            means[g] = metric(truth[part].astype(np.int64), values[part], weight[rows])
             totals[g] = weight[rows].sum()
     return _average(means, totals)
 
 
-def _score(measure: Measure, method: str, sign: int, estimator: Any, X: Any, y: ArrayLike) -> float:
-    return sign * measure(y, getattr(estimator, method)(X))
+def _score(metric: Metric, method: str, sign: int, estimator: Any, X: Any, y: ArrayLike) -> float:
+    return sign * metric(y, getattr(estimator, method)(X))
 
 
 hamming_scorer = partial(_score, hamming_loss, "predict", -1)

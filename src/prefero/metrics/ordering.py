@@ -1,8 +1,8 @@
-"""How good an order of objects is, group by group: what search engines are judged by.
+"""How good an order of objects is, query by query: what search engines are judged by.
 
-Every measure takes one value an object and the group that it belongs to, computes one value a
-group and returns their mean. Objects whose truth is unknown (NaN) are left out, and so are groups
-that say nothing. Equal scores are a tie: no measure profits from the order of the rows.
+Every metric takes one value an object and the query that it belongs to, computes one value a
+query and returns their mean. Objects whose truth is unknown (NaN) are left out, and so are queries
+that say nothing. Equal scores are a tie: no metric profits from the order of the rows.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,30 +18,30 @@ from prefero._sklearn import check_sample_weight
 from prefero._typing import Values
 from prefero._warnings import warn_user
 from prefero.metrics._rankings import kendall_tau, spearman_rho
-from prefero.rankings import Groups
+from prefero.rankings import Queries
 
-__all__ = ["group_rho", "group_tau", "mean_average_precision", "mean_reciprocal_rank", "ndcg"]
+__all__ = ["mean_average_precision", "mean_reciprocal_rank", "ndcg", "query_rho", "query_tau"]
 
 _documented = documented(
     scores="""
         scores : array-like of shape (n_objects,)
             What the objects are ordered by, larger is better; equal scores are a tie.
-        groups : array-like of shape (n_objects,), optional
+        qid : array-like of shape (n_objects,), optional
             Names the set each object belongs to; by default all are one set.
         """,
     of_ranks="""
         Parameters
         ----------
         ranks : array-like of shape (n_objects,)
-            True ranks inside the groups: smaller is better, equal is tied, NaN is unknown.
+            True ranks inside the queries: smaller is better, equal is tied, NaN is unknown.
         %(scores)s
         sample_weight : array-like of shape (n_objects,), optional
-            Weights; a group weighs what its objects weigh in the mean.
+            Weights; a query weighs what its objects weigh in the mean.
 
         Returns
         -------
         float
-            In [-1, 1]. A group whose objects all have the same score counts 0, one whose true
+            In [-1, 1]. A query whose objects all have the same score counts 0, one whose true
             ranks are all equal is left out.
         """,
     of_relevance="""
@@ -54,60 +54,60 @@ _documented = documented(
         Returns
         -------
         float
-            In [0, 1], larger is better. Groups without a relevant object are left out.
+            In [0, 1], larger is better. Queries without a relevant object are left out.
         """,
 )
 
 
 @_documented
-def group_rho(
+def query_rho(
     ranks: ArrayLike,
     scores: ArrayLike,
-    groups: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Return the mean over groups of Spearman's rho of true and predicted orders.
+    """Return the mean over queries of Spearman's rho of true and predicted orders.
 
     %(of_ranks)s
 
     Examples
     --------
-    >>> group_rho([1, 2, 3, 1, 2], [9, 5, 7, 4, 8], [0, 0, 0, 1, 1])
+    >>> query_rho([1, 2, 3, 1, 2], [9, 5, 7, 4, 8], [0, 0, 0, 1, 1])
     -0.25
     """
-    return _mean_correlation(spearman_rho, ranks, scores, groups, sample_weight)
+    return _mean_correlation(spearman_rho, ranks, scores, qid, sample_weight)
 
 
 @_documented
-def group_tau(
+def query_tau(
     ranks: ArrayLike,
     scores: ArrayLike,
-    groups: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Return the mean over groups of Kendall's tau of true and predicted orders.
+    """Return the mean over queries of Kendall's tau of true and predicted orders.
 
     %(of_ranks)s
 
     Examples
     --------
-    >>> group_tau([1, 2, 3, 1, 2], [9, 5, 7, 4, 8], [0, 0, 0, 1, 1])
+    >>> query_tau([1, 2, 3, 1, 2], [9, 5, 7, 4, 8], [0, 0, 0, 1, 1])
     -0.33...
     """
-    return _mean_correlation(kendall_tau, ranks, scores, groups, sample_weight)
+    return _mean_correlation(kendall_tau, ranks, scores, qid, sample_weight)
 
 
 @_documented
 def ndcg(
     gains: ArrayLike,
     scores: ArrayLike,
-    groups: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
     *,
     k: int | None = None,
 ) -> float:
-    """Return the mean over groups of the normalized discounted cumulative gain.
+    """Return the mean over queries of the normalized discounted cumulative gain.
 
     Parameters
     ----------
@@ -121,11 +121,11 @@ def ndcg(
     Returns
     -------
     float
-        In [0, 1], larger is better. Groups without a gain or a second object are left out.
+        In [0, 1], larger is better. Queries without a gain or a second object are left out.
 
     See Also
     --------
-    sklearn.metrics.ndcg_score : The value of each group.
+    sklearn.metrics.ndcg_score : The value of each query.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def ndcg(
     from sklearn.metrics import ndcg_score  # as long to import as NumPy, and few need it
 
     values = []
-    for worth, score in _matrices(gains, scores, groups):
+    for worth, score in _matrices(gains, scores, qid):
         telling = (worth > 0).any(axis=1)
         if worth.shape[1] > 1:
             rows = zip(worth[telling], score[telling], strict=True)
@@ -145,9 +145,9 @@ def ndcg(
 
 @_documented
 def mean_average_precision(
-    relevance: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None
+    relevance: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None
 ) -> float:
-    """Return the mean over groups of the average precision of the relevant objects.
+    """Return the mean over queries of the average precision of the relevant objects.
 
     %(of_relevance)s
 
@@ -159,7 +159,7 @@ def mean_average_precision(
     from sklearn.metrics import label_ranking_average_precision_score as precision  # as above
 
     values: list[float] = []
-    for truth, score in _matrices(relevance, scores, groups):
+    for truth, score in _matrices(relevance, scores, qid):
         rows = zip(truth[truth.any(axis=1)], score[truth.any(axis=1)], strict=True)
         if truth.shape[1] == 1:  # scikit-learn takes one column for something else
             values += [1.0 for _ in rows]
@@ -170,9 +170,9 @@ def mean_average_precision(
 
 @_documented
 def mean_reciprocal_rank(
-    relevance: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None
+    relevance: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None
 ) -> float:
-    """Return the mean over groups of 1 / place of the first relevant object.
+    """Return the mean over queries of 1 / place of the first relevant object.
 
     Inside a tie it is the value to expect of a random order.
 
@@ -184,7 +184,7 @@ def mean_reciprocal_rank(
     0.75
     """
     values: list[float] = []
-    for truth, score in _matrices(relevance, scores, groups):
+    for truth, score in _matrices(relevance, scores, qid):
         telling = truth.any(axis=1)
         values += map(_reciprocal_rank, truth[telling], score[telling])
     return _mean(values)
@@ -201,16 +201,16 @@ def _reciprocal_rank(relevance: Values, scores: Values) -> float:
 
 
 def _mean_correlation(
-    measure: Callable[..., float | Values],
+    metric: Callable[..., float | Values],
     ranks: ArrayLike,
     scores: ArrayLike,
-    groups: ArrayLike | None,
+    qid: ArrayLike | None,
     sample_weight: ArrayLike | None,
 ) -> float:
     true, score = _column(ranks, "ranks"), _column(scores, "scores")
     check_consistent_length(true, score)
     weight = check_sample_weight(sample_weight, score, ensure_non_negative=True)
-    found = Groups.of(groups, len(score))
+    found = Queries.of(qid, len(score))
     total = total_weight = 0.0
     columns = (
         found.positions(true[found.rows]),
@@ -218,17 +218,17 @@ def _mean_correlation(
         weight[found.rows],
     )
     for truth, predicted, weights in found.matrices(*columns):
-        defined = ~np.isnan(measure(truth, truth, average=False))
+        defined = ~np.isnan(metric(truth, truth, average=False))
         if not defined.any():
             continue
-        values = measure(truth[defined], predicted[defined], average=False)
+        values = metric(truth[defined], predicted[defined], average=False)
         group_weight = weights[defined].mean(axis=1)
         total += np.nan_to_num(values) @ group_weight
         total_weight += group_weight.sum()
     if not total_weight > 0:
-        name = "Spearman's rho" if measure is spearman_rho else "Kendall's tau"
+        name = "Spearman's rho" if metric is spearman_rho else "Kendall's tau"
         warn_user(
-            f"{name} is undefined: y puts no object before another in any group.",
+            f"{name} is undefined: y puts no object before another in any query.",
             UndefinedMetricWarning,
         )
         return float("nan")
@@ -236,17 +236,17 @@ def _mean_correlation(
 
 
 def _matrices(
-    truth: ArrayLike, scores: ArrayLike, groups: ArrayLike | None
+    truth: ArrayLike, scores: ArrayLike, qid: ArrayLike | None
 ) -> Iterator[tuple[NDArray[np.float64], ...]]:
-    """Yield truth and scores of known objects, one row a group, groups of one size together."""
+    """Yield truth and scores of known objects, one row a query, queries of one size together."""
     true, score = _column(truth, "truth"), _column(scores, "scores")
     check_consistent_length(true, score)
     if (true < 0).any():
         raise ValueError(f"gains and relevance must not be negative, got {np.nanmin(true):g}.")
     known = ~np.isnan(true)
-    names = None if groups is None else column_or_1d(groups, warn=True)[known]
+    names = None if qid is None else column_or_1d(qid, warn=True)[known]
     if known.any():
-        found = Groups.of(names, int(known.sum()))
+        found = Queries.of(names, int(known.sum()))
         yield from found.matrices(true[known][found.rows], score[known][found.rows])
 
 
@@ -266,7 +266,7 @@ def _column(values: ArrayLike, name: str) -> Values:
 def _mean(values: list[float]) -> float:
     if not values:
         warn_user(
-            "The measure is undefined: no group tells good objects from others.",
+            "The metric is undefined: no query tells good objects from others.",
             UndefinedMetricWarning,
         )
         return float("nan")

@@ -20,17 +20,17 @@ def _disagreement(calibrated: Values, scores: Values, weight: Values) -> float:
 
 
 def _of_sets(
-    measure: Callable[..., float], calibrated: Values, scores: Values, weight: Values
+    metric: Callable[..., float], calibrated: Values, scores: Values, weight: Values
 ) -> float:
     relevance, _ = split_calibrated(calibrated)
-    return measure(relevance, (scores > 0).astype(float), sample_weight=weight)
+    return metric(relevance, (scores > 0).astype(float), sample_weight=weight)
 
 
 def _of_orders(
-    measure: Callable[..., float], sign: int, calibrated: Values, scores: Values, weight: Values
+    metric: Callable[..., float], sign: int, calibrated: Values, scores: Values, weight: Values
 ) -> float:
     relevance, _ = split_calibrated(calibrated)
-    return sign * measure(relevance, scores, sample_weight=weight)
+    return sign * metric(relevance, scores, sample_weight=weight)
 
 
 # Name of a loss -> function of calibrated truth, scores and weights; smaller is better.

@@ -11,7 +11,7 @@ __all__ = ["mean_calibrated_ranks"]
 
 
 def mean_calibrated_ranks(
-    C: ArrayLike, gap: float = 1, sample_weight: ArrayLike | None = None
+    C: ArrayLike, gap_amplification: float = 1, sample_weight: ArrayLike | None = None
 ) -> NDArray[np.float64]:
     """Return the mean generalized rank of each label and of the zero point.
 
@@ -24,7 +24,7 @@ def mean_calibrated_ranks(
     ----------
     C : array-like of shape (n_rankings, n_labels + 1)
         Calibrated ranks.
-    gap : float, default=1
+    gap_amplification : float, default=1
         The number of virtual labels that share the zero point. The larger, the dearer it is
         to put a label on the wrong side of it, against to put two labels in the wrong order.
     sample_weight : array-like of shape (n_rankings,), optional
@@ -44,18 +44,18 @@ def mean_calibrated_ranks(
     --------
     >>> from prefero.rankings import calibrated_from_relevance
     >>> C = calibrated_from_relevance([[1, 0, 0, 0, 0], [1, 0, 0, 0, 0], [0, 1, 0, 0, 0]])
-    >>> for gap in (1, 2, 3):
-    ...     print(mean_calibrated_ranks(C, gap).round(2)[[5, 0]])
+    >>> for gap_amplification in (1, 2, 3):
+    ...     print(mean_calibrated_ranks(C, gap_amplification).round(2)[[5, 0]])
     [2.   2.17]
     [2.5 2.5]
     [3.   2.83]
     """
-    if not gap >= 0:
-        raise ValueError(f"gap must not be negative, got {gap!r}.")
+    if not gap_amplification >= 0:
+        raise ValueError(f"gap_amplification must not be negative, got {gap_amplification!r}.")
     calibrated = check_calibrated(C)
     weight = check_sample_weight(sample_weight, calibrated, ensure_non_negative=True)
     offsets, places = zero_offsets(calibrated)
     rows = np.arange(len(offsets))
     offset, side = _core.mean_offsets(offsets, np.array([0, len(rows)]), rows, weight)
-    zero = np.average(places, weights=weight) + (gap + 1) / 2
-    return np.append(zero + offset[0] + gap / 2 * side[0], zero)
+    zero = np.average(places, weights=weight) + (gap_amplification + 1) / 2
+    return np.append(zero + offset[0] + gap_amplification / 2 * side[0], zero)

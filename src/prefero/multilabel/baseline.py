@@ -18,7 +18,7 @@ class ConsensusMultilabelRanker(BaseMultilabelRanker):
 
     Parameters
     ----------
-    gap : float, default=1
+    gap_amplification : float, default=1
         The width of the zero point, as for `mean_calibrated_ranks`.
 
     Attributes
@@ -38,13 +38,13 @@ class ConsensusMultilabelRanker(BaseMultilabelRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "gap": [Interval(Real, 0, None, closed="left")],
+        "gap_amplification": [Interval(Real, 0, None, closed="left")],
     }
 
     _fitted_state: ClassVar[FittedState] = {"votes_": Array("f8", "n_labels")}
 
-    def __init__(self, gap: float = 1) -> None:
-        self.gap = gap
+    def __init__(self, gap_amplification: float = 1) -> None:
+        self.gap_amplification = gap_amplification
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -53,7 +53,7 @@ class ConsensusMultilabelRanker(BaseMultilabelRanker):
         return tags
 
     def _fit(self, X: Any, calibrated: Values, weight: Values) -> None:
-        means = mean_calibrated_ranks(calibrated, self.gap, weight)
+        means = mean_calibrated_ranks(calibrated, self.gap_amplification, weight)
         # A label that no row judges has no mean; it is put last in any case.
         self.votes_ = np.nan_to_num(means[-1] - means[:-1])
 

@@ -43,7 +43,7 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
     ranker : label ranker, default=None
         Learns the order of the labels and the zero point; a forest whose leaves hold scores if
         None.
-    gap : float or "auto", default="auto"
+    gap_amplification : float or "auto", default="auto"
         The width of the zero point, in labels. A ranker that learns from scores is given the
         places of labels, half the width farther from the zero point: the wider it is, the more
         counts on which side a label stands, against its place there. ``"auto"`` is the number
@@ -90,7 +90,7 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "ranker": [HasMethods(["fit", "decision_function"]), None],
-        "gap": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "gap_amplification": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "random_state": ["random_state"],
     }
 
@@ -98,11 +98,11 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
         self,
         ranker: Any = None,
         *,
-        gap: float | str = "auto",
+        gap_amplification: float | str = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.ranker = ranker
-        self.gap = gap
+        self.gap_amplification = gap_amplification
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -112,7 +112,9 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
         return tags
 
     def _blank(self) -> Any:
-        return ForestLabelRanker(leaf="scores") if self.ranker is None else clone(self.ranker)
+        return (
+            ForestLabelRanker(leaf_values="scores") if self.ranker is None else clone(self.ranker)
+        )
 
     def _fit(self, X: Any, calibrated: Values, weight: Values) -> None:
         ranker = self._blank()
@@ -130,8 +132,8 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
     def _places(self, calibrated: Values) -> Values:
         """How far labels stand before the zero point, which is last."""
         offsets, _ = zero_offsets(calibrated)
-        if self.gap != "auto":
-            gap = float(self.gap)
+        if self.gap_amplification != "auto":
+            gap = float(self.gap_amplification)
         elif _orders_inside(calibrated):
             gap = float(calibrated.shape[1] - 1)
         else:

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
-from prefero._cases import (
+from prefero._docs import documented
+from prefero._neighbors import (
     INDEX_DOCS,
     CaseBase,
     CaseRankerMixin,
@@ -19,7 +20,6 @@ from prefero._cases import (
     in_chunks,
     neighbor_weights,
 )
-from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Attribute, FittedState, Number
 from prefero._typing import Values
@@ -113,7 +113,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
     n_neighbors : int or "auto", default=10
         The size of the neighbourhood. ``"auto"`` chooses it by leaving out one case after the
         other, from a single neighbour query.
-    gap : float or "auto", default=1
+    gap_amplification : float or "auto", default=1
         How many virtual labels share the zero point. The wider, the dearer a label on the wrong
         side is against two labels in the wrong order: small for orders, large for label sets.
     weights : {"uniform", "distance", "squared_distance", "dudani"} or callable, default="uniform"
@@ -133,7 +133,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
     ----------
     n_neighbors_ : int
         The size of the neighbourhood.
-    gap_ : float
+    gap_amplification_ : float
         The gap.
     points_ : ndarray of shape (n_cases, n_features)
         The cases.
@@ -171,13 +171,13 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
     _fitted_state: ClassVar[FittedState] = {
         "points_": Array("f8", "n_cases", "n_coordinates", rule=_COORDINATES),
         "calibrated_": Array("f8", "n_cases", "n_labels + 1", low=1, high="n_labels + 1", nan=True),
-        "gap_": Number(0),
+        "gap_amplification_": Number(0),
         "leave_one_out_": Attribute(),
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "gap": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "gap_amplification": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "weights": [StrOptions({"uniform", "distance", "squared_distance", "dudani"}), callable],
         "aggregation": [StrOptions({"mean"}), callable],
         "loss": [StrOptions(set(LOSSES))],
@@ -188,7 +188,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         self,
         n_neighbors: int | str = 10,
         *,
-        gap: float | str = 1,
+        gap_amplification: float | str = 1,
         weights: str | WeightFunction = "uniform",
         aggregation: str | Aggregation = "mean",
         loss: str = "spearman",
@@ -199,7 +199,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
-        self.gap = gap
+        self.gap_amplification = gap_amplification
         self.weights = weights
         self.aggregation = aggregation
         self.loss = loss
@@ -210,10 +210,13 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         self.n_jobs = n_jobs
 
     def _fit(self, X: Values, calibrated: Values, weight: Values) -> None:
-        if callable(self.aggregation) and self.gap != 1:
-            raise ValueError(f"aggregation by a function needs gap=1, got gap={self.gap!r}.")
+        if callable(self.aggregation) and self.gap_amplification != 1:
+            raise ValueError(
+                "aggregation by a function needs gap_amplification=1, got "
+                f"{self.gap_amplification!r}."
+            )
         self.points_, self.calibrated_, self.case_weight_ = X, calibrated, weight
-        self.n_neighbors_, self.gap_ = self._choose()
+        self.n_neighbors_, self.gap_amplification_ = self._choose()
 
     @cached_property
     def _cases(self) -> CalibratedCases:
@@ -224,7 +227,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
     def _choose(self) -> tuple[int, float]:
         """The size and the gap asked for, or those of the smallest loss on cases left out."""
         sizes = self._cases.sizes(self.n_neighbors, SIZES)
-        gaps = GAPS if self.gap == "auto" else (float(self.gap),)
+        gaps = GAPS if self.gap_amplification == "auto" else (float(self.gap_amplification),)
         self.leave_one_out_: dict[int, dict[float, float]] = {}
         if len(sizes) == len(gaps) == 1:
             return sizes[0], float(gaps[0])
@@ -283,7 +286,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         return scores
 
     def _answer(self, X: Values) -> tuple[Values]:
-        return (self._scores(self._nearest(X), (self.gap_,))[0],)
+        return (self._scores(self._nearest(X), (self.gap_amplification_,))[0],)
 
     def _decision(self, X: Values) -> Values:
         return in_chunks(self._answer, X, self.n_jobs)[0]
@@ -319,9 +322,9 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
             total > 0, total, 1
         )
         prior = np.average(self._cases.zero[1], weights=self.case_weight_)
-        zero = np.where(total > 0, place, prior) + (self.gap_ + 1) / 2
+        zero = np.where(total > 0, place, prior) + (self.gap_amplification_ + 1) / 2
         relevance = split_calibrated(self.calibrated_)[0][near.indices]
-        mean_ranks = zero[:, None] + offset + self.gap_ / 2 * side
+        mean_ranks = zero[:, None] + offset + self.gap_amplification_ / 2 * side
         return MultilabelNeighborExplanation(
             near.indices, near.distances, weights, relevance, mean_ranks, zero
         )

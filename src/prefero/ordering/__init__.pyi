@@ -5,7 +5,7 @@ from .data import (
     objects_from_clicks,
     objects_from_orders,
     objects_from_pairs,
-    ranks_in_groups,
+    ranks_in_queries,
 )
 from .expected_rank import ExpectedRankOrderer
 from .order_svm import OrderSVMOrderer
@@ -28,5 +28,5 @@ __all__ = [
     "objects_from_clicks",
     "objects_from_orders",
     "objects_from_pairs",
-    "ranks_in_groups",
+    "ranks_in_queries",
 ]

@@ -59,7 +59,7 @@ class BoostingOrderer(TreesMixin, BaseOrderer):
     --------
     >>> X = [[3.0], [1.0], [2.0], [0.0], [5.0]]
     >>> orderer = BoostingOrderer(min_samples_leaf=1, random_state=0)
-    >>> orderer.fit(X, [1, 3, 2, 2, 1], groups=[0, 0, 0, 1, 1]).predict([[1.0], [9.0], [2.4]])
+    >>> orderer.fit(X, [1, 3, 2, 2, 1], qid=[0, 0, 0, 1, 1]).predict([[1.0], [9.0], [2.4]])
     array([3, 1, 2])
     """
 
@@ -104,8 +104,8 @@ class BoostingOrderer(TreesMixin, BaseOrderer):
         seeds = check_random_state(self.random_state).randint(2**32, size=self.n_estimators)
         arrays, _ = _core.boost_pairs(
             self._learn_bins(orders.X),
-            orders.groups.levels(orders.positions),
-            orders.groups.starts,
+            orders.queries.levels(orders.positions),
+            orders.queries.starts,
             seeds.astype(np.uint64),
             learning_rate=self.learning_rate,
             max_features=n_features_to_try(self.max_features, self.n_features_in_),

@@ -10,7 +10,7 @@ from prefero import _core
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, FittedState
 from prefero.base import BaseOrderer, SampleOrders
-from prefero.rankings import Groups
+from prefero.rankings import Queries
 
 
 class CohenOrderer(BaseOrderer):
@@ -41,7 +41,7 @@ class CohenOrderer(BaseOrderer):
     Examples
     --------
     >>> X = [[3.0], [1.0], [2.0], [0.0], [5.0]]
-    >>> orderer = CohenOrderer().fit(X, [1, 3, 2, 2, 1], groups=[0, 0, 0, 1, 1])
+    >>> orderer = CohenOrderer().fit(X, [1, 3, 2, 2, 1], qid=[0, 0, 0, 1, 1])
     >>> orderer.predict([[1.0], [9.0], [4.0]])
     array([3, 1, 2])
     """
@@ -62,13 +62,13 @@ class CohenOrderer(BaseOrderer):
         agreement = _core.concordance(
             orders.X,
             orders.positions,
-            orders.groups.starts,
+            orders.queries.starts,
             np.zeros(n_features),
             correlation="tau-a",
         )
         # An attribute's losses over all orders add up to (N - agreement) / 2, those of its
         # reversed copy to (N + agreement) / 2: the order of Hedge's trials does not matter.
-        n_orders = len(orders.groups.sizes)
+        n_orders = len(orders.queries.sizes)
         power = np.log(self._factor(n_features, n_orders)) / 2 * agreement
         votes = np.exp(-np.abs(power).max() - power), np.exp(-np.abs(power).max() + power)
         self.weights_ = (votes[0] - votes[1]) / (votes[0] + votes[1]).sum()
@@ -78,7 +78,7 @@ class CohenOrderer(BaseOrderer):
             return self.beta
         return 1 / (1 + np.sqrt(2 * np.log(2 * n_features) / n_orders))
 
-    def _group_scores(self, X: Any, groups: Groups) -> NDArray[np.float64]:
+    def _query_scores(self, X: Any, queries: Queries) -> NDArray[np.float64]:
         if not self.weights_.any():
             return np.zeros(len(X))
-        return -_core.greedy_order(X, self.weights_, groups.starts).astype(np.float64)
+        return -_core.greedy_order(X, self.weights_, queries.starts).astype(np.float64)

@@ -1,4 +1,4 @@
-"""From what users hold (orders, pairs, clicks, grades) to rows, ranks and groups."""
+"""From what users hold (orders, pairs, clicks, grades) to rows, ranks and queries."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 
 from prefero._docs import documented
-from prefero.rankings import Groups
+from prefero.rankings import Queries
 
 _documented = documented(
     table="""
@@ -30,8 +30,8 @@ class OrderedObjects(NamedTuple):
     X : ndarray or sparse matrix of shape (n_rows, n_features)
         Features.
     y : ndarray of shape (n_rows,)
-        Ranks inside the group, 1 is best.
-    groups : ndarray of shape (n_rows,)
+        Ranks inside the query, 1 is best.
+    qid : ndarray of shape (n_rows,)
         The number of the order each row belongs to.
 
     Examples
@@ -46,7 +46,7 @@ class OrderedObjects(NamedTuple):
 
     X: Any
     y: NDArray[np.float64]
-    groups: NDArray[np.int64]
+    qid: NDArray[np.int64]
 
 
 @_documented
@@ -74,14 +74,14 @@ def objects_from_orders(
     Examples
     --------
     >>> objects = objects_from_orders([[0.0], [1.0], [2.0]], ["ca", ["b", ["a", "c"]]], names="abc")
-    >>> objects.y, objects.groups
+    >>> objects.y, objects.qid
     (array([1., 2., 1., 2., 2.]), array([0, 0, 1, 1, 1]))
     """
     features = _check_table(table)
     index = _index(features.shape[0], names)
     rows: list[int] = []
     ranks: list[int] = []
-    groups: list[int] = []
+    qid: list[int] = []
     for group, order in enumerate(orders):
         rank, seen = 1, len(rows)
         for place in order:
@@ -91,8 +91,8 @@ def objects_from_orders(
             rank += len(bucket)
         if len(set(rows[seen:])) < rank - 1:
             raise ValueError(f"order {group} lists an object twice: {list(order)!r}.")
-        groups.extend([group] * (rank - 1))
-    return OrderedObjects(features[rows], np.array(ranks, float), np.array(groups, np.int64))
+        qid.extend([group] * (rank - 1))
+    return OrderedObjects(features[rows], np.array(ranks, float), np.array(qid, np.int64))
 
 
 @_documented
@@ -180,16 +180,16 @@ def objects_from_clicks(
     return objects_from_orders(table, orders, names=names)
 
 
-def ranks_in_groups(
-    values: ArrayLike, groups: ArrayLike | None = None, *, higher_is_better: bool
+def ranks_in_queries(
+    values: ArrayLike, qid: ArrayLike | None = None, *, higher_is_better: bool
 ) -> NDArray[np.float64]:
-    """Turn grades or scores into ranks inside each group.
+    """Turn grades or scores into ranks inside each query.
 
     Parameters
     ----------
     values : array-like of shape (n_objects,)
         Grades of relevance, scores, times; NaN where unknown.
-    groups : array-like of shape (n_objects,), optional
+    qid : array-like of shape (n_objects,), optional
         Names the set each object belongs to; by default all are one set.
     higher_is_better : bool
         The direction of the values. There is no default: it cannot be guessed.
@@ -201,13 +201,13 @@ def ranks_in_groups(
 
     Examples
     --------
-    >>> ranks_in_groups([2, 0, 0, 1, 3], ["a", "a", "a", "b", "b"], higher_is_better=True)
+    >>> ranks_in_queries([2, 0, 0, 1, 3], ["a", "a", "a", "b", "b"], higher_is_better=True)
     array([1., 2., 2., 2., 1.])
     """
     numbers = column_or_1d(
         check_array(values, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan")
     )
-    found = Groups.of(groups, len(numbers))
+    found = Queries.of(qid, len(numbers))
     arranged = numbers[found.rows]
     ranks = np.empty(len(numbers))
     ranks[found.rows] = found.ranks(-arranged if higher_is_better else arranged)

@@ -20,7 +20,7 @@ _PENALTIES = tuple(10.0**power for power in range(-2, 5))
 
 def expected_ranks(orders: SampleOrders) -> NDArray[np.float64]:
     """Return where each object is expected in the order of all objects, as a share of it."""
-    sizes = np.repeat(orders.groups.sizes, orders.groups.sizes)
+    sizes = np.repeat(orders.queries.sizes, orders.queries.sizes)
     return orders.positions / (sizes + 1)
 
 
@@ -51,7 +51,7 @@ class ExpectedRankOrderer(BaseOrderer):
     Examples
     --------
     >>> X = [[3.0], [1.0], [2.0], [0.0], [5.0]]
-    >>> orderer = ExpectedRankOrderer().fit(X, [1, 3, 2, 2, 1], groups=[0, 0, 0, 1, 1])
+    >>> orderer = ExpectedRankOrderer().fit(X, [1, 3, 2, 2, 1], qid=[0, 0, 0, 1, 1])
     >>> orderer.predict([[1.0], [9.0], [4.0]])
     array([3, 1, 2])
     """

@@ -54,7 +54,7 @@ class OrderSVMOrderer(BaseOrderer):
     Examples
     --------
     >>> X = [[3.0], [1.0], [2.0], [0.0], [5.0]]
-    >>> orderer = OrderSVMOrderer().fit(X, [1, 3, 2, 2, 1], groups=[0, 0, 0, 1, 1])
+    >>> orderer = OrderSVMOrderer().fit(X, [1, 3, 2, 2, 1], qid=[0, 0, 0, 1, 1])
     >>> orderer.predict([[1.0], [9.0], [4.0]])
     array([3, 1, 2])
     """
@@ -112,13 +112,13 @@ def _sides(orders: SampleOrders, max_cuts: int) -> NDArray[np.float64]:
 
     All 0 where the cut does not split the order. Tied objects stand at their mean place.
     """
-    sizes = orders.groups.sizes
+    sizes = orders.queries.sizes
     n_cuts = int(min(max_cuts, max(sizes.max() - 1, 1)))
     # Place p of L lies at the share (p - 1/2) / L: whole numbers keep the comparison exact.
     places = (2 * orders.positions - 1) * (n_cuts + 1)
     cuts = 2 * np.arange(1, n_cuts + 1) * np.repeat(sizes, sizes)[:, None]
     sides = np.sign(cuts - places[:, None])
-    starts = orders.groups.starts[:-1]
+    starts = orders.queries.starts[:-1]
     splits = np.logical_or.reduceat(sides > 0, starts) & np.logical_or.reduceat(sides < 0, starts)
     return sides * np.repeat(splits, sizes, axis=0)
 

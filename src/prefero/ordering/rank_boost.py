@@ -13,7 +13,7 @@ from prefero._sklearn import Interval
 from prefero._state import Array, Count, FittedState
 from prefero._trees import MAX_BINS, find_bins, numeric_edges
 from prefero.base import BaseOrderer, SampleOrders
-from prefero.rankings import Groups
+from prefero.rankings import Queries
 
 
 class RankBoostOrderer(BaseOrderer):
@@ -35,13 +35,13 @@ class RankBoostOrderer(BaseOrderer):
         Thresholds are sought between at most this many quantiles of an attribute, up to 255;
         None tries every value.
     early_stopping : bool, default=False
-        Whether to hold out groups and stop when their pairs get no better.
+        Whether to hold out queries and stop when their pairs get no better.
     validation_fraction : float, default=0.1
-        The share of groups held out.
+        The share of queries held out.
     n_iter_no_change : int, default=20
         Rounds without a better held-out loss before stopping.
     random_state : int, RandomState or None, default=None
-        Which groups are held out.
+        Which queries are held out.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class RankBoostOrderer(BaseOrderer):
         Whether an object that lacks the attribute gains the weight too.
     n_iter_ : int
         The number of weak rankers kept: rounds that found pairs to separate, up to the best one
-        for the held-out groups.
+        for the held-out queries.
 
     References
     ----------
@@ -60,7 +60,7 @@ class RankBoostOrderer(BaseOrderer):
     Examples
     --------
     >>> X = [[3.0], [1.0], [2.0], [0.0], [5.0]]
-    >>> orderer = RankBoostOrderer(10).fit(X, [1, 3, 2, 2, 1], groups=[0, 0, 0, 1, 1])
+    >>> orderer = RankBoostOrderer(10).fit(X, [1, 3, 2, 2, 1], qid=[0, 0, 0, 1, 1])
     >>> orderer.predict([[1.0], [9.0], [2.5]])
     array([3, 1, 2])
     """
@@ -115,10 +115,10 @@ class RankBoostOrderer(BaseOrderer):
             thresholds.codes(train.X),
             thresholds.counts + 1,
             train.positions,
-            train.groups.starts,
+            train.queries.starts,
             thresholds.codes(train.X[:0] if held_out is None else held_out.X),
             np.empty(0) if held_out is None else held_out.positions,
-            np.zeros(1, dtype=np.int64) if held_out is None else held_out.groups.starts,
+            np.zeros(1, dtype=np.int64) if held_out is None else held_out.queries.starts,
             rounds=self.n_estimators,
             learning_rate=self.learning_rate,
             patience=self.n_iter_no_change,
@@ -127,10 +127,10 @@ class RankBoostOrderer(BaseOrderer):
         self.n_iter_ = len(self.weights_)
 
     def _split(self, orders: SampleOrders) -> tuple[SampleOrders, SampleOrders]:
-        n_groups = len(orders.groups.sizes)
+        n_groups = len(orders.queries.sizes)
         if n_groups < 2:
             raise ValueError(
-                "early_stopping holds out whole groups, but there is only one: pass groups, or "
+                "early_stopping holds out whole queries, but there is only one: pass qid, or "
                 "set early_stopping=False."
             )
         train, held_out = train_test_split(
@@ -191,14 +191,14 @@ class _Thresholds:
 
 
 def _best_first(orders: SampleOrders) -> SampleOrders:
-    """The same orders with the rows of each group from the best to the worst."""
-    rows = orders.groups.sort(orders.positions)
-    groups = Groups(orders.groups.rows[rows], orders.groups.starts)
-    return SampleOrders(orders.X[rows], orders.positions[rows], groups)
+    """The same orders with the rows of each query from the best to the worst."""
+    rows = orders.queries.sort(orders.positions)
+    queries = Queries(orders.queries.rows[rows], orders.queries.starts)
+    return SampleOrders(orders.X[rows], orders.positions[rows], queries)
 
 
 def _take_groups(orders: SampleOrders, chosen: NDArray[np.int64]) -> SampleOrders:
-    rows = np.isin(orders.groups.codes, chosen)
-    starts = np.concatenate([[0], np.cumsum(orders.groups.sizes[chosen])])
-    groups = Groups(orders.groups.rows[rows], starts)
-    return SampleOrders(orders.X[rows], orders.positions[rows], groups)
+    rows = np.isin(orders.queries.codes, chosen)
+    starts = np.concatenate([[0], np.cumsum(orders.queries.sizes[chosen])])
+    queries = Queries(orders.queries.rows[rows], starts)
+    return SampleOrders(orders.X[rows], orders.positions[rows], queries)

@@ -34,7 +34,7 @@ class RankSVMOrderer(BaseOrderer):
     ----------
     C : float, default=0.01
         Weight of the pairs against the norm of the model. Pairs are many: n objects in one
-        group make up to n (n - 1) / 2.
+        query make up to n (n - 1) / 2.
     kernel : {"linear", "rbf", "poly", "sigmoid", "cosine", "laplacian"}, default="linear"
         Kernels other than the linear one are approximated by Nyström's method.
     gamma, degree, coef0 : float, optional
@@ -64,7 +64,7 @@ class RankSVMOrderer(BaseOrderer):
     Examples
     --------
     >>> X = [[3.0], [1.0], [2.0], [0.0], [5.0]]
-    >>> orderer = RankSVMOrderer().fit(X, [1, 3, 2, 2, 1], groups=[0, 0, 0, 1, 1])
+    >>> orderer = RankSVMOrderer().fit(X, [1, 3, 2, 2, 1], qid=[0, 0, 0, 1, 1])
     >>> orderer.predict([[1.0], [9.0], [4.0]])
     array([3, 1, 2])
     """
@@ -181,8 +181,8 @@ class PairLoss:
 
     def __init__(self, orders: SampleOrders) -> None:
         self._X = orders.X
-        self._levels = orders.groups.levels(orders.positions)
-        self._starts = orders.groups.starts
+        self._levels = orders.queries.levels(orders.positions)
+        self._starts = orders.queries.starts
         self._at: Values | None = None
 
     def gradient(self, w: Values) -> tuple[float, Values]:

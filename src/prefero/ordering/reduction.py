@@ -105,16 +105,16 @@ class RankCorrelationReducer(
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(500, 3))
-    >>> groups = np.repeat(np.arange(100), 5)
+    >>> qid = np.repeat(np.arange(100), 5)
     >>> worth = X @ [2.0, -1.0, 0.0]
-    >>> y = [np.sum(worth[groups == g] >= w) for g, w in zip(groups, worth)]
-    >>> reducer = RankCorrelationReducer(n_components="auto").fit(X, y, groups)
+    >>> y = [np.sum(worth[qid == g] >= w) for g, w in zip(qid, worth)]
+    >>> reducer = RankCorrelationReducer(n_components="auto").fit(X, y, qid)
     >>> reducer.components_.round(1)
     array([[ 0.9, -0.5,  0. ]])
     """
 
-    # Groups reach the reducer in a pipeline without being asked for.
-    __metadata_request__fit: ClassVar = {"groups": True}
+    # Queries reach the reducer in a pipeline without being asked for.
+    __metadata_request__fit: ClassVar = {"qid": True}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
@@ -155,7 +155,7 @@ class RankCorrelationReducer(
         tags.target_tags.required = True
         return tags
 
-    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any, qid: ArrayLike | None = None) -> Self:
         """Find the components.
 
         Parameters
@@ -163,8 +163,8 @@ class RankCorrelationReducer(
         X : array-like or sparse matrix of shape (n_objects, n_features)
             One row an object in one order. A sparse matrix is made dense a block at a time.
         y : array-like of shape (n_objects,)
-            Ranks inside the group: smaller is better, equal is tied, NaN is unknown.
-        groups : array-like of shape (n_objects,), optional
+            Ranks inside the query: smaller is better, equal is tied, NaN is unknown.
+        qid : array-like of shape (n_objects,), optional
             Names the order each row belongs to; by default all rows are one order.
 
         Returns
@@ -174,13 +174,13 @@ class RankCorrelationReducer(
         """
         self._validate_params()
         with fitting(self) as reducer:
-            reducer._fit(check_sample_orders(reducer, X, y, groups))
+            reducer._fit(check_sample_orders(reducer, X, y, qid))
         return self
 
     def _fit(self, orders: SampleOrders) -> None:
         residuals = Residuals(orders, MEASURES[self.correlation, self.ties], self.n_jobs)
         shuffles = self._shuffles(orders) if self.n_components == "auto" else []
-        self._find_components(residuals, orders.X.shape[1], len(orders.groups.sizes), shuffles)
+        self._find_components(residuals, orders.X.shape[1], len(orders.queries.sizes), shuffles)
 
     def _find_components(
         self, residuals: Any, n_features: int, n_orders: int, shuffles: Sequence[Any] = ()
@@ -221,7 +221,7 @@ class RankCorrelationReducer(
     def _shuffles(self, orders: SampleOrders) -> list[NDArray[np.int64]]:
         n_objects = orders.X.shape[0]
         keys = check_random_state(self.random_state).random_sample((_SHUFFLES, n_objects))
-        return [orders.groups.sort(key) for key in keys]
+        return [orders.queries.sort(key) for key in keys]
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Project objects on the components.
@@ -300,7 +300,7 @@ class Residuals:
     ----------
     orders : SampleOrders
         The orders.
-    measure : str
+    metric : str
         What the core calls the correlation.
     n_jobs : int or None
         Threads.
@@ -309,11 +309,11 @@ class Residuals:
     """
 
     def __init__(
-        self, orders: SampleOrders, measure: str, n_jobs: int | None, largest: float | None = None
+        self, orders: SampleOrders, metric: str, n_jobs: int | None, largest: float | None = None
     ) -> None:
         self._orders, self._X, self._positions = orders, orders.X, orders.positions
-        self._starts = orders.groups.starts
-        self._measure, self._n_jobs = measure, n_jobs
+        self._starts = orders.queries.starts
+        self._metric, self._n_jobs = metric, n_jobs
         self._coordinates = np.empty((orders.X.shape[0], 0))
         # What remains of equal values after projection may differ by rounding.
         largest = float(row_norms(orders.X).max()) if largest is None else largest
@@ -349,21 +349,21 @@ class Residuals:
     def deflate_orders(self, components: NDArray[np.float64]) -> None:
         """Go on with the places of the objects by what components leave of their order."""
         self._project(components)
-        orders, groups = self._orders, self._orders.groups
-        share = orders.positions / (groups.sizes + 1)[groups.codes]
+        orders, queries = self._orders, self._orders.queries
+        share = orders.positions / (queries.sizes + 1)[queries.codes]
         columns = np.column_stack([share, self._coordinates])
-        means = np.add.reduceat(columns, groups.starts[:-1]) / groups.sizes[:, None]
-        columns -= means[groups.codes]
+        means = np.add.reduceat(columns, queries.starts[:-1]) / queries.sizes[:, None]
+        columns -= means[queries.codes]
         places, explaining = columns[:, 0], columns[:, 1:]
         left = places - explaining @ np.linalg.lstsq(explaining, places, rcond=None)[0]
-        self._positions = groups.positions(np.round(left / _SAME_PLACE))
+        self._positions = queries.positions(np.round(left / _SAME_PLACE))
 
     def _project(self, components: NDArray[np.float64]) -> None:
         for direction in components[self._coordinates.shape[1] :]:
             self._coordinates = np.column_stack([self._coordinates, self._X @ direction])
 
     def _blocks(self) -> Iterator[NDArray[np.int64]]:
-        """Cut the group starts into runs of whole groups of about one block of numbers."""
+        """Cut the query starts into runs of whole queries of about one block of numbers."""
         rows = max(_BLOCK // max(self._X.shape[1], 1), 1)
         cuts = np.unique(self._starts // rows, return_index=True)[1][1:]
         for first, last in zip([0, *cuts], [*cuts, len(self._starts) - 1], strict=True):
@@ -387,5 +387,5 @@ class Residuals:
             positions[rows],
             starts - starts[0],
             tolerance,
-            self._measure,
+            self._metric,
         )

@@ -18,7 +18,7 @@ _NOT_RESTORED = ("n_jobs", "verbose")
 # a file without them predicts as it always did.
 _CAME_LATER = {
     "BoostingLabelRanker": ("pair_weight",),
-    "ForestLabelRanker": ("aggregation", "leaf"),
+    "ForestLabelRanker": ("aggregation", "leaf_values"),
     "LogLinearLabelRanker": ("loss", "pair_weight"),
     "NeighborsLabelRanker": ("pair_weight",),
     "PairwiseLabelRanker": ("pair_weight",),

@@ -15,8 +15,8 @@ from prefero.rankings._calibrated import (
     zero_offsets,
 )
 from prefero.rankings._calibrated_text import calibrated_from_text, text_from_calibrated
-from prefero.rankings._groups import Groups
 from prefero.rankings._orders import orders_from_ranks, ranks_from_orders
+from prefero.rankings._queries import Queries
 from prefero.rankings._ranks import (
     bucket_index,
     bucket_positions,
@@ -37,7 +37,7 @@ from prefero.rankings._text import format_order, parse_order
 from prefero.rankings._validation import check_label_names, check_ranks, label_names
 
 __all__ = [
-    "Groups",
+    "Queries",
     "ScoredRanks",
     "bucket_index",
     "bucket_positions",

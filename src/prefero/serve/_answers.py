@@ -12,7 +12,7 @@ from prefero.exceptions import DataError
 from prefero.serve._instances import Instance, read_instances
 from prefero.serve._models import ServedModel
 
-PARTS = ("order", "ranks", "buckets", "probabilities", "reliability", "first_set", "relevant")
+PARTS = ("order", "ranks", "buckets", "probabilities", "expected_tau", "top_set", "relevant")
 # Decimals of probabilities: what more is given says nothing.
 _DECIMALS = 4
 
@@ -44,10 +44,10 @@ def answers(
         _add_orders(results, served.labels, served.model.predict(_named(served, X)), wish)
     if not hasattr(ranker, "predict_pairwise"):
         notes.append("the model is not calibrated: it has no probabilities.")
-    if "first_set" in wish.include and hasattr(ranker, "predict_first_set"):
-        may_be_first = served.model.predict_first_set(_named(served, X), error=wish.error)
+    if "top_set" in wish.include and hasattr(ranker, "predict_top_set"):
+        may_be_first = served.model.predict_top_set(_named(served, X), error=wish.error)
         for result, row in zip(results, may_be_first, strict=True):
-            result["first_set"] = [served.labels[index] for index in np.flatnonzero(row)]
+            result["top_set"] = [served.labels[index] for index in np.flatnonzero(row)]
     if wish.explain:
         named = _named(served, X)
         for row, result in enumerate(results):
@@ -95,10 +95,10 @@ def _add_beliefs(results: list[Any], served: ServedModel, beliefs: PairBeliefs, 
         matrices = square(beliefs.before, 1 - beliefs.before, 0.5)
         for result, matrix in zip(results, np.round(matrices, _DECIMALS).tolist(), strict=True):
             result["probabilities"] = matrix
-    if "reliability" in wish.include:
+    if "expected_tau" in wish.include:
         expected = np.round(expected_tau(beliefs.ranks, beliefs.before), _DECIMALS)
         for result, value in zip(results, expected.tolist(), strict=True):
-            result["reliability"] = value
+            result["expected_tau"] = value
 
 
 def _explanation(

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from prefero.serve._answers import PARTS, Wish
 
-Part = Literal["order", "ranks", "buckets", "probabilities", "reliability", "first_set", "relevant"]
+Part = Literal["order", "ranks", "buckets", "probabilities", "expected_tau", "top_set", "relevant"]
 
 
 class RankRequest(BaseModel):
@@ -74,10 +74,10 @@ class RankAnswer(BaseModel):
         list[list[float]],
         Field(description="Row i, column j: how likely label i comes before label j."),
     ] = []
-    reliability: Annotated[
+    expected_tau: Annotated[
         float | None, Field(description="The Kendall tau to expect of the order.")
     ] = None
-    first_set: Annotated[list[str], Field(description="Labels that may be first.")] = []
+    top_set: Annotated[list[str], Field(description="Labels that may be first.")] = []
     relevant: Annotated[
         list[str], Field(description="The relevant labels, of a model that tells them.")
     ] = []
@@ -121,7 +121,7 @@ class ModelAnswer(BaseModel):
     example: dict[str, Any]
     loaded: float
     calibrated: bool
-    first_set: bool
+    top_set: bool
     relevant: bool
 
 

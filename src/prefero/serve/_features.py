@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from prefero._inference import feature_names, known_names, prose_features, text_features
 from prefero._pipelines import final_step
+from prefero._prediction import categorical_features, feature_names, known_names, text_features
 
 # Standard deviations from the mean that a number is offered in where the model keeps only these.
 _USUAL = 2.0
@@ -61,7 +61,7 @@ def features_of(model: Any) -> list[Feature]:
     else:
         known = {}
     ranges = _ranges(ranker, names) if ranker is model else {}
-    words, prose, categories = text_features(model), prose_features(model), known_names(model)
+    words, prose, categories = categorical_features(model), text_features(model), known_names(model)
     unknown = {
         name: Feature(
             name,

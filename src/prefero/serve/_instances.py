@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from prefero._inference import as_input, takes_missing
+from prefero._prediction import as_input, takes_missing
 from prefero.exceptions import DataError
 from prefero.serve._features import Feature
 from prefero.serve._models import ServedModel, nearest

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from prefero._inference import kind_of, load_ranker, other_task
 from prefero._pipelines import final_step
+from prefero._prediction import kind_of, load_ranker, other_task
 from prefero.serve._features import Feature, features_of
 
 Stamp = tuple[int, int, int]
@@ -74,7 +74,7 @@ class ServedModel:
             "example": self.example(),
             "loaded": self.loaded,
             "calibrated": hasattr(self.ranker, "predict_pairwise"),
-            "first_set": hasattr(self.ranker, "predict_first_set"),
+            "top_set": hasattr(self.ranker, "predict_top_set"),
             "relevant": self.of_sets,
         }
 

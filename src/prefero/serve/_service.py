@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
-from prefero._inference import Form
+from prefero._prediction import Form
 from prefero.exceptions import DataError
 from prefero.serve._answers import answers
 from prefero.serve._bodies import RankRequest
@@ -88,12 +88,12 @@ class Service:
         model: Annotated[str | None, Query(description="The name of the model.")] = None,
         output: Annotated[Form, Query(description="As prefero predict's.")] = Form.RANKS,
         top: Annotated[int | None, Query(ge=1, description="How many labels.")] = None,
-        reliability: Annotated[bool, Query(description="Add the tau to expect.")] = False,
+        expected_tau: Annotated[bool, Query(description="Add the tau to expect.")] = False,
     ) -> StreamingResponse:
         """Return a table of predictions for a table of instances."""
         served = await self._served(model)
         body = await request.body()
-        found, rows = await self._in_thread(answer_table, served, body, output, top, reliability)
+        found, rows = await self._in_thread(answer_table, served, body, output, top, expected_tau)
         self._tell(request.scope, served, rows, None)
         return StreamingResponse(pieces(found), media_type="text/csv")
 

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import IO
 
-from prefero._inference import (
+from prefero._prediction import (
     OF_SETS,
     Form,
     Sureness,
@@ -23,16 +23,16 @@ _PIECE = 64 * 1024
 
 
 def answer_table(
-    served: ServedModel, body: bytes, form: Form, top: int | None, reliability: bool
+    served: ServedModel, body: bytes, form: Form, top: int | None, expected_tau: bool
 ) -> tuple[IO[bytes], int]:
     """Return a file of predictions for a table, whole, and how many rows it had.
 
     A bad line is found before any is sent.
     """
-    _refuse_unknown_form(served, form, reliability)
+    _refuse_unknown_form(served, form, expected_tau)
     found = tempfile.SpooledTemporaryFile(_IN_MEMORY)
     text = io.TextIOWrapper(found, encoding="utf-8", newline="", write_through=True)
-    sure, rows = Sureness(reliability, None), 0
+    sure, rows = Sureness(expected_tau, None), 0
     size = rows_at_a_time(served.ranker, form)
     for number, table in enumerate(read_parts(io.BytesIO(body), size, name="table")):
         X = new_features(served.model, table)
@@ -44,12 +44,12 @@ def answer_table(
     return found, rows
 
 
-def _refuse_unknown_form(served: ServedModel, form: Form, reliability: bool) -> None:
+def _refuse_unknown_form(served: ServedModel, form: Form, expected_tau: bool) -> None:
     name = type(served.ranker).__name__
     if form in OF_SETS and not served.of_sets:
         raise DataError(f"output: {form} is for models that tell relevant labels, not {name}.")
-    if reliability and not hasattr(served.ranker, "predict_reliability"):
-        raise DataError(f"reliability: {name} does not know how sure it is.")
+    if expected_tau and not hasattr(served.ranker, "predict_expected_tau"):
+        raise DataError(f"expected_tau: {name} does not know how sure it is.")
 
 
 def pieces(file: IO[bytes]) -> Iterator[bytes]:

@@ -24,7 +24,7 @@ def derived_seed(*parts: Any) -> int:
 
 
 def _finished_cell(line: bytes) -> tuple[str, Values] | None:
-    """The key and the measures of a line, or None if it is damaged or someone else's."""
+    """The key and the metrics of a line, or None if it is damaged or someone else's."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -40,7 +40,7 @@ def _finished_cell(line: bytes) -> tuple[str, Values] | None:
 
 
 class CellStore:
-    """The measures of finished cells by key: in memory, and in a folder if one is given.
+    """The metrics of finished cells by key: in memory, and in a folder if one is given.
 
     Each cell is one line of JSON, appended in one write and flushed to the disk before the
     next, so that killing the process spoils at most a last line that was not finished;
@@ -50,14 +50,14 @@ class CellStore:
     ----------
     folder : path or None
         Where to keep the cells.
-    measures : collection of str, optional
+    metrics : collection of str, optional
         What every cell must have measured; anything by default.
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str] | None, measures: Collection[str] | None = None
+        self, folder: str | os.PathLike[str] | None, metrics: Collection[str] | None = None
     ) -> None:
-        self._measures = measures
+        self._measures = metrics
         self._cells: dict[str, Values] = {}
         self._path: Path | None = None
         if folder is not None:

@@ -16,10 +16,10 @@ from prefero import _core
 from prefero.study._cells import digest
 
 _ROOT = Path(prefero.__file__).parent
-# What runs every cell and measures it.
+# What runs every cell and metrics it.
 _ALWAYS = ("prefero.study.experiment",)
-# What only reads results, files and commands learns and measures nothing.
-_ASIDE = {"cli", "serve", "persistence", "reproduction", "_inference"}
+# What only reads results, files and commands learns and metrics nothing.
+_ASIDE = {"cli", "serve", "persistence", "reproduction", "_prediction"}
 
 
 def code_of(*things: Any) -> str:
@@ -38,7 +38,7 @@ def code_of(*things: Any) -> str:
 
 
 def all_code(script: Path) -> str:
-    """Name all code of Prefero that learns or measures, a script and those that it imports."""
+    """Name all code of Prefero that learns or metrics, a script and those that it imports."""
     paths = [
         path
         for path in sorted(_ROOT.rglob("*.py"))

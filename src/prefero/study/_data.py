@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import Bunch, check_consistent_length
 
-from prefero._doubts import repeated_rows
+from prefero._data_checks import repeated_rows
 from prefero._typing import Values
 from prefero._warnings import warn_user
 from prefero.rankings import check_ranks, have_ties, label_names

@@ -49,9 +49,9 @@ class LightGBMOrderer(BaseOrderer):
 
     Examples
     --------
-    >>> X, y, groups = [[0.1], [0.9]] * 40, [2, 1] * 40, [k // 2 for k in range(80)]
+    >>> X, y, qid = [[0.1], [0.9]] * 40, [2, 1] * 40, [k // 2 for k in range(80)]
     >>> orderer = LightGBMOrderer(random_state=0)
-    >>> orderer.fit(X, y, groups).predict([[0.9], [0.1]]).shape  # doctest: +SKIP
+    >>> orderer.fit(X, y, qid).predict([[0.9], [0.1]]).shape  # doctest: +SKIP
     (2,)
     """
 
@@ -65,14 +65,14 @@ class LightGBMOrderer(BaseOrderer):
 
     def _fit(self, orders: SampleOrders) -> None:
         lightgbm = require("lightgbm", extra="all", purpose="LightGBM's ranker")
-        groups = orders.groups
-        levels = groups.levels(orders.positions)
-        deepest = np.maximum.reduceat(levels, groups.starts[:-1])
-        grades = np.minimum(deepest[groups.codes] - levels, _MOST_GRADES - 1)
+        queries = orders.queries
+        levels = queries.levels(orders.positions)
+        deepest = np.maximum.reduceat(levels, queries.starts[:-1])
+        grades = np.minimum(deepest[queries.codes] - levels, _MOST_GRADES - 1)
         ranker = lightgbm.LGBMRanker(
             random_state=self.random_state, n_jobs=1, verbose=-1, deterministic=True
         )
-        self.booster_ = ranker.fit(np.asarray(orders.X), grades, group=groups.sizes)
+        self.booster_ = ranker.fit(np.asarray(orders.X), grades, group=queries.sizes)
 
     def _decision(self, X: Any) -> Values:
         return np.asarray(self.booster_.predict(np.asarray(X)), dtype=np.float64)

@@ -8,7 +8,7 @@ from prefero.study.table import Table
 
 
 def score_matrix(
-    results: Table, measure: str = "tau", missing: float | None = None
+    results: Table, scoring: str = "tau", missing: float | None = None
 ) -> tuple[list[str], list[str], NDArray[np.float64]]:
     """Return the data sets, the rankers and their mean scores as a matrix.
 
@@ -16,7 +16,7 @@ def score_matrix(
     ----------
     results : Table
         What `run_experiment` returned.
-    measure : str, default="tau"
+    scoring : str, default="tau"
         The column to take.
     missing : float, optional
         The missing rate to look at, if the results hold several.
@@ -30,7 +30,7 @@ def score_matrix(
     """
     results = of_rate(results, missing)
     means = {
-        (row["dataset"], row["ranker"]): row[measure]
+        (row["dataset"], row["ranker"]): row[scoring]
         for row in summarize(results, by=("dataset", "ranker"))
     }
     datasets = list(dict.fromkeys(dataset for dataset, _ in means))
@@ -54,7 +54,7 @@ def of_rate(results: Table, missing: float | None) -> Table:
     return chosen
 
 
-def smaller_is_better(measure: str) -> bool:
-    return measure in ("regret", "cost", "one_error", "PAR10") or measure.endswith(
+def smaller_is_better(scoring: str) -> bool:
+    return scoring in ("regret", "cost", "one_error", "PAR10") or scoring.endswith(
         ("_seconds", "_loss")
     )

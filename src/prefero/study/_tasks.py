@@ -14,13 +14,13 @@ from prefero._typing import Values
 from prefero.metrics import (
     gap_closed,
     kendall_tau,
+    ordering,
     regret,
     spearman_rho,
     top_accuracy,
     utility,
 )
 from prefero.metrics import multilabel as sets
-from prefero.metrics import ordering as groups
 from prefero.rankings import check_calibrated, label_names, split_calibrated
 from prefero.study._data import DataSet, check_label_ranks
 
@@ -37,23 +37,23 @@ class Task:
     ----------
     kind : str
         The ``estimator_type`` of its rankers.
-    measures : tuple of str
+    metrics : tuple of str
         The columns of results; rankers are compared by the first unless told otherwise.
     check : callable
         Takes the target and what errors call it; returns it as numbers, and the labels' names.
     fit : callable
         Trains a model on instances, and on their rows of a data set.
-    measure : callable
-        Returns the measures of a trained model for instances, their rows of a data set, and
+    metrics_of : callable
+        Returns the metrics of a trained model for instances, their rows of a data set, and
         the rows that it was trained on.
     """
 
     kind: str
-    measures: tuple[str, ...]
+    metrics: tuple[str, ...]
     check: Callable[[Any, str], tuple[Values, NDArray[Any] | None]]
     fit: Callable[[Any, Any, Any, DataSet, Rows], Any]
     predict: Callable[[Any, Any, DataSet, Rows], Any]
-    measure: Callable[[Any, Any, Any, DataSet, Rows, Rows], dict[str, float]]
+    metrics_of: Callable[[Any, Any, Any, DataSet, Rows, Rows], dict[str, float]]
 
 
 def task_of(rankers: Mapping[str, Any]) -> Task:
@@ -93,16 +93,16 @@ def _measure_labels(
     truth = data.ranks[rows]
     scores = None if data.scores is None else data.scores[rows]
     tied = _buckets(model, X, predicted) if data.tied else predicted
-    measures = {
+    metrics = {
         "tau": float(kendall_tau(truth, predicted)),
         "tau_x": float(kendall_tau(truth, tied, variant="x")),
         "rho": float(spearman_rho(truth, predicted)),
         "top1": float(top_accuracy(truth, predicted)),
     }
     if scores is None or data.scores is None:
-        return measures | dict.fromkeys(("regret", "utility", "gap_closed"), float("nan"))
+        return metrics | dict.fromkeys(("regret", "utility", "gap_closed"), float("nan"))
     best = _single_best(data.scores[train])
-    return measures | {
+    return metrics | {
         "regret": float(regret(scores, predicted)),
         "utility": float(utility(scores, predicted)),
         "gap_closed": float(gap_closed(scores, predicted, single_best=best)),
@@ -185,7 +185,7 @@ def _check_places(y: Any, name: str) -> tuple[Values, NDArray[Any] | None]:
 
 def _fit_objects(model: Any, X: Any, ranks: Values, data: DataSet, rows: Rows) -> Any:
     members = None if data.groups is None else data.groups[rows]
-    return fit_final(model, X, ranks, groups=members)
+    return fit_final(model, X, ranks, qid=members)
 
 
 def _predict_objects(model: Any, X: Any, data: DataSet, rows: Rows) -> Any:
@@ -200,11 +200,11 @@ def _measure_objects(
     members = None if data.groups is None else data.groups[rows]
     gains, relevant = judged(truth, None if data.scores is None else data.scores[rows], members)
     return {
-        "rho": groups.group_rho(truth, scores, members),
-        "tau": groups.group_tau(truth, scores, members),
-        "ndcg": groups.ndcg(gains, scores, members, k=HEAD),
-        "map": groups.mean_average_precision(relevant, scores, members),
-        "mrr": groups.mean_reciprocal_rank(relevant, scores, members),
+        "rho": ordering.query_rho(truth, scores, members),
+        "tau": ordering.query_tau(truth, scores, members),
+        "ndcg": ordering.ndcg(gains, scores, members, k=HEAD),
+        "map": ordering.mean_average_precision(relevant, scores, members),
+        "mrr": ordering.mean_reciprocal_rank(relevant, scores, members),
     }
 
 
@@ -259,6 +259,6 @@ TASKS = {
 
 def measures_of(columns: Iterable[str]) -> list[str]:
     """Return the columns that measure how good a ranker is, in the order they are shown."""
-    known = dict.fromkeys(name for task in TASKS.values() for name in task.measures)
+    known = dict.fromkeys(name for task in TASKS.values() for name in task.metrics)
     present = set(columns)
     return [name for name in known if name in present]

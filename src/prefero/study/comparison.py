@@ -27,10 +27,10 @@ class Comparison:
     ----------
     rankers, datasets : list of str
         The names.
-    measure : str
+    scoring : str
         What was compared.
     scores : ndarray of shape (n_datasets, n_rankers)
-        The mean of the measure over folds and repetitions.
+        The mean of the metric over folds and repetitions.
     average_ranks : ndarray of shape (n_rankers,)
         The mean over data sets of each ranker's place; equal scores share a place.
     test : str
@@ -68,7 +68,7 @@ class Comparison:
 
     rankers: list[str]
     datasets: list[str]
-    measure: str
+    scoring: str
     scores: Values
     average_ranks: Values
     test: str
@@ -134,13 +134,13 @@ class Comparison:
         """
         best = self.order[0]
         if len(self.datasets) == 1:
-            text = f"{self.best} is best on {self.datasets[0]}: its mean {self.measure} "
+            text = f"{self.best} is best on {self.datasets[0]}: its mean {self.scoring} "
             text += f"is {self.scores[0, best]:.3f}."
             if not len(self.over_folds):
                 return f"{text} A test needs at least two rankers and their scores by fold."
         else:
             n, k = self.scores.shape
-            text = f"{self.best} is best: its average rank by {self.measure} is "
+            text = f"{self.best} is best: its average rank by {self.scoring} is "
             text += f"{self.average_ranks[best]:.2f} of {k} over {_count(n, 'data set')}."
             if np.isnan(self.p_value):
                 return f"{text} A test needs at least two rankers."
@@ -183,14 +183,14 @@ class Comparison:
         Returns
         -------
         Table
-            The columns ``ranker``, ``average rank``, ``mean`` (of the measure) and ``wins``
+            The columns ``ranker``, ``average rank``, ``mean`` (of the metric) and ``wins``
             (over all other rankers and data sets).
         """
         return Table(
             {
                 "ranker": self.rankers[i],
                 "average rank": float(self.average_ranks[i]),
-                f"mean {self.measure}": float(self.scores[:, i].mean()),
+                f"mean {self.scoring}": float(self.scores[:, i].mean()),
                 "wins": int(self.wins[i].sum()),
             }
             for i in self.order
@@ -247,7 +247,7 @@ class Comparison:
 def compare(
     results: Table,
     *,
-    measure: str = "tau",
+    scoring: str = "tau",
     missing: float | None = None,
     posthoc: Posthoc = "nemenyi",
     alpha: float = 0.05,
@@ -262,9 +262,9 @@ def compare(
     Parameters
     ----------
     results : Table
-        With the columns ``dataset``, ``ranker`` and the measure, such as `run_experiment`
+        With the columns ``dataset``, ``ranker`` and the metric, such as `run_experiment`
         returns. Several rows of a ranker on a data set are averaged.
-    measure : str, default="tau"
+    scoring : str, default="tau"
         The column to compare. Larger is better, except for ``regret`` and seconds.
     missing : float, optional
         The missing rate to look at, if the results hold several.
@@ -302,12 +302,12 @@ def compare(
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r}.")
     results = of_rate(results, missing)
-    datasets, rankers, scores = score_matrix(results, measure)
+    datasets, rankers, scores = score_matrix(results, scoring)
     whole = np.asarray(~np.isnan(scores).any(axis=1))
     scores = scores[whole]
     if not len(scores):
-        raise ValueError(f"No data set has a {measure} for every ranker.")
-    signed = -scores if smaller_is_better(measure) else scores
+        raise ValueError(f"No data set has a {scoring} for every ranker.")
+    signed = -scores if smaller_is_better(scoring) else scores
     ranks = stats.rankdata(-signed, axis=1)
     test, statistic, p_value = _any_difference(signed)
     pairs = _pair_tests(signed, posthoc, p_value)
@@ -316,7 +316,7 @@ def compare(
     return Comparison(
         rankers=rankers,
         datasets=kept,
-        measure=measure,
+        scoring=scoring,
         scores=scores,
         average_ranks=ranks.mean(axis=0),
         test=test,
@@ -328,20 +328,20 @@ def compare(
         critical_difference=_critical_difference(ranks.shape, alpha) if nemenyi else float("nan"),
         wins=(signed[:, :, None] > signed[:, None, :]).sum(axis=0),
         left_out=[name for name in datasets if name not in kept],
-        over_folds=_over_folds(results.where(dataset=kept[0]), measure)
+        over_folds=_over_folds(results.where(dataset=kept[0]), scoring)
         if len(kept) == 1
         else Table([]),
     )
 
 
-def _over_folds(results: Table, measure: str) -> Table:
+def _over_folds(results: Table, scoring: str) -> Table:
     """Compare the best ranker with each other one, if all have results on the same folds."""
     if not {"repetition", "fold"} <= set(results.columns) or len(set(results["fold"])) < 2:
         return Table([])
-    folds = [set(scores) for scores in scores_by_fold(results, measure).values()]
+    folds = [set(scores) for scores in scores_by_fold(results, scoring).values()]
     if len(folds) < 2 or len(folds[0]) < 2 or any(other != folds[0] for other in folds):
         return Table([])
-    return compare_folds(results, measure=measure)
+    return compare_folds(results, scoring=scoring)
 
 
 def _any_difference(scores: Values) -> tuple[str, float, float]:

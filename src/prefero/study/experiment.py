@@ -26,7 +26,7 @@ from prefero.study.table import Table
 __all__ = ["run_experiment", "summarize"]
 
 Details = Mapping[str, Callable[[Any], float]]
-Measures = Mapping[str, Callable[[Any, Any, ArrayLike], float]]
+Metrics = Mapping[str, Callable[[Any, Any, ArrayLike], float]]
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class _Extra:
     """The columns that the caller adds, and whether rankers learn from scores."""
 
     details: dict[str, Callable[[Any], float]]
-    measures: dict[str, Callable[[Any, Any, ArrayLike], float]]
+    metrics: dict[str, Callable[[Any, Any, ArrayLike], float]]
     use_scores: bool = False
 
     def values(self, model: Any, X: Any, ranks: ArrayLike) -> Values:
         """Return them for a fitted ranker and the rows that it has not seen."""
         return {
             **{name: float(function(model)) for name, function in self.details.items()},
-            **{name: float(measure(model, X, ranks)) for name, measure in self.measures.items()},
+            **{name: float(metric(model, X, ranks)) for name, metric in self.metrics.items()},
         }
 
 
@@ -88,7 +88,7 @@ def run_experiment(
     n_jobs: int | None = None,
     folder: str | os.PathLike[str] | None = None,
     details: Details | None = None,
-    measures: Measures | None = None,
+    metrics: Metrics | None = None,
     use_scores: bool = False,
     progress: Progress = "auto",
 ) -> Table:
@@ -137,8 +137,8 @@ def run_experiment(
     details : mapping of str to callable, optional
         More columns: what each function returns for the fitted ranker, such as its number
         of leaves. A function is known by its column's name and its source.
-    measures : mapping of str to callable, optional
-        Further measures: what each function returns for the fitted ranker, the instances that
+    metrics : mapping of str to callable, optional
+        Further metrics: what each function returns for the fitted ranker, the instances that
         it has not seen and their ranks. A function is known in the same way.
     use_scores : bool, default=False
         Whether label rankers whose ``fit`` takes scores are trained on them too.
@@ -150,8 +150,8 @@ def run_experiment(
     -------
     Table
         One row a cell with the columns ``dataset``, ``ranker``, ``missing``,
-        ``repetition``, ``fold``, the measures, ``train_rows``, ``test_rows``,
-        ``fit_seconds``, ``predict_seconds`` and the details. The measures of label rankers are
+        ``repetition``, ``fold``, the metrics, ``train_rows``, ``test_rows``,
+        ``fit_seconds``, ``predict_seconds`` and the details. The metrics of label rankers are
         ``tau`` (Kendall), ``tau_x`` (Emond and Mason's, which expects ties where there are
         some: of ``predict_buckets``), ``rho`` (Spearman), ``top1`` (how often the first choice
         is right) and, NaN without scores, ``regret``, ``utility`` (what the first choice is
@@ -171,7 +171,7 @@ def run_experiment(
     array([1., 1.])
     """
     folds = Folds(n_splits, n_repeats, cv if cv is None else check_cv(cv), random_state)
-    extra = _Extra(dict(details or {}), dict(measures or {}), use_scores)
+    extra = _Extra(dict(details or {}), dict(metrics or {}), use_scores)
     rates = [_checked_rate(rate) for rate in missing]
     if not (rankers and data and rates):
         raise ValueError("There is nothing to run: give a ranker, a data set and a rate.")
@@ -187,7 +187,7 @@ def run_experiment(
     ]
     keys = _keys(cells, random_state, sets, splits, rankers, extra)
     values = dict.fromkeys(name for one in sets.values() for name in one.values)
-    columns = [*task.measures, *values, *_COSTS, *extra.details, *extra.measures]
+    columns = [*task.metrics, *values, *_COSTS, *extra.details, *extra.metrics]
     store = CellStore(folder, columns)
     pending = [cell for cell in cells if keys[cell] not in store]
     jobs = (
@@ -226,7 +226,7 @@ def _keys(
         for name, found in splits.items()
         for place, split in found.items()
     }
-    columns = sorted((extra.details | extra.measures).items())
+    columns = sorted((extra.details | extra.metrics).items())
     shared = [
         random_state,
         [[name, source_of(function)] for name, function in columns],
@@ -267,7 +267,7 @@ def _run_cell(
     extra: _Extra,
 ) -> tuple[_Cell, Values]:
     try:
-        return cell, _measure(cell, random_state, data, split, ranker, extra)
+        return cell, _metric(cell, random_state, data, split, ranker, extra)
     except Exception as error:
         where = (
             f"{cell.ranker} failed on {cell.dataset} (missing {cell.missing:g}, repetition "
@@ -278,7 +278,7 @@ def _run_cell(
         raise RuntimeError(f"{where}: {error}") from error
 
 
-def _measure(
+def _metric(
     cell: _Cell,
     random_state: int,
     data: DataSet,
@@ -298,7 +298,7 @@ def _measure(
     predicted = task.predict(model, unseen, data, test)
     done = time.perf_counter()
     return {
-        **task.measure(model, unseen, predicted, data, test, train),
+        **task.metrics_of(model, unseen, predicted, data, test, train),
         **{name: first_worth(worth[test], predicted) for name, worth in data.values.items()},
         "train_rows": float(len(train)),
         "test_rows": float(len(test)),
@@ -334,7 +334,7 @@ def seeded(ranker: BaseEstimator, seed: int) -> Any:
 
 
 def summarize(results: Table, by: Sequence[str] = ("dataset", "ranker", "missing")) -> Table:
-    """Return the mean and the standard deviation of every measure over folds and repetitions.
+    """Return the mean and the standard deviation of every metric over folds and repetitions.
 
     Parameters
     ----------
@@ -346,9 +346,9 @@ def summarize(results: Table, by: Sequence[str] = ("dataset", "ranker", "missing
     Returns
     -------
     Table
-        The columns ``by``, then ``cells`` (their number), then for every measure ``m`` of
+        The columns ``by``, then ``cells`` (their number), then for every metric ``m`` of
         the results ``m`` (the mean) and ``m_sd`` (the sample standard deviation, NaN for a
-        single cell). Undefined measures are left out of both.
+        single cell). Undefined metrics are left out of both.
 
     Examples
     --------
@@ -359,11 +359,11 @@ def summarize(results: Table, by: Sequence[str] = ("dataset", "ranker", "missing
     | toy     | tree   |     3 | 0.500 |  0.500 |
     """
     places = (*_Cell.__dataclass_fields__, "train_rows", "test_rows")
-    measures = [name for name in results.columns if name not in places]
+    metrics = [name for name in results.columns if name not in places]
     rows = []
     for key, members in results.groups(*by).items():
         row = dict(zip(by, key, strict=True)) | {"cells": len(members)}
-        for name in measures:
+        for name in metrics:
             row[name], row[f"{name}_sd"] = _mean_and_sd(members[name])
         rows.append(row)
     return Table(rows)

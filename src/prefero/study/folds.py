@@ -14,7 +14,7 @@ def compare_folds(
     results: Table,
     reference: str | None = None,
     *,
-    measure: str = "tau",
+    scoring: str = "tau",
     missing: float | None = None,
 ) -> Table:
     """Compare one ranker with each other one over the folds of a single data set.
@@ -31,7 +31,7 @@ def compare_folds(
         Of one data set, such as `run_experiment` returns; more repetitions say more.
     reference : str, optional
         The ranker to compare with all others; by default the best one.
-    measure : str, default="tau"
+    scoring : str, default="tau"
         The column to compare.
     missing : float, optional
         The missing rate to look at, if the results hold several.
@@ -64,11 +64,11 @@ def compare_folds(
         raise ValueError(
             f"The results hold {len(datasets)} data sets: choose one, or use compare for all."
         )
-    scores = _aligned(scores_by_fold(results, measure))
+    scores = _aligned(scores_by_fold(results, scoring))
     n_splits = len(set(results["fold"]))
     if n_splits < 2:
         raise ValueError("The results hold a single fold: there is nothing to compare over.")
-    sign = -1 if smaller_is_better(measure) else 1
+    sign = -1 if smaller_is_better(scoring) else 1
     order = sorted(scores, key=lambda name: -sign * scores[name].mean())
     first = order[0] if reference is None else reference
     if first not in scores:
@@ -79,21 +79,21 @@ def compare_folds(
     p_values = _holm(np.array([_corrected_t_test(gap, ratio) for gap in behind]))
     return Table(
         (
-            {"ranker": name, measure: float(scores[name].mean()), "behind": float(gap.mean())}
+            {"ranker": name, scoring: float(scores[name].mean()), "behind": float(gap.mean())}
             | {"p_value": float(p)}
             for name, gap, p in zip(others, behind, p_values, strict=True)
         ),
-        columns=("ranker", measure, "behind", "p_value"),
+        columns=("ranker", scoring, "behind", "p_value"),
     )
 
 
-def scores_by_fold(results: Table, measure: str) -> dict[str, dict[tuple[int, int], float]]:
+def scores_by_fold(results: Table, scoring: str) -> dict[str, dict[tuple[int, int], float]]:
     """Return the score of every ranker by repetition and fold, where it is defined."""
     return {
         str(name): {
-            (row["repetition"], row["fold"]): row[measure]
+            (row["repetition"], row["fold"]): row[scoring]
             for row in members
-            if not np.isnan(row[measure])
+            if not np.isnan(row[scoring])
         }
         for (name,), members in results.groups("ranker").items()
     }

@@ -31,7 +31,7 @@ def explain_objects(
     row: int = 0,
     other: int | None = None,
     *,
-    groups: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
 ) -> Explanation:
     """Explain why an orderer puts one object before or behind another.
 
@@ -48,8 +48,8 @@ def explain_objects(
         Which of them to explain.
     other : int, optional
         The object to compare it with; by default the next one behind it in the predicted order
-        of its group, or the one before it if it is the last.
-    groups : array-like of shape (n_objects,), optional
+        of its query, or the one before it if it is the last.
+    qid : array-like of shape (n_objects,), optional
         Names the set each object is ordered in; by default all are one set.
 
     Returns
@@ -70,8 +70,8 @@ def explain_objects(
         raise ValueError(f"row and other must be among 0..{n - 1}, got {row} and {other}.")
     row, orderer_and_inner = row % n, at_final_step(model, X)
     orderer, inner = orderer_and_inner
-    ranks = orderer.predict(inner, groups)
-    members = np.arange(n) if groups is None else np.flatnonzero(np.asarray(groups) == groups[row])  # type: ignore[index]
+    ranks = orderer.predict(inner, qid)
+    members = np.arange(n) if qid is None else np.flatnonzero(np.asarray(qid) == qid[row])  # type: ignore[index]
     ordered = members[np.argsort(ranks[members], kind="stable")]
     second = _neighbour(ordered, row) if other is None else other % n
     if second == row:

@@ -39,7 +39,7 @@ def read_letor(
     X : ndarray of shape (n_objects, n_features)
         Features.
     grades : ndarray of shape (n_objects,)
-        Relevance, larger is better: `prefero.ordering.ranks_in_groups` makes ranks of it.
+        Relevance, larger is better: `prefero.ordering.ranks_in_queries` makes ranks of it.
     groups : ndarray of shape (n_objects,)
         Query ids.
 

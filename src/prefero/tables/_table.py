@@ -213,15 +213,15 @@ class Table:
         return values
 
     def features(
-        self, columns: Columns, text: Columns | None = None, *, narrow: bool = False
+        self, columns: Columns, categorical: Columns | None = None, *, narrow: bool = False
     ) -> "pd.DataFrame":
         """Return columns as features: numbers, or texts with NaN for missing.
 
-        A column that mixes numbers with anything else is refused unless ``text`` means it: a
+        A column that mixes numbers with anything else is refused unless ``categorical`` names it: a
         typo must not turn a measurement into a set of words. With ``narrow``, numbers of single
         precision stay what they are, and take no more memory.
         """
-        declared = set() if text is None else set(self.columns(text))
+        declared = set() if categorical is None else set(self.columns(categorical))
         features: dict[str, Any] = {}
         mixed: dict[str, Indices] = {}
         for name in self.columns(columns):
@@ -243,7 +243,7 @@ class Table:
         (name, bad), *others = mixed.items()
         cell = BadCell(int(bad[0]), name, str(self.frame[name].iloc[bad[0]]))
         names = ",".join(mixed)
-        remedy = f"correct it or leave it empty, or add text={names!r} if they are names."
+        remedy = f"correct it or leave it empty, or add categorical={names!r} if they are names."
         if not others:
             problem = f"{cell!s} Other cells of the column are numbers: {remedy}"
         else:

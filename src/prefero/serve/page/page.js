@@ -157,10 +157,10 @@ function show() {
 
 function summary(result) {
   const parts = [`${called(result.order[0])} is put first.`];
-  if (result.reliability !== undefined && result.reliability !== null) {
-    parts.push(`Expect a Kendall tau of ${result.reliability.toFixed(2)} (1 is surely right, 0 is chance).`);
+  if (result.expected_tau !== undefined && result.expected_tau !== null) {
+    parts.push(`Expect a Kendall tau of ${result.expected_tau.toFixed(2)} (1 is surely right, 0 is chance).`);
   }
-  if (result.first_set) parts.push(`May be first: ${result.first_set.map(called).join(", ")}.`);
+  if (result.top_set) parts.push(`May be first: ${result.top_set.map(called).join(", ")}.`);
   return parts.join(" ");
 }
 
@@ -315,7 +315,7 @@ async function rankTable(file) {
   if (!file) return;
   at("table-status").textContent = `Ranking ${file.name} ...`;
   at("table").hidden = true;
-  const query = new URLSearchParams({ model: state.model.name, output: "order", reliability: "true" });
+  const query = new URLSearchParams({ model: state.model.name, output: "order", expected_tau: "true" });
   try {
     const response = await ask(`rank.csv?${query}`, {
       method: "POST", headers: { "content-type": "text/csv" }, body: file,

@@ -14,10 +14,11 @@ from prefero.study.plotting.gain import GainDisplay
 from prefero.study.plotting.missing_labels import MissingLabelsDisplay
 from prefero.study.plotting.pair_matrix import PairMatrixDisplay
 from prefero.study.plotting.rank_heatmap import RankHeatmapDisplay
-from prefero.study.plotting.reliability import ReliabilityDisplay
+from prefero.study.plotting.reliability import AbstentionDisplay
 from prefero.study.plotting.tree import TreeDisplay
 
 __all__ = [
+    "AbstentionDisplay",
     "CalibrationDisplay",
     "CostCurveDisplay",
     "CriticalDifferenceDisplay",
@@ -27,6 +28,5 @@ __all__ = [
     "MissingLabelsDisplay",
     "PairMatrixDisplay",
     "RankHeatmapDisplay",
-    "ReliabilityDisplay",
     "TreeDisplay",
 ]

@@ -16,7 +16,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = ("-", "--", "-.", ":")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
 
-_MEASURE_NAMES = {
+_METRIC_NAMES = {
     "tau": "mean Kendall tau",
     "rho": "mean Spearman rho",
     "top1": "share of right first choices",
@@ -59,8 +59,8 @@ displayed = documented(
         results : Table
             What `prefero.study.run_experiment` returned.
         """,
-    measure="""
-        measure : str, default="tau"
+    scoring="""
+        scoring : str, default="tau"
             The column to draw.
         """,
 )
@@ -230,9 +230,9 @@ def some_of(count: int, most: int = 15) -> list[int]:
     return list(range(0, count, step)) if step == 1 else [0, *range(step - 1, count, step)]
 
 
-def measure_name(measure: str) -> str:
+def metric_name(scoring: str) -> str:
     """Return how an axis calls a column of results."""
-    return _MEASURE_NAMES.get(measure, measure.replace("_", " "))
+    return _METRIC_NAMES.get(scoring, scoring.replace("_", " "))
 
 
 def matrix_frame(axes: list[Any], image: Any, quantity: str) -> None:

@@ -16,7 +16,7 @@ from prefero.study.plotting._style import (
     Display,
     draw_curves,
     legend,
-    measure_name,
+    metric_name,
     open_frame,
     plain,
 )
@@ -33,10 +33,10 @@ class DimensionsDisplay(Display):
     dimensions : sequence of int
         Numbers of dimensions, ascending.
     curves : dict of str to ndarray of shape (n_dimensions,)
-        The mean measure after each reduction.
+        The mean metric after each reduction.
     whole : float, optional
-        The mean measure without any reduction.
-    measure : str, default="rho"
+        The mean metric without any reduction.
+    scoring : str, default="rho"
         What the curves are.
     title : str, default=""
         What they were measured on.
@@ -49,11 +49,11 @@ class DimensionsDisplay(Display):
     >>> from sklearn.decomposition import PCA
     >>> from prefero import ExpectedRankOrderer, RankCorrelationReducer
     >>> rng = np.random.default_rng(0)
-    >>> X, groups = rng.normal(size=(60, 4)), np.repeat(np.arange(12), 5)
+    >>> X, qid = rng.normal(size=(60, 4)), np.repeat(np.arange(12), 5)
     >>> y = np.concatenate([np.argsort(np.argsort(-x)) + 1 for x in X[:, 0].reshape(12, 5)])
     >>> display = DimensionsDisplay.from_estimators(
     ...     {"RCDR": RankCorrelationReducer(3), "PCA": PCA(3)},
-    ...     ExpectedRankOrderer(), X, y, groups, cv=3,
+    ...     ExpectedRankOrderer(), X, y, qid, cv=3,
     ... )
     >>> float(display.curves["RCDR"][0]) > 0.9
     True
@@ -63,7 +63,7 @@ class DimensionsDisplay(Display):
     curves: dict[str, Values]
     _: KW_ONLY
     whole: float | None = None
-    measure: str = "rho"
+    scoring: str = "rho"
     title: str = ""
 
     @classmethod
@@ -73,7 +73,7 @@ class DimensionsDisplay(Display):
         orderer: BaseEstimator,
         X: ArrayLike,
         y: ArrayLike,
-        groups: ArrayLike,
+        qid: ArrayLike,
         *,
         dimensions: Sequence[int] | None = None,
         cv: int = 5,
@@ -94,7 +94,7 @@ class DimensionsDisplay(Display):
             The objects.
         y : array-like of shape (n_objects,)
             Their ranks in the orders.
-        groups : array-like of shape (n_objects,)
+        qid : array-like of shape (n_objects,)
             The order that each is part of. No order is divided between folds.
         dimensions : sequence of int, optional
             Numbers of components; by default from one to the least number that a reducer gives.
@@ -106,12 +106,12 @@ class DimensionsDisplay(Display):
 
         %(display)s
         """
-        y, groups = np.asarray(y), np.asarray(groups)
+        y, qid = np.asarray(y), np.asarray(qid)
         found: dict[str, list[list[float]]] = {name: [] for name in reducers}
         whole = []
-        for train, test in GroupKFold(cv).split(y, groups=groups):
+        for train, test in GroupKFold(cv).split(y, groups=qid):
             parts = [safe_indexing(X, rows) for rows in (train, test)]
-            sides = [(y[rows], groups[rows]) for rows in (train, test)]
+            sides = [(y[rows], qid[rows]) for rows in (train, test)]
             whole.append(_score(orderer, parts, sides))
             for name, reducer in reducers.items():
                 reduced = _reduced(reducer, parts, sides[0])
@@ -139,7 +139,7 @@ class DimensionsDisplay(Display):
         ax.set(
             title=plain(self.title),
             xlabel="dimensions",
-            ylabel=measure_name(self.measure),
+            ylabel=metric_name(self.scoring),
         )
         if max(self.dimensions) > 20:
             ax.set_xscale("log")
@@ -151,8 +151,8 @@ class DimensionsDisplay(Display):
 
 def _reduced(reducer: BaseEstimator, parts: list[Any], orders: tuple[Any, Any]) -> list[Any]:
     """Fit a reducer to the first part; return both parts reduced."""
-    y, groups = orders
-    extra = {"groups": groups} if has_fit_parameter(reducer, "groups") else {}
+    y, qid = orders
+    extra = {"qid": qid} if has_fit_parameter(reducer, "qid") else {}
     fitted = clone(reducer).fit(parts[0], y, **extra)
     return [fitted.transform(part) for part in parts]
 

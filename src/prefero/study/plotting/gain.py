@@ -12,7 +12,7 @@ from prefero.study.plotting._style import (
     Display,
     bar_style,
     legend,
-    measure_name,
+    metric_name,
     open_frame,
     plain,
 )
@@ -31,7 +31,7 @@ class GainDisplay(Display):
         Names.
     gains : dict of str to ndarray of shape (n_datasets,)
         What was gained, by what was compared.
-    measure : str, default="tau"
+    scoring : str, default="tau"
         In what.
 
     %(drawn_on)s
@@ -49,7 +49,7 @@ class GainDisplay(Display):
     datasets: list[str]
     gains: dict[str, Values]
     _: KW_ONLY
-    measure: str = "tau"
+    scoring: str = "tau"
 
     @classmethod
     def from_results(
@@ -57,7 +57,7 @@ class GainDisplay(Display):
         results: Table,
         pairs: Sequence[tuple[str, str]],
         *,
-        measure: str = "tau",
+        scoring: str = "tau",
         missing: float | None = None,
         ax: Any = None,
     ) -> Self:
@@ -68,20 +68,20 @@ class GainDisplay(Display):
         %(results)s
         pairs : sequence of (str, str)
             Pairs of rankers, such as ``("forest", "tree")``.
-        %(measure)s
+        %(scoring)s
         missing : float, optional
             The missing rate to look at, if the results hold several.
         %(ax)s
 
         %(display)s
         """
-        datasets, rankers, scores = score_matrix(results, measure, missing)
+        datasets, rankers, scores = score_matrix(results, scoring, missing)
         unknown = {name for pair in pairs for name in pair} - set(rankers)
         if unknown:
             raise ValueError(f"There is no ranker {', '.join(sorted(unknown))} in the results.")
         column = {name: scores[:, i] for i, name in enumerate(rankers)}
         gains = {f"{one} over {other}": column[one] - column[other] for one, other in pairs}
-        return cls(datasets, gains, measure=measure).plot(ax)
+        return cls(datasets, gains, scoring=scoring).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         ax = self._axes(ax, max(4.5, 0.5 * len(self.datasets) + 1.5), 4)
@@ -93,7 +93,7 @@ class GainDisplay(Display):
         ax.axhline(0, color="0.5", linewidth=1)
         names = [plain(name) for name in self.datasets]
         ax.set_xticks(places, names, rotation=45, ha="right", rotation_mode="anchor")
-        ax.set_ylabel(f"{measure_name(self.measure)}, gain")
+        ax.set_ylabel(f"{metric_name(self.scoring)}, gain")
         ax.margins(x=0.01)
         open_frame(ax)
         legend(ax)

@@ -11,7 +11,7 @@ from prefero.study.plotting._style import (
     Display,
     draw_curves,
     legend,
-    measure_name,
+    metric_name,
     open_frame,
     plain,
 )
@@ -29,8 +29,8 @@ class MissingLabelsDisplay(Display):
     rates : ndarray of shape (n_rates,)
         Missing rates, ascending.
     curves : dict of str to ndarray of shape (n_rates,)
-        The mean measure of each ranker.
-    measure : str, default="tau"
+        The mean metric of each ranker.
+    scoring : str, default="tau"
         What the curves are.
     title : str, default=""
         What they were measured on.
@@ -49,12 +49,12 @@ class MissingLabelsDisplay(Display):
     rates: Values
     curves: dict[str, Values]
     _: KW_ONLY
-    measure: str = "tau"
+    scoring: str = "tau"
     title: str = ""
 
     @classmethod
     def from_results(
-        cls, results: Table, *, dataset: str | None = None, measure: str = "tau", ax: Any = None
+        cls, results: Table, *, dataset: str | None = None, scoring: str = "tau", ax: Any = None
     ) -> Self:
         """Draw the curves of an experiment with several missing rates.
 
@@ -63,7 +63,7 @@ class MissingLabelsDisplay(Display):
         %(results)s
         dataset : str, optional
             The data set to look at; by default the mean over all of them.
-        %(measure)s
+        %(scoring)s
         %(ax)s
 
         %(display)s
@@ -72,12 +72,12 @@ class MissingLabelsDisplay(Display):
         if not len(chosen):
             raise ValueError(f"The results hold no data set {dataset!r}.")
         rates = np.unique(chosen["missing"])
-        matrices = [score_matrix(chosen, measure, rate) for rate in rates]
+        matrices = [score_matrix(chosen, scoring, rate) for rate in rates]
         datasets, rankers, _ = matrices[0]
         means = np.array([scores.mean(axis=0) for _, _, scores in matrices])
         curves = {name: means[:, i] for i, name in enumerate(rankers)}
         title = dataset or (datasets[0] if len(datasets) == 1 else f"Mean of {len(datasets)} sets")
-        return cls(rates, curves, measure=measure, title=title).plot(ax)
+        return cls(rates, curves, scoring=scoring, title=title).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         ax = self._axes(ax, 5.5, 4)
@@ -85,7 +85,7 @@ class MissingLabelsDisplay(Display):
         ax.set(
             title=plain(self.title),
             xlabel="share of labels missing",
-            ylabel=measure_name(self.measure),
+            ylabel=metric_name(self.scoring),
         )
         ax.set_xticks(self.rates)
         ax.xaxis.set_major_formatter(lambda rate, _: f"{rate:.0%}")

@@ -12,11 +12,11 @@ from prefero._typing import Values
 from prefero.metrics import kendall_tau
 from prefero.study.plotting._style import COLOURS, Display, open_frame
 
-__all__ = ["ReliabilityDisplay"]
+__all__ = ["AbstentionDisplay"]
 
 
 @dataclass(eq=False, repr=False)
-class ReliabilityDisplay(Display):
+class AbstentionDisplay(Display):
     """Mean tau of the answered instances against their share, the most reliable first.
 
     Parameters
@@ -32,7 +32,7 @@ class ReliabilityDisplay(Display):
 
     Examples
     --------
-    >>> display = ReliabilityDisplay.from_predictions([0.9, 0.5, 0.1], [1.0, 0.6, 0.2])
+    >>> display = AbstentionDisplay.from_predictions([0.9, 0.5, 0.1], [1.0, 0.6, 0.2])
     >>> display.tau.round(2).tolist()  # of the most reliable, of two, of all
     [1.0, 0.8, 0.6]
     """
@@ -47,7 +47,7 @@ class ReliabilityDisplay(Display):
 
         Parameters
         ----------
-        ranker : label ranker with ``predict_reliability``
+        ranker : label ranker with ``predict_expected_tau``
             Fitted.
         X : array-like of shape (n_samples, n_features)
             Instances it has not seen.
@@ -57,7 +57,7 @@ class ReliabilityDisplay(Display):
         %(display)s
         """
         tau = kendall_tau(y, ranker.predict(X), average=False)
-        return cls.from_predictions(ranker.predict_reliability(X), tau, ax=ax)
+        return cls.from_predictions(ranker.predict_expected_tau(X), tau, ax=ax)
 
     @classmethod
     def from_predictions(cls, reliability: ArrayLike, tau: ArrayLike, *, ax: Any = None) -> Self:

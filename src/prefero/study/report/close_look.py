@@ -114,8 +114,8 @@ def look_closely(data: DataSet, ranker: Any, random_state: int) -> CloseLook:
         fold[test] = number
         predicted[test], scores[test] = model.predict(unseen), model.decision_function(unseen)
         last, reaching = at_final_step(model, unseen)
-        if hasattr(last, "predict_reliability"):
-            sure[test] = last.predict_reliability(reaching)
+        if hasattr(last, "predict_expected_tau"):
+            sure[test] = last.predict_expected_tau(reaching)
         if hasattr(last, "predict_pairwise"):
             probability = last.predict_pairwise(reaching)
             pairs.append(probability.sum(axis=0))
@@ -129,7 +129,7 @@ def look_closely(data: DataSet, ranker: Any, random_state: int) -> CloseLook:
         predicted=predicted,
         scores=scores,
         tau=np.asarray(kendall_tau(truth, predicted, average=False)),
-        reliability=sure if hasattr(last, "predict_reliability") else None,
+        reliability=sure if hasattr(last, "predict_expected_tau") else None,
         pairwise=np.sum(pairs, axis=0) / len(rows) if pairs else None,
         calibration=held.curve(),
         models=models,

@@ -40,8 +40,8 @@ COLUMNS = {
 }
 
 
-def all_measures(found: Comparison, results: Table) -> Table:
-    """Return the mean of every measure that has values, one row a ranker, the best first.
+def all_metrics(found: Comparison, results: Table) -> Table:
+    """Return the mean of every metric that has values, one row a ranker, the best first.
 
     Parameters
     ----------
@@ -53,26 +53,26 @@ def all_measures(found: Comparison, results: Table) -> Table:
     Returns
     -------
     Table
-        The column ``ranker``, and one a measure.
+        The column ``ranker``, and one a metric.
     """
     means = {row["ranker"]: row for row in summarize(results, by=("ranker",))}
     known = known_measures(found, results)
     names = [found.rankers[i] for i in found.order]
     return Table(
-        {"ranker": name} | {COLUMNS[measure]: means[name][measure] for measure in known}
+        {"ranker": name} | {COLUMNS[scoring]: means[name][scoring] for scoring in known}
         for name in names
     )
 
 
 def known_measures(found: Comparison, results: Table) -> list[str]:
-    """Return the measures that have values and say something of their own."""
+    """Return the metrics that have values and say something of their own."""
     means = list(summarize(results, by=("ranker",)))
     known = [name for name in COLUMNS if name in results.columns]
     known = [name for name in known if not all(np.isnan(row[name]) for row in means)]
     # Without ties it is tau.
     if "tau_x" in known and all(row["tau_x"] == row["tau"] for row in means):
         known.remove("tau_x")
-    if "utility" in known and "cost" not in known and found.measure != "utility":
+    if "utility" in known and "cost" not in known and found.scoring != "utility":
         known.remove("utility")
     return known
 

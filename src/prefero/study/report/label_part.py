@@ -9,7 +9,7 @@ from prefero._names import without_common_start
 from prefero._sklearn import safe_indexing
 from prefero.study._data import DataSet
 from prefero.study.costs import COST, SCORE, cost_curve, single_choices
-from prefero.study.plotting import CalibrationDisplay, CostCurveDisplay, ReliabilityDisplay
+from prefero.study.plotting import AbstentionDisplay, CalibrationDisplay, CostCurveDisplay
 from prefero.study.plotting.pair_matrix import pair_shares
 from prefero.study.plotting.rank_heatmap import rank_shares
 from prefero.study.plotting.reliability import first_telling, rejection_curve
@@ -143,7 +143,7 @@ def _trust(figures: Figures, look: CloseLook) -> Trust | None:
         tau = look.tau[known]
         about = "Mean tau of the rows answered: what falls to the right says that abstaining pays."
         picture = figures.draw(
-            lambda ax: ReliabilityDisplay.from_predictions(sure, tau, ax=ax), about, size=_SQUARE
+            lambda ax: AbstentionDisplay.from_predictions(sure, tau, ax=ax), about, size=_SQUARE
         )
         drawn.append((picture, about))
         answered = _answered(sure, tau)

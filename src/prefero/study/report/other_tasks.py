@@ -99,8 +99,8 @@ def _named(data: DataSet, ranks: Values) -> Any:
     return pandas.DataFrame(ranks, columns=[*data.labels, ZERO_POINT])
 
 
-def shuffled_importance(task: Task, look: Unseen, measure: str, random_state: int) -> Importance:
-    """Return how much a measure of unseen rows falls when a feature is shuffled among them."""
+def shuffled_importance(task: Task, look: Unseen, scoring: str, random_state: int) -> Importance:
+    """Return how much a metric of unseen rows falls when a feature is shuffled among them."""
     test = np.flatnonzero(look.fold == 0)
     if look.data.groups is None:
         test = test[:_IMPORTANCE_ROWS]
@@ -111,11 +111,11 @@ def shuffled_importance(task: Task, look: Unseen, measure: str, random_state: in
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             predicted = task.predict(model, X, look.data, rows)
-            return task.measure(model, X, predicted, look.data, rows, rows)[measure]
+            return task.metrics_of(model, X, predicted, look.data, rows, rows)[scoring]
 
     whole = value(X)
     falls = [whole - value(shuffled) for shuffled in _each_shuffled(X, random)]
-    return listed_importance(_SHUFFLED.format(measure), look.features, np.array(falls))
+    return listed_importance(_SHUFFLED.format(scoring), look.features, np.array(falls))
 
 
 def _each_shuffled(X: Any, random: np.random.RandomState) -> Iterator[Any]:
@@ -134,7 +134,7 @@ def _each_shuffled(X: Any, random: np.random.RandomState) -> Iterator[Any]:
 
 
 def part_of_sets(
-    task: Task, data: DataSet, ranker: Any, measure: str, random_state: int
+    task: Task, data: DataSet, ranker: Any, scoring: str, random_state: int
 ) -> ClosePart:
     """Look closely at a multilabel ranker: labels and rows, the zero point as a label more."""
     look = foresee(task, data, ranker, random_state)
@@ -153,7 +153,7 @@ def part_of_sets(
         start=start,
         sections=[_labels(names, relevance, chosen)],
         rows=_picked_sets(look, truth, calibrated, names),
-        importance=shuffled_importance(task, look, measure, random_state),
+        importance=shuffled_importance(task, look, scoring, random_state),
         n_features=len(look.features),
     )
 
@@ -204,7 +204,7 @@ def _picked_sets(
         "noun": "Row",
         "title": "Rows",
         "note": "Labels before the zero point are relevant.",
-        "measure": "rho",
+        "metric": "rho",
         "items": [*names, ZERO_POINT],
         "rows": rows,
         "unexplained": "This row is not explained on the page: prefero explain does so for any.",
@@ -241,7 +241,7 @@ def _why_relevant(
 
 
 def part_of_objects(
-    task: Task, data: DataSet, ranker: Any, measure: str, random_state: int
+    task: Task, data: DataSet, ranker: Any, scoring: str, random_state: int
 ) -> ClosePart:
     """Look closely at an orderer: how groups differ, and groups to pick."""
     look = foresee(task, data, ranker, random_state)
@@ -261,7 +261,7 @@ def part_of_objects(
         about=f"{len(names)} groups that it was not trained on",
         sections=[_quantiles(known)] if len(known) > 1 else [],
         rows=_picked_groups(look, names, groups, predicted, rho),
-        importance=shuffled_importance(task, look, measure, random_state),
+        importance=shuffled_importance(task, look, scoring, random_state),
         n_features=len(look.features),
     )
 
@@ -278,7 +278,7 @@ def _quantiles(rho: Values) -> Section:
 def _rho(truth: Values, predicted: Values) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ordering.group_rho(truth, -predicted)
+        return ordering.query_rho(truth, -predicted)
 
 
 def _picked_groups(
@@ -309,7 +309,7 @@ def _picked_groups(
         "noun": "Group",
         "title": "Groups",
         "note": note,
-        "measure": "rho",
+        "metric": "rho",
         "items": [],
         "rows": rows,
     }

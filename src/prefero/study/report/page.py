@@ -31,7 +31,7 @@ def write_report(
     *,
     groups: Mapping[str, ArrayLike] | None = None,
     focus: str | None = None,
-    measure: str | None = None,
+    scoring: str | None = None,
     missing: float | None = None,
     posthoc: Posthoc = "nemenyi",
     alpha: float = 0.05,
@@ -64,7 +64,7 @@ def write_report(
         By data set, what each row belongs to, if `run_experiment` was given it.
     focus : str, optional
         The data set to look at closely; the first one by default.
-    measure : str, optional
+    scoring : str, optional
         The column of the results to compare by; by default the first of the task, such as tau.
     missing : float, optional
         The missing rate to compare at; the lowest one of the results by default.
@@ -96,7 +96,7 @@ def write_report(
     """
     at_rate, rates = findings.lowest_rate(results, missing)
     task = task_of(rankers)
-    found = compare(at_rate, measure=measure or task.measures[0], posthoc=posthoc, alpha=alpha)
+    found = compare(at_rate, scoring=scoring or task.metrics[0], posthoc=posthoc, alpha=alpha)
     sets = load_all(data, groups, check=task.check)
     chosen = _chosen(focus, sets)
     best = _known(found.best, rankers)
@@ -104,7 +104,7 @@ def write_report(
     figures = Figures()
     drawn = _figures(figures, found, results if len(rates) > 1 else None)
     if task.kind in PARTS:
-        part = PARTS[task.kind](task, sets[chosen], rankers[best], found.measure, random_state)
+        part = PARTS[task.kind](task, sets[chosen], rankers[best], found.scoring, random_state)
     else:
         part = part_of_labels(sets[chosen], rankers[best], chosen, figures, random_state)
     page = _Page(
@@ -115,7 +115,7 @@ def write_report(
         board=standings(task.kind, found, at_rate, constant),
         constant=constant,
         protocol=findings.protocol(at_rate),
-        measures=findings.all_measures(found, at_rate),
+        metrics=findings.all_metrics(found, at_rate),
         scores=findings.scores_by_dataset(found) if len(found.datasets) > 1 else None,
         data=findings.data_summary(sets),
         best=best,
@@ -140,7 +140,7 @@ class _Page:
     board: Standings
     constant: list[str]
     protocol: str
-    measures: Table
+    metrics: Table
     scores: Table | None
     data: Table
     best: str
@@ -196,8 +196,8 @@ def _figures(figures: Figures, found: Comparison, results: Table | None) -> dict
         )
     if results is not None:
         drawn["missing"] = figures.draw(
-            lambda ax: MissingLabelsDisplay.from_results(results, measure=found.measure, ax=ax),
-            f"Mean {found.measure} of each ranker against the share of missing labels",
+            lambda ax: MissingLabelsDisplay.from_results(results, scoring=found.scoring, ax=ax),
+            f"Mean {found.scoring} of each ranker against the share of missing labels",
             size=(4.8, 3.8),
         )
     return drawn

@@ -39,7 +39,7 @@ def picked_rows(look: CloseLook, names: list[str]) -> dict[str, Any]:
     Returns
     -------
     dict
-        What rows and their measure are called, the labels, and the rows from the worst on.
+        What rows and their metric are called, the labels, and the rows from the worst on.
     """
     chosen = spread(look.tau, MOST_PICKED)
     explained = _explained(look, chosen, names)
@@ -56,7 +56,7 @@ def picked_rows(look: CloseLook, names: list[str]) -> dict[str, Any]:
     ]
     return {
         "noun": "Row",
-        "measure": "tau",
+        "metric": "tau",
         "items": names,
         "rows": rows,
         "unexplained": "This row is not explained on the page: prefero explain does so for any.",

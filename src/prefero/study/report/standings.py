@@ -1,4 +1,4 @@
-"""The leaderboard: every ranker by its main measures, with intervals to be drawn."""
+"""The leaderboard: every ranker by its main metrics, with intervals to be drawn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from prefero.study.folds import scores_by_fold, tested_to_trained
 from prefero.study.report.findings import COLUMNS, known_measures
 from prefero.study.table import Table, number_text
 
-# What stands side by side, by task; the measure that rankers are compared by joins them.
+# What stands side by side, by task; the metric that rankers are compared by joins them.
 _MAIN = {
     "label_ranker": ("tau", "top1", "regret"),
     "multilabel_ranker": ("rho", "average_precision", "hamming_loss"),
@@ -65,7 +65,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Column:
-    """A measure: what it is called and means, and a mark a ranker."""
+    """A metric: what it is called and means, and a mark a ranker."""
 
     title: str
     meaning: str
@@ -117,9 +117,9 @@ def standings(kind: str, found: Comparison, results: Table, constant: Sequence[s
         Its columns and rows, the best ranker first.
     """
     chosen = [name for name in _MAIN[kind] if name in known_measures(found, results)]
-    chosen = list(dict.fromkeys((found.measure, *chosen)))
+    chosen = list(dict.fromkeys((found.scoring, *chosen)))
     baseline = next((name for name in constant if name in found.rankers), None)
-    columns = [_measured(name, found, results, baseline) for name in chosen]
+    columns = [_metric_of(name, found, results, baseline) for name in chosen]
     figures = _figures(columns, found, baseline)
     if len(found.datasets) > 1:
         columns.insert(0, _average_ranks(found, baseline))
@@ -160,7 +160,7 @@ def _place(found: Comparison, ranker: str | None) -> int | None:
     return None if ranker is None else found.order.tolist().index(found.rankers.index(ranker))
 
 
-def _measured(name: str, found: Comparison, results: Table, baseline: str | None) -> Column:
+def _metric_of(name: str, found: Comparison, results: Table, baseline: str | None) -> Column:
     values = _values(name, found, results)
     means = [float(np.mean(values[i])) for i in found.order]
     halves = _half_widths(found, [values[i] for i in found.order], results)
@@ -240,7 +240,7 @@ def _figures(
 
 
 def _values(name: str, found: Comparison, results: Table) -> list[Values]:
-    """The values of a measure that its mean is of: by fold, or by data set if there are several."""
+    """The values of a metric that its mean is of: by fold, or by data set if there are several."""
     if len(found.datasets) > 1:
         kept = [row for row in results if row["dataset"] in found.datasets]
         _, rankers, scores = score_matrix(Table(kept, results.columns), name)

@@ -10,8 +10,8 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from prefero._cases._index import INDEX_PARAMETERS, build_index, index_recall
-from prefero._cases._neighborhoods import Neighbors, place_sizes
+from prefero._neighbors._index import INDEX_PARAMETERS, build_index, index_recall
+from prefero._neighbors._neighborhoods import Neighbors, place_sizes
 from prefero._sampling import evenly_spaced
 from prefero._sent_once import SentOnce, called
 from prefero._sklearn import HasMethods, Interval, StrOptions, limit_threads

@@ -3,22 +3,22 @@
 The command line and the service read and answer through this room.
 """
 
-from prefero._inference._columns import prose_columns, text_columns
-from prefero._inference._features import new_features, refuse_missing
-from prefero._inference._models import (
+from prefero._prediction._columns import prose_columns, text_columns
+from prefero._prediction._features import new_features, refuse_missing
+from prefero._prediction._models import (
     as_input,
+    categorical_features,
     feature_names,
     kind_of,
     known_names,
     load_ranker,
     other_task,
-    prose_features,
     takes_missing,
     takes_text,
     text_features,
     unseen_names,
 )
-from prefero._inference._predictions import (
+from prefero._prediction._predictions import (
     CHUNK_ROWS,
     OF_SETS,
     Form,
@@ -33,6 +33,7 @@ __all__ = [
     "Form",
     "Sureness",
     "as_input",
+    "categorical_features",
     "feature_names",
     "kind_of",
     "known_names",
@@ -41,7 +42,6 @@ __all__ = [
     "other_task",
     "predictions",
     "prose_columns",
-    "prose_features",
     "refuse_missing",
     "rows_at_a_time",
     "takes_missing",

@@ -11,22 +11,22 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 
 @dataclass(frozen=True)
-class Groups:
-    """Where the rows of each group stand once all rows are put in the order of ``rows``.
+class Queries:
+    """Where the rows of each query stand once all rows are put in the order of ``rows``.
 
     Attributes
     ----------
     rows : ndarray of shape (n_rows,)
-        Row numbers, group after group; inside a group in their given order.
+        Row numbers, query after query; inside a query in their given order.
     starts : ndarray of shape (n_groups + 1,)
-        Group g holds ``rows[starts[g]:starts[g + 1]]``.
+        Query g holds ``rows[starts[g]:starts[g + 1]]``.
 
     Examples
     --------
-    >>> groups = Groups.of(["b", "a", "b"], 3)
-    >>> groups.rows, groups.starts
+    >>> queries = Queries.of(["b", "a", "b"], 3)
+    >>> queries.rows, queries.starts
     (array([1, 0, 2]), array([0, 1, 3]))
-    >>> groups.positions(np.array([5.0, 2.0, 1.0]))
+    >>> queries.positions(np.array([5.0, 2.0, 1.0]))
     array([1., 2., 1.])
     """
 
@@ -34,45 +34,45 @@ class Groups:
     starts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, groups: ArrayLike | None, n_rows: int) -> Self:
-        """Find the groups of rows that carry the same name; None is one group of all rows."""
-        if groups is None:
+    def of(cls, qid: ArrayLike | None, n_rows: int) -> Self:
+        """Find the queries of rows that carry the same name; None is one query of all rows."""
+        if qid is None:
             return cls(np.arange(n_rows), np.array([0, n_rows]))
-        names = column_or_1d(groups, warn=True)
+        names = column_or_1d(qid, warn=True)
         check_consistent_length(names, np.empty(n_rows))
         codes, counts = np.unique(names, return_inverse=True, return_counts=True)[1:]
         return cls(np.argsort(codes, kind="stable"), np.concatenate([[0], np.cumsum(counts)]))
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """The number of rows of each group."""
+        """The number of rows of each query."""
         return np.diff(self.starts)
 
     @cached_property
     def codes(self) -> NDArray[np.int64]:
-        """The number of the group that each row of ``rows`` belongs to."""
+        """The number of the query that each row of ``rows`` belongs to."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     def sort(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Places of ``values`` (in the order of ``rows``), ascending inside each group."""
+        """Places of ``values`` (in the order of ``rows``), ascending inside each query."""
         return np.lexsort((values, self.codes))
 
     def positions(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Position of each value in its group; equal ones share their mean, NaN stays NaN."""
+        """Position of each value in its query; equal ones share their mean, NaN stays NaN."""
         order, above, sizes = self._buckets(values)
         positions = np.empty(len(order))
         positions[order] = np.repeat(above + (sizes + 1) / 2, sizes)
         return np.where(np.isnan(values), np.nan, positions)
 
     def ranks(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Position of each value in its group; equal ones share the smallest."""
+        """Position of each value in its query; equal ones share the smallest."""
         order, above, sizes = self._buckets(values)
         ranks = np.empty_like(order)
         ranks[order] = np.repeat(above + 1, sizes)
         return ranks
 
     def levels(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """How many different smaller values the group of each value holds."""
+        """How many different smaller values the query of each value holds."""
         order, above, sizes = self._buckets(values)
         bucket = np.arange(len(above))
         first_bucket = np.maximum.accumulate(np.where(above == 0, bucket, 0))
@@ -91,7 +91,7 @@ class Groups:
         return order, begins - self.starts[self.codes[begins]], sizes
 
     def matrices(self, *columns: NDArray[Any]) -> Iterator[tuple[NDArray[Any], ...]]:
-        """Yield columns (in the order of ``rows``) as matrices, one row a group of equal size."""
+        """Yield columns (in the order of ``rows``) as matrices, one row a query of equal size."""
         for size in np.unique(self.sizes):
             begins = self.starts[:-1][self.sizes == size]
             index = begins[:, None] + np.arange(size)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from prefero._doubts import leaks, repeated_rows
+from prefero._data_checks import leaks, repeated_rows
 from prefero.datasets import dataset_names, load_dataset, make_label_ranking
 from prefero.rankings import drop_labels, ranks_from_scores
 

@@ -1,6 +1,6 @@
 """Case bases: who is near, how near, and what that is worth. For rankers that keep their cases."""
 
-from prefero._cases._case_base import (
+from prefero._neighbors._case_base import (
     INDEX_DOCS,
     CaseBase,
     CaseRankerMixin,
@@ -8,14 +8,19 @@ from prefero._cases._case_base import (
     in_chunks,
     largest_good_size,
 )
-from prefero._cases._index import FaissIndex, build_index, index_recall
-from prefero._cases._neighborhoods import (
+from prefero._neighbors._index import FaissIndex, build_index, index_recall
+from prefero._neighbors._neighborhoods import (
     Neighbors,
     WeightFunction,
     neighbor_weights,
     occupied_places,
 )
-from prefero._cases._space import Space, candidate_spaces, nearest_in_local_metric, selected_cases
+from prefero._neighbors._space import (
+    Space,
+    candidate_spaces,
+    nearest_in_local_metric,
+    selected_cases,
+)
 
 __all__ = [
     "INDEX_DOCS",

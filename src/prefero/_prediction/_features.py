@@ -3,15 +3,15 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from prefero._inference._models import (
+from prefero._names import did_you_mean
+from prefero._pipelines import final_step
+from prefero._prediction._models import (
     as_input,
+    categorical_features,
     feature_names,
-    prose_features,
     takes_missing,
     text_features,
 )
-from prefero._names import did_you_mean
-from prefero._pipelines import final_step
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ def new_features(model: Any, table: "Table", able: str = "a tree or a forest") -
 
     names = feature_names(model)
     X = _known_features(
-        table, names, model.n_features_in_, text_features(model), prose_features(model)
+        table, names, model.n_features_in_, categorical_features(model), text_features(model)
     )
     if not takes_missing(model):
         refuse_missing(table, X, np.arange(len(X)), type(final_step(model)).__name__, able)

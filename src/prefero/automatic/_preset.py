@@ -5,17 +5,19 @@ from typing import Any
 
 from prefero._sklearn import Interval, StrOptions
 
-EFFORT_CONSTRAINTS: dict[str, list[Any]] = {
-    "effort": [StrOptions({"quick", "balanced", "best"})],
+PRESET_CONSTRAINTS: dict[str, list[Any]] = {
+    "preset": [StrOptions({"quick", "balanced", "best"})],
     "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     "verbose": ["boolean"],
     "n_jobs": [Integral, None],
     "random_state": ["random_state"],
 }
-GUARD_CONSTRAINTS: dict[str, list[Any]] = {"guard": [Interval(Real, 0, None, closed="left")]}
+GUARD_CONSTRAINTS: dict[str, list[Any]] = {
+    "baseline_guard": [Interval(Real, 0, None, closed="left")]
+}
 
 # Parts of docstrings, by the names of what they describe.
-OF_EFFORT = {
+OF_PRESET = {
     "time_limit": """
         time_limit : float, optional
             Seconds. What there is no time for is left out, and said.
@@ -29,7 +31,7 @@ OF_EFFORT = {
             Where trees and kernels draw from.
         """,
     "not_used": """
-        left_out_ : list of dict
+        skipped_ : list of dict
             ``ranker`` (or column) and ``why`` of what was not used, or not on all rows.
         """,
     "preparation": """

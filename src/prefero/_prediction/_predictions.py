@@ -33,17 +33,17 @@ OF_SETS = (Form.RELEVANT, Form.CALIBRATED)
 class Sureness(NamedTuple):
     """What is to be said of how sure a model is."""
 
-    reliability: bool
-    first_set: float | None
+    expected_tau: bool
+    top_set: float | None
 
     def columns(self, ranker: Any, X: Any) -> "dict[str, NDArray[Any]]":
         """Return columns that join the predictions."""
         import numpy as np
 
-        found = {"reliability": ranker.predict_reliability(X)} if self.reliability else {}
-        if self.first_set is not None:
+        found = {"expected_tau": ranker.predict_expected_tau(X)} if self.expected_tau else {}
+        if self.top_set is not None:
             labels = [str(label) for label in ranker.labels_]
-            sets = ranker.predict_first_set(X, self.first_set).tolist()
+            sets = ranker.predict_top_set(X, self.top_set).tolist()
             named = [", ".join(compress(labels, own)) for own in sets]
             found["may be first"] = np.array(named, dtype=object)
         return found

@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
-from prefero._cases._case_base import evenly_sampled
-from prefero._cases._neighborhoods import Neighbors, neighbor_weights
+from prefero._neighbors._case_base import evenly_sampled
+from prefero._neighbors._neighborhoods import Neighbors, neighbor_weights
 from prefero._sklearn import limit_threads
 from prefero._typing import Mask, Values
 from prefero.consensus import borda_votes

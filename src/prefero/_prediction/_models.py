@@ -4,8 +4,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prefero._inference._columns import text_columns
 from prefero._pipelines import final_step
+from prefero._prediction._columns import text_columns
 from prefero.exceptions import ModelFileError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def feature_names(model: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def text_features(model: Any) -> set[str]:
+def categorical_features(model: Any) -> set[str]:
     """Return which of its features a model was trained on as names of things."""
     if final_step(model) is not model:
         return _columns_of(model, "text")
@@ -70,7 +70,7 @@ def text_features(model: Any) -> set[str]:
     }
 
 
-def prose_features(model: Any) -> set[str]:
+def text_features(model: Any) -> set[str]:
     """Return which of its features a model was trained on by their words."""
     return _columns_of(model, "prose") if final_step(model) is not model else set()
 
