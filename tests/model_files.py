@@ -1,10 +1,7 @@
 """What the tests of model files share: models of every kind, and files taken apart."""
 
-import io
 import json
 import struct
-import zipfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -31,8 +28,6 @@ from prefero.persistence._container import read_container, write_container
 from prefero.rankings import drop_labels, strict_ranks
 
 TABLE = ["rain", "sun", "wind"]
-# Files that the first release wrote, with what their models answered then.
-OLD_FILES = Path(__file__).parent / "data" / "format-1"
 
 
 def estimators_of(room):
@@ -78,17 +73,6 @@ def notes(X):
     """A text a row that tells something of it."""
     words = [f"{'wet' if x > 0 else 'dry'} soil {'and' if y > 0 else 'or'} rain" for x, y, *_ in X]
     return pd.Series([f"{text} of day {i}" for i, text in enumerate(words)], dtype="string")
-
-
-def asked(name, answers):
-    """The instances that a model of the first release was asked about."""
-    new = np.array(answers["new"])
-    frame = pd.DataFrame(new, columns=TABLE).assign(soil=answers["soil"])
-    if name == "pipeline":
-        return frame
-    if name == "tree-categories":
-        return frame.astype({"soil": "category"})
-    return np.abs(new) if name in ("log-counts", "selector") else new
 
 
 def small(estimator):
@@ -185,10 +169,10 @@ def answers(model, X):
 
 
 class TakenApart:
-    """A model file of the second format, to be put together again with something changed."""
+    """A model file taken apart, to be put together again with something changed."""
 
     def __init__(self, path):
-        self.header, payload = read_container(path)[1:]
+        self.header, payload = read_container(path)
         payload = bytes(payload)
         (length,) = struct.unpack_from("<Q", payload)
         schema = json.loads(payload[8 : 8 + length])
@@ -222,7 +206,7 @@ class TakenApart:
 
 
 def nodes(value):
-    """Every (kind, content) in a value of the second format."""
+    """Every (kind, content) in a value of a model file."""
     if isinstance(value, list):
         for item in value:
             yield from nodes(item)
@@ -231,24 +215,6 @@ def nodes(value):
             yield kind, content
             inside = list(content[2].values()) if kind == "estimator" else content
             yield from nodes(inside)
-
-
-class FirstFormat:
-    """A file of the first format taken apart."""
-
-    def __init__(self, path):
-        self.header, payload = read_container(path)[1:]
-        with zipfile.ZipFile(io.BytesIO(payload)) as archive:
-            self.members = {name: archive.read(name) for name in archive.namelist()}
-        self.schema = json.loads(self.members["schema.json"])
-
-    def write(self, path, compression=zipfile.ZIP_STORED, **members):
-        members = {**self.members, "schema.json": json.dumps(self.schema).encode(), **members}
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w", compression) as archive:
-            for name, content in members.items():
-                archive.writestr(name, content)
-        write_container(path, self.header, [buffer.getvalue()], number=1)
 
 
 def refused(parts, path, match="model.prefero", **changes):

@@ -29,7 +29,7 @@ def rewritten(path, **header):
 def test_the_file_itself_is_asked_for_its_format_and_checksum(path):
     rewritten(path, format=99, sha256="beef", signed=True, file="other", bytes=1)
     about = json.loads(prefero_inside("info", path, "--json").stdout)
-    assert (about["format"], about["signed"], about["file"]) == (2, False, str(path))
+    assert (about["format"], about["signed"], about["file"]) == (1, False, str(path))
     assert about["bytes"] == path.stat().st_size
     assert about["sha256"] == path.read_bytes()[14:46].hex()
     assert "beef" not in prefero_inside("info", path).stdout

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 
 import prefero
-from model_files import OLD_FILES, FirstFormat, TakenApart, fitted_models, nodes, problem, refused
+from model_files import TakenApart, fitted_models, nodes, problem, refused
 from prefero import load, save
 from prefero.persistence import ModelFileError, trusted
 
@@ -71,18 +71,14 @@ def test_nothing_of_a_hostile_file_is_run(models, path, tmp_path):
     parts = TakenApart(models["ConsensusLabelRanker"])
     parts.model["estimator"][:2] = "evil", "Model"
     parts.write(path)
-    old = FirstFormat(OLD_FILES / "consensus.prefero")
-    old.schema["__module__"], old.schema["__class__"] = "evil", "Model"
-    old.write(tmp_path / "old.prefero")
-    for file in (path, tmp_path / "old.prefero"):
-        run = subprocess.run(
-            [sys.executable, "-c", f"from prefero import load; load({str(file)!r})"],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert "ModelFileError" in run.stderr
+    run = subprocess.run(
+        [sys.executable, "-c", f"from prefero import load; load({str(path)!r})"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "ModelFileError" in run.stderr
     assert not (tmp_path / "was_run").exists()
 
 
@@ -167,16 +163,6 @@ def test_how_to_run_is_not_for_a_file_to_say(models, path):
         model = load(path)
         assert getattr(model, "n_jobs", None) is None
         assert not getattr(model, "verbose", False)
-
-
-def test_a_generator_of_the_first_format_is_left_out(path):
-    old = FirstFormat(OLD_FILES / "tree.prefero")
-    state = old.schema["content"]["content"]["random_state"]
-    assert state["__loader__"] == "RandomStateNode"
-    inside = state["content"]["content"]["state"]["content"]
-    inside["pos"]["content"] = "1000000"  # NumPy would read outside its state
-    old.write(path)
-    assert load(path).random_state is None
 
 
 @pytest.mark.parametrize(
@@ -408,5 +394,5 @@ def test_a_header_cannot_say_what_the_file_itself_says(models, path):
     parts.write(path)
     header = prefero.persistence.read_header(path)
     assert header.keys() == honest.keys()
-    assert (header["format"], header["signed"]) == (2, False)
+    assert (header["format"], header["signed"]) == (1, False)
     assert header["sha256"] == path.read_bytes()[14:46].hex()

@@ -1,10 +1,8 @@
 """Model files: what is saved comes back, and nothing else gets in."""
 
-import json
 import os
 import pickle
 import struct
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,18 +16,15 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 import prefero
 from model_files import (
-    OLD_FILES,
     TakenApart,
     answers,
-    asked,
     estimators_of,
     fitted_models,
     problem,
 )
 from prefero import ConsensusLabelRanker, ForestLabelRanker, PairwiseLabelRanker, load, save
-from prefero.persistence import ModelFileError, _format_2, read_header
-from prefero.persistence._container import FORMAT, MAGIC
-from prefero.persistence._header import describe
+from prefero.persistence import ModelFileError, _payload, read_header
+from prefero.persistence._container import FORMAT, MAGIC, describe
 
 KEY = b"sixteen bytes or more"
 
@@ -117,7 +112,7 @@ def test_the_header_tells_what_is_inside_without_building_it(path, monkeypatch):
     X, Y = problem()
     names = ["α", "with space", "NA", "<script>"]
     save(ConsensusLabelRanker().fit(X, pd.DataFrame(Y, columns=names)), path)
-    monkeypatch.setattr(_format_2, "read", None)
+    monkeypatch.setattr(_payload, "read", None)
     header = read_header(path)
     assert header["labels"] == names
     assert header["model"] == "ConsensusLabelRanker"
@@ -142,38 +137,6 @@ def test_other_files_are_refused(content, path):
 def test_a_missing_file_is_reported_as_such(path):
     with pytest.raises(FileNotFoundError):
         load(path)
-
-
-YOUNGER_FILES = OLD_FILES.parent / "format-2"
-RECORDED = json.loads((OLD_FILES / "answers.json").read_text())
-
-
-@pytest.mark.parametrize("name", RECORDED["models"])
-def test_the_files_of_the_first_release_answer_as_they_did(name, path):
-    recorded = RECORDED["models"][name]
-    model = load(OLD_FILES / f"{name}.prefero")
-    X = asked(name, RECORDED)
-    answer = getattr(model, recorded["method"])(X)
-    # Ranks are equal; the last bits of a product are those of the processor.
-    np.testing.assert_allclose(answer, recorded["answer"], rtol=1e-12, atol=1e-12)
-    save(model, path)
-    assert read_header(path)["format"] == FORMAT
-    assert_same_answers(model, load(path), X)
-
-
-@pytest.mark.parametrize("file", sorted(YOUNGER_FILES.iterdir()), ids=lambda file: file.stem)
-def test_files_from_before_a_parameter_came_answer_as_they_did(file):
-    recorded = RECORDED["models"][file.stem]
-    assert read_header(file)["format"] == 2
-    answer = getattr(load(file), recorded["method"])(asked(file.stem, RECORDED))
-    np.testing.assert_allclose(answer, recorded["answer"], rtol=1e-12, atol=1e-12)
-
-
-def test_a_file_from_before_the_first_release_can_be_read():
-    old = Path(__file__).parent / "data" / "format-1.prefero"
-    assert read_header(old)["labels"] == ["oats", "rye", "wheat"]
-    model = load(old)
-    np.testing.assert_array_equal(model.predict(pd.DataFrame({"rain": [1.0]})), [[1, 2, 3]])
 
 
 @pytest.mark.parametrize("number", [0, FORMAT + 1, 2**16 - 1])
@@ -248,8 +211,6 @@ class TestSignature:
         save(model, path)
         with pytest.raises(ModelFileError, match="not signed"):
             load(path, key=KEY)
-        with pytest.raises(ModelFileError, match="not signed"):
-            load(OLD_FILES / "consensus.prefero", key=KEY)
 
     def test_a_file_that_was_changed_is_refused_though_its_checksum_is_right(self, model, path):
         save(model, path, key=KEY)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import prefero
-from prefero._deprecation import deprecated
 from prefero._docs import SITE
 from prefero.base import BaseLabelRanker
 
@@ -67,18 +66,6 @@ def test_hooks_format_the_core_as_make_lint_does():
     if hooks.exists():  # it is not in a source archive
         (wanted,) = re.findall(r"clang-format==(.+?)\"", text("pyproject.toml"))
         assert f"mirrors-clang-format\n    rev: v{wanted}\n" in hooks.read_text()
-
-
-def test_what_goes_says_what_to_use_where_it_is_called():
-    @deprecated(since="0.2", instead="new")
-    def old(x):
-        """Double."""
-        return 2 * x
-
-    with pytest.warns(FutureWarning, match=r"old is deprecated since 0.2 .* use new") as told:
-        assert old(2) == 4
-    assert told[0].filename == __file__
-    assert old.__doc__ == "Double."
 
 
 def test_the_drawing_of_an_estimator_links_to_its_page_on_the_site():

@@ -124,7 +124,7 @@ def work(first, last, seed):
         os.chdir(folder)
         mutants = Mutants(folder, seed)
         # Opens everything once, so that nothing is imported later.
-        sources = [*mutants.sources, *mutants.old]
+        sources = mutants.sources
         asked = {
             name: (mutants.new[name], table_of(load(path), mutants.new[name], f"{name}.csv"))
             for name, path in sources

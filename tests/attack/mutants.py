@@ -1,7 +1,6 @@
 """Hostile model files: honest ones with something done to them, each from its own seed."""
 
 import copy
-import json
 import math
 import random
 import struct
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from model_files import OLD_FILES, FirstFormat, TakenApart, asked, fitted_models
+from model_files import TakenApart, fitted_models
 from prefero import save
 from prefero.persistence._container import write_container
 from prefero.persistence.trusted import SCIKIT_LEARN
@@ -72,11 +71,6 @@ class Mutants:
             save(model, path)
             self.new[name], self.whole[name] = X, path.read_bytes()
             self.sources.append((name, path))
-        answers = json.loads((OLD_FILES / "answers.json").read_text())
-        self.old = []
-        for name in answers["models"]:
-            self.old.append((f"format 1 {name}", OLD_FILES / f"{name}.prefero"))
-            self.new[f"format 1 {name}"] = asked(name, answers)
 
     def __call__(self, number, path):
         """Write a hostile file; return what it was made of and how."""
@@ -85,11 +79,6 @@ class Mutants:
             name, source = rng.choice(self.sources)
             kind = rng.choice(BYTES)
             path.write_bytes(kind(rng, self.whole[name], rng.choice(list(self.whole.values()))))
-            return name, kind.__name__
-        if rng.random() < 0.25:
-            name, source = rng.choice(self.old)
-            kind = rng.choice(OLD)
-            kind(rng, FirstFormat(source), path)
             return name, kind.__name__
         name, source = rng.choice(self.sources)
         parts, kind = TakenApart(source), rng.choice(REPAIRED)
@@ -281,61 +270,4 @@ REPAIRED = [
     *(plant_danger, plant_danger, add_attribute, change_anywhere, change_anywhere, change_class),
     *(run_wild, change_elements, change_elements, change_elements, change_dtype, change_shape),
     *(change_shape, lie_about_arrays, change_header, change_payload, change_length),
-]
-
-
-# The first format
-
-
-def old_change_anywhere(rng, parts, path):
-    holder, key = rng.choice(list(places(parts.schema)))
-    hostile = [*VALUES[:30], "[" * 1000, {"__loader__": "DictNode"}, "CachedNode"]
-    holder[key] = copy.deepcopy(rng.choice(hostile))
-    parts.write(path)
-
-
-def old_remove_anywhere(rng, parts, path):
-    holder, key = rng.choice(list(places(parts.schema)))
-    del holder[key]
-    parts.write(path)
-
-
-def old_plant_type(rng, parts, path):
-    holder, key = rng.choice(
-        [(h, k) for h, k in places(parts.schema) if isinstance(h[k], dict) and "__loader__" in h[k]]
-    )
-    loaders = ["FunctionNode", "ObjectNode", "TypeNode", "PartialNode", "OperatorFuncNode"]
-    loaders += ["MethodNode", "RandomStateNode", "ConstructorFromReduceNode", "SparseMatrixNode"]
-    types = ["os.system", "subprocess.Popen", "builtins.eval", "operator.methodcaller"]
-    types += ["numpy.random.mtrand.RandomState", "functools.partial", "sklearn.pipeline.Pipeline"]
-    module, _, name = rng.choice(types).rpartition(".")
-    content = rng.choice([None, {"pos": 10**6}, holder[key].get("content")])
-    holder[key] = {"__class__": name, "__module__": module, "__loader__": rng.choice(loaders),
-                   "content": content, "__id__": rng.randrange(9)}  # fmt: skip
-    parts.write(path)
-
-
-def old_change_member(rng, parts, path):
-    name = rng.choice(list(parts.members))
-    content = parts.members[name]
-    parts.write(path, **{name: rng.choice(BYTES)(rng, content, content)})
-
-
-def old_share_array(rng, parts, path):
-    """Let objects name each other's arrays."""
-    holders = [content for _, content in _objects(parts.schema) if "file" in content]
-    if not holders:
-        return old_remove_anywhere(rng, parts, path)
-    one, other = rng.choice(holders), rng.choice(holders)
-    one["file"] = other["file"]
-    parts.write(path)
-
-
-def _objects(schema):
-    return [(h, h[k]) for h, k in places(schema) if isinstance(h[k], dict)]
-
-
-OLD = [
-    *(old_change_anywhere, old_change_anywhere, old_remove_anywhere, old_plant_type),
-    *(old_change_member, old_share_array),
 ]

@@ -8,7 +8,6 @@ refused with a `ModelFileError`.
 """
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -16,9 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
 from prefero.exceptions import ModelFileError
-from prefero.persistence import _format_1, _format_2
-from prefero.persistence._container import read_container, write_container
-from prefero.persistence._header import describe, describes
+from prefero.persistence import _payload
+from prefero.persistence._container import describe, describes, read_container, write_container
 from prefero.persistence._models import check_fitted
 
 __all__ = ["ModelFileError", "load", "read_header", "save"]
@@ -33,9 +31,6 @@ _documented = documented(
             The secret that the file must be signed with.
         """
 )
-
-# By format number: files of every release stay readable.
-_READERS: dict[int, Callable[[memoryview], Any]] = {1: _format_1.read, 2: _format_2.read}
 
 
 def save(model: BaseEstimator, path: Path, *, key: bytes | None = None) -> None:
@@ -72,7 +67,7 @@ def save(model: BaseEstimator, path: Path, *, key: bytes | None = None) -> None:
     """
     check_is_fitted(model)
     try:
-        payload = _format_2.Writer().payload(model)
+        payload = _payload.Writer().payload(model)
         check_fitted(model)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{type(model).__name__} cannot be saved safely: {error}") from None
@@ -108,9 +103,9 @@ def load(path: Path, *, key: bytes | None = None) -> Any:
     ...     load(folder + "/model.prefero", key=b"sixteen bytes...").predict([[3.0]])
     array([[2, 1]])
     """
-    number, header, payload = read_container(path, key=key)
+    header, payload = read_container(path, key=key)
     try:
-        model = _READERS[number](payload)
+        model = _payload.read(payload)
         check_fitted(model)
         matches = describes(header, model)
     except Exception as error:

@@ -4,9 +4,9 @@
 2 bytes   format number, little-endian
 4 bytes   length of the header, little-endian
 32 bytes  SHA-256 of everything before and after it, but for the signature
-32 bytes  HMAC-SHA256 of what stands before, or zeros; not in format 1
+32 bytes  HMAC-SHA256 of what stands before, or zeros
 ...       header: JSON
-...       payload: as the format says
+...       payload: see `_payload`
 """
 
 import hashlib
@@ -18,15 +18,17 @@ from collections.abc import Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+import sklearn
 
+import prefero
 from prefero._files import replacing
+from prefero._pipelines import final_step
 from prefero.exceptions import ModelFileError
 
 MAGIC = b"\x93PREFERO"
-FORMAT = 2
+FORMAT = 1
 # Arrays start at multiples of this, as far as the payload goes.
 ALIGNMENT = 16
-_SIGNED_SINCE = 2
 _SHORTEST_KEY = 16
 _PREAMBLE = struct.Struct("<8sHI")
 _DIGEST = 32
@@ -47,7 +49,6 @@ _FIELDS: dict[str, Any] = {
 class Container(NamedTuple):
     """What a model file holds, its checksum being right; the payload may be changed in place."""
 
-    number: int
     header: dict[str, Any]
     payload: memoryview
 
@@ -58,15 +59,13 @@ def write_container(
     payload: Sequence[Any],
     *,
     key: bytes | None = None,
-    number: int = FORMAT,
 ) -> None:
     """Write a model file; the payload comes in parts, so that none is copied."""
     head = padded(json.dumps(header, allow_nan=True).encode())
-    start = _PREAMBLE.pack(MAGIC, number, len(head))
+    start = _PREAMBLE.pack(MAGIC, FORMAT, len(head))
     checksum = _checksum(start, head, *payload)
-    signature = _signature(start, checksum, key) if number >= _SIGNED_SINCE else b""
     with replacing(path) as file:
-        for part in (start, checksum, signature, head, *payload):
+        for part in (start, checksum, _signature(start, checksum, key), head, *payload):
             file.write(part)
 
 
@@ -86,12 +85,12 @@ def read_container(path: str | os.PathLike[str], *, key: bytes | None = None) ->
     if len(start) < _PREAMBLE.size:
         raise ModelFileError(f"{path} is cut short: copy it again.")
     _, number, length = _PREAMBLE.unpack(start)
-    if not 1 <= number <= FORMAT:
+    if number != FORMAT:
         raise ModelFileError(
-            f"{path} has format {number}, but this version of Prefero reads formats 1 to "
-            f"{FORMAT}: upgrade Prefero, or save the model again."
+            f"{path} has format {number}, but this version of Prefero reads format {FORMAT}: "
+            "upgrade Prefero, or save the model again."
         )
-    at = _DIGEST * (2 if number >= _SIGNED_SINCE else 1)
+    at = 2 * _DIGEST
     checksum, signature = bytes(content[:_DIGEST]), bytes(content[_DIGEST:at])
     head, payload = bytes(content[at : at + length]), content[at + length :]
     if _checksum(start, head, payload) != checksum:
@@ -99,7 +98,7 @@ def read_container(path: str | os.PathLike[str], *, key: bytes | None = None) ->
     if key is not None:
         _check_signature(path, signature, _signature(start, checksum, key))
     about = {"format": number, "sha256": checksum.hex(), "signed": any(signature)}
-    return Container(number, {**about, **_parse(path, head)}, payload)
+    return Container({**about, **_parse(path, head)}, payload)
 
 
 def _rest(file: BinaryIO) -> memoryview:
@@ -153,3 +152,43 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, dict):
         value = list(value.values())
     return all(isinstance(item, _PLAIN) for item in (value if isinstance(value, list) else [value]))
+
+
+def describe(model: Any) -> dict[str, Any]:
+    """Return the header of a model as values that JSON can write."""
+    parameters = final_step(model).get_params(deep=False)
+    about = _about(model)
+    return {
+        "prefero": prefero.__version__,
+        "scikit-learn": sklearn.__version__,
+        "model": about.pop("model"),
+        "parameters": {name: _plain(value) for name, value in sorted(parameters.items())},
+        **about,
+    }
+
+
+def describes(header: dict[str, Any], model: Any) -> bool:
+    """Tell whether a header is about this model; versions and parameters may be worded anew."""
+    return all(
+        json.dumps(header.get(name)) == json.dumps(value) for name, value in _about(model).items()
+    )
+
+
+def _about(model: Any) -> dict[str, Any]:
+    """What a header has to say of this model, whoever writes it."""
+    ranker = final_step(model)
+    return {
+        "model": type(ranker).__name__,
+        "labels": _names(getattr(ranker, "labels_", None)),
+        "features": _names(getattr(model, "feature_names_in_", None)),
+        "n_features": _plain(getattr(model, "n_features_in_", None)),
+    }
+
+
+def _names(values: Any) -> list[Any] | None:
+    return None if values is None else [_plain(value) for value in values]
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

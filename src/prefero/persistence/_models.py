@@ -8,34 +8,22 @@ from prefero._pipelines import final_step
 from prefero._sklearn import validate_parameter_constraints
 from prefero._state import FittedState, StateError, check_state, fitted_state
 from prefero.exceptions import ModelFileError
-from prefero.persistence._scikit_learn import CAME_LATER, PARAMETERS, STATES
+from prefero.persistence._scikit_learn import PARAMETERS, RENAMED, STATES
 from prefero.persistence._widths import by_name
 from prefero.persistence.trusted import trusted_type
 
 # Parameters that say how to run, not what was learned: a file does not decide on them.
 _NOT_RESTORED = ("n_jobs", "verbose")
-# Parameters of our estimators that came after the first files of this format. By their defaults
-# a file without them predicts as it always did.
-_CAME_LATER = {
-    "BoostingLabelRanker": ("pair_weight",),
-    "ForestLabelRanker": ("aggregation", "leaf_values"),
-    "LogLinearLabelRanker": ("loss", "pair_weight"),
-    "NeighborsLabelRanker": ("pair_weight",),
-    "PairwiseLabelRanker": ("pair_weight",),
-    "RankCorrelationReducer": ("deflate_orders", "ties"),
-}
 
 
-def restored(module: str, name: str, state: dict[str, Any], *, old: bool = False) -> Any:
-    """Return the estimator of a type and a state. No method of it is called.
-
-    A state of an old format may lack parameters that came later: they take their defaults.
-    """
+def restored(module: str, name: str, state: dict[str, Any]) -> Any:
+    """Return the estimator of a type and a state. No method of it is called."""
     owner = trusted_type(module, name)
     if owner is None or not hasattr(owner, "get_params"):
         raise ModelFileError(f"{module}.{name} is not on the list of types that are safe to load.")
-    state = {**_parameters(owner, state, old), **_learned(owner, state, old)}
-    for later, known in by_name(CAME_LATER, owner, {}).items():
+    learned = state.keys() - {*_defaults(owner), "_sklearn_version"}
+    state = {**_parameters(owner, state), **{name: state[name] for name in learned}}
+    for later, known in by_name(RENAMED, owner, {}).items():
         if known in state:
             state.setdefault(later, state[known])
     _check(owner, state)
@@ -113,24 +101,14 @@ def _defaults(owner: type) -> dict[str, Any]:
     }
 
 
-def _parameters(owner: type, state: Mapping[str, Any], old: bool) -> dict[str, Any]:
+def _parameters(owner: type, state: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that a state gives; scikit-learn of another version may know others."""
-    parameters, whole = {}, _is_ours(owner) and not old
+    parameters = {}
     for name, default in _defaults(owner).items():
         if name in state and name not in _NOT_RESTORED:
             parameters[name] = state[name]
-        elif default is inspect.Parameter.empty or (
-            whole and name not in state and name not in _CAME_LATER.get(owner.__name__, ())
-        ):
+        elif default is inspect.Parameter.empty or (_is_ours(owner) and name not in state):
             raise StateError(f"{owner.__name__} lacks its parameter {name}")
         else:
             parameters[name] = default
     return parameters
-
-
-def _learned(owner: type, state: Mapping[str, Any], old: bool) -> dict[str, Any]:
-    others = {*_defaults(owner), "_sklearn_version"}
-    if old and not _is_ours(owner):
-        # The first format held all that scikit-learn keeps for itself.
-        others |= {name for name in state if name.startswith("_")} - _declared(owner).keys()
-    return {name: value for name, value in state.items() if name not in others}

@@ -385,8 +385,8 @@ _PLAIN = Attribute(optional=True, none=True, rule=("plain numbers or words", _ar
 for _owner, _names in _TOLD.items():
     STATES[_owner] = {**STATES[_owner], **dict.fromkeys(_names, _PLAIN)}
 
-# Attributes that later versions read, and what the earlier ones kept in their place.
-CAME_LATER: dict[str, dict[str, str]] = {"SimpleImputer": {"_fill_dtype": "_fit_dtype"}}
+# Attributes that later versions of scikit-learn read, and their names in earlier ones.
+RENAMED: dict[str, dict[str, str]] = {"SimpleImputer": {"_fill_dtype": "_fit_dtype"}}
 
 _DTYPE = Attribute(rule=("a type of numbers", _is_dtype))
 _KERNELS = ("linear", "rbf", "poly", "polynomial", "sigmoid", "cosine", "laplacian", "chi2")

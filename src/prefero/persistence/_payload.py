@@ -1,4 +1,4 @@
-"""Format 2: a model as JSON, and its arrays behind it.
+"""The payload of a model file: a model as JSON, and its arrays behind it.
 
 8 bytes   length of the JSON, little-endian
 ...       JSON: {"arrays": [[dtype, order, shape], ...], "model": value}
@@ -10,22 +10,28 @@ says what it is, as ``_READ`` lists them.
 
 import json
 import math
+import re
 import struct
 from collections import UserList
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from prefero.exceptions import ModelFileError
-from prefero.persistence._arrays import checked_dtype, checked_shape, dense, sparse
 from prefero.persistence._container import ALIGNMENT, padded
 from prefero.persistence._models import restored, state_of
 from prefero.persistence.trusted import trusted_name, trusted_type
 
 _LENGTH = struct.Struct("<Q")
 _RANDOM = np.random.RandomState | np.random.Generator
+_DTYPE = re.compile(r"\|b1|[|<][iu][1248]|<f[248]|<U[0-9]{1,7}")
+_SPARSE = {
+    f"{kind}_{form}": getattr(scipy.sparse, f"{kind}_{form}")
+    for kind in ("csc", "csr")
+    for form in ("array", "matrix")
+}
 
 
 class Writer:
@@ -69,7 +75,7 @@ class Writer:
 
     def _array(self, array: Any) -> int:
         if id(array) not in self._numbers:
-            checked_dtype(array.dtype.newbyteorder("<").str)
+            _checked_dtype(array.dtype.newbyteorder("<").str)
             self._numbers[id(array)] = len(self._arrays), array
             self._arrays.append(array.astype(array.dtype.newbyteorder("<"), copy=False))
         return self._numbers[id(array)][0]
@@ -113,13 +119,65 @@ def read(payload: memoryview) -> Any:
 def _arrays(about: Any, content: memoryview) -> list[Any]:
     arrays, at = [], 0
     for name, order, lengths in about:
-        dtype, shape = checked_dtype(name), checked_shape(lengths, len(content))
+        dtype, shape = _checked_dtype(name), _checked_shape(lengths, len(content))
         size = dtype.itemsize * math.prod(shape)
-        arrays.append(dense(content[at : at + size], dtype, shape, order))
+        arrays.append(_dense(content[at : at + size], dtype, shape, order))
         at += size + -size % ALIGNMENT
     if at != len(content):
         raise ModelFileError("the file holds arrays of another length than it claims.")
     return arrays
+
+
+def _checked_dtype(name: Any) -> np.dtype[Any]:
+    """Return the dtype of a name: whole, real, truth or text, little-endian."""
+    if not isinstance(name, str) or not _DTYPE.fullmatch(name):
+        raise ModelFileError(f"the file holds an array of dtype {name!r:.40}.")
+    return np.dtype(name)
+
+
+def _checked_shape(shape: Any, room: int) -> tuple[int, ...]:
+    """Return a shape of whole numbers, none of which exceeds the bytes there are."""
+    if not isinstance(shape, list | tuple) or len(shape) > 8:
+        raise ModelFileError("the file holds an array without a shape.")
+    if not all(type(length) is int and 0 <= length <= room for length in shape):
+        raise ModelFileError("the file holds an array that is not as long as it claims.")
+    return tuple(shape)
+
+
+def _dense(content: memoryview, dtype: np.dtype[Any], shape: tuple[int, ...], order: str) -> Any:
+    """Return an array in the memory of its content; its elements are legal values."""
+    if math.prod(shape) * dtype.itemsize != len(content):
+        raise ModelFileError("the file holds an array that is not as long as it claims.")
+    letters: Any = "F" if order == "F" else "C"
+    if not dtype.itemsize:
+        return np.zeros(shape, dtype)
+    array = np.frombuffer(content, dtype).reshape(shape, order=letters)
+    if not (array.flags.aligned and array.flags.writeable):
+        array = array.copy(order=letters)
+    if dtype.kind == "b" and (array.view(np.uint8) > 1).any():
+        raise ModelFileError("the file holds an array of truth values that are neither 0 nor 1.")
+    if dtype.kind == "U":
+        points = np.frombuffer(content, "<u4")
+        if (points > 0x10FFFF).any() or ((points >= 0xD800) & (points < 0xE000)).any():
+            raise ModelFileError("the file holds a text with letters that do not exist.")
+    return array
+
+
+def _sparse(kind: Any, shape: Any, parts: Sequence[Any]) -> Any:
+    """Return a sparse matrix; SciPy's kernels follow its indices blindly, so they are checked."""
+    if kind not in _SPARSE:
+        raise ModelFileError(f"the file holds a sparse matrix of kind {kind!r:.40}.")
+    values, indices, starts = parts
+    plain = all(type(part) is np.ndarray and part.ndim == 1 for part in parts)
+    if not plain or [part.dtype.kind for part in parts] not in (["f", "i", "i"], ["i", "i", "i"]):
+        raise ModelFileError("the file holds a sparse matrix of odd parts.")
+    rows, columns = shape if kind.startswith("csr") else shape[::-1]
+    fits = len(starts) == rows + 1 and starts[0] == 0 and starts[-1] == len(indices) == len(values)
+    if not fits or (np.diff(starts) < 0).any():
+        raise ModelFileError("the file holds a sparse matrix whose parts contradict each other.")
+    if len(indices) and (indices.min() < 0 or indices.max() >= columns):
+        raise ModelFileError("the file holds a sparse matrix with an index outside of it.")
+    return _SPARSE[kind]((values, indices, starts), shape=tuple(shape))
 
 
 class _Reader:
@@ -148,7 +206,7 @@ class _Reader:
 
     def objects(self, content: Any) -> Any:
         lengths, items = content
-        shape = checked_shape(lengths, len(items))
+        shape = _checked_shape(lengths, len(items))
         array = np.empty(len(items), dtype=object)
         for index, item in enumerate(items):
             array[index] = self.value(item)
@@ -166,13 +224,13 @@ class _Reader:
 
     def sparse(self, content: Any) -> Any:
         kind, lengths, parts = content
-        return sparse(kind, lengths, [self.array(part) for part in parts])
+        return _sparse(kind, lengths, [self.array(part) for part in parts])
 
 
 _READ: dict[str, Callable[[_Reader, Any], Any]] = {
     "array": _Reader.array,
     "dict": lambda reader, items: {reader.value(key): reader.value(item) for key, item in items},
-    "dtype": lambda _, name: np.dtype(object) if name == "O" else checked_dtype(name),
+    "dtype": lambda _, name: np.dtype(object) if name == "O" else _checked_dtype(name),
     "estimator": _Reader.estimator,
     "objects": _Reader.objects,
     "scalar": _Reader.scalar,
