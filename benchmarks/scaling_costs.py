@@ -21,7 +21,7 @@ from prefero.distributed._boosting import BoostSpec, RankedRows, Rounds, ranked_
 from prefero.distributed._engine import LocalEngine
 from prefero.distributed._levels import GrowOptions, grow_forest
 from prefero.distributed._partitions import Blocks, Partitions, Place
-from prefero.label_ranking._loglinear_solvers import Objective
+from prefero.label_ranking._loglinear import Objective
 from prefero.rankings import ranks_from_scores
 from prefero.study import Table
 

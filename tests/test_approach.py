@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from prefero import _core
 from prefero._solvers import LogisticProblems, solve_logistic
-from prefero._solvers._approach import approach, unpacked
+from prefero._solvers._lbfgs import approach, unpacked
 
 
 def two_classes(n_rows=4000, n_problems=5, seed=0):

@@ -18,7 +18,7 @@ from prefero.automatic import (
     AutoOrderer,
     StackingLabelRanker,
 )
-from prefero.automatic._choice import FoldMeasures
+from prefero.automatic._choice import FoldMetrics
 from prefero.automatic._members import Rows, fold_held_out
 from prefero.datasets import make_label_ranking
 from prefero.study import run_experiment
@@ -239,7 +239,7 @@ def test_rows_are_sent_once_and_not_with_every_fold_of_a_member(scattered):
 
 
 def test_rows_are_sent_once_and_not_with_every_fold_of_a_choice(scattered):
-    measures = FoldMeasures(np.arange(len(X)), np.arange(len(X)) % 5, fitted_to, tau_of)
+    measures = FoldMetrics(np.arange(len(X)), np.arange(len(X)) % 5, fitted_to, tau_of)
     found = {
         engine: held_out(engine, measures.held_out, prefero.ConsensusLabelRanker())
         for engine in ("sequential", "dask")

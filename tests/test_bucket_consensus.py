@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
 import oracles
-from prefero._buckets import cut_into_buckets, exact_buckets, improved_buckets
+from prefero._optimal_orders import cut_into_buckets, exact_buckets, improved_buckets
 from prefero.consensus import bucket_consensus, copeland
 from prefero.metrics import kendall_tau
 from strategies import rank_matrices

@@ -9,8 +9,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from oracles import ranking_loss, subgraphs
 from prefero import LogLinearLabelRanker
-from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
-from prefero.label_ranking._loglinear_solvers import (
+from prefero.label_ranking._loglinear import (
+    GivenFunctions,
+    LinearFunctions,
     Objective,
     boosting_rho,
     boosting_step,

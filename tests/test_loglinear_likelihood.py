@@ -9,8 +9,9 @@ from scipy.optimize import check_grad
 
 from prefero import LogLinearLabelRanker
 from prefero.checks import LABEL_RANKER_AXIOMS, run_axiom
-from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
-from prefero.label_ranking._loglinear_solvers import (
+from prefero.label_ranking._loglinear import (
+    GivenFunctions,
+    LinearFunctions,
     Objective,
     boosting_rho,
     boosting_step,

@@ -6,8 +6,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from prefero import LogLinearLabelRanker, PreferenceGraphs
-from prefero.label_ranking._base_functions import LinearFunctions
-from prefero.label_ranking._loglinear_solvers import (
+from prefero.label_ranking._loglinear import (
+    LinearFunctions,
     Objective,
     boosting_step,
     boosting_sums,

@@ -13,9 +13,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_array
 
 from prefero import _core
-from prefero._buckets import cut_into_buckets, exact_buckets, improved_buckets
 from prefero._docs import documented
-from prefero._kemeny import exact_order
+from prefero._optimal_orders import cut_into_buckets, exact_buckets, exact_order, improved_buckets
 from prefero._ranking_sets import check_neighborhoods, whole_sample
 from prefero.rankings import check_ranks, strict_ranks
 

@@ -1,8 +1,7 @@
 """Optimisers that the linear rankers and orderers share."""
 
-from prefero._solvers._convergence import warn_unconverged
 from prefero._solvers._held_out import HeldOutModels, case_numbers
-from prefero._solvers._lbfgs import Lbfgs
+from prefero._solvers._lbfgs import Lbfgs, warn_unconverged
 from prefero._solvers._logistic import (
     by_newton,
     descend,

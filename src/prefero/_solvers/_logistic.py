@@ -15,8 +15,7 @@ from scipy.sparse import issparse
 from sklearn.utils.extmath import safe_sparse_dot
 
 from prefero import _core
-from prefero._solvers._approach import approach
-from prefero._solvers._lbfgs import Lbfgs
+from prefero._solvers._lbfgs import Lbfgs, approach
 from prefero._solvers._problems import LogisticProblems
 from prefero._typing import Values
 

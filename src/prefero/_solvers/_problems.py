@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefero import _core
-from prefero._solvers._approach import RoughProblems, unpacked
+from prefero._solvers._lbfgs import RoughProblems, unpacked
 from prefero._typing import Indices, Mask, Values
 
 # The rows of a batch are few enough for its arrays to stay in the cache.

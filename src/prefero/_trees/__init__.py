@@ -18,7 +18,6 @@ from prefero._trees._bins import (
     numeric_edges,
 )
 from prefero._trees._categories import CATEGORIES_STATE, CategoryEncoder
-from prefero._trees._held_out import HeldOut
 from prefero._trees._keeping import TreesMixin, trees_state
 from prefero._trees._models import NodeModels, node_models
 from prefero._trees._pruning import candidate_alphas, pruned, pruning_path, reached_when_pruned
@@ -26,7 +25,9 @@ from prefero._trees._reading import TreeNode, TreeReader
 from prefero._trees._shrinkage import (
     STRENGTH,
     STRENGTHS,
+    HeldOut,
     JudgedRows,
+    TieShares,
     counts_in_samples,
     leaf_votes,
     mean_loss,
@@ -37,9 +38,9 @@ from prefero._trees._shrinkage import (
     shrunk_means,
     shrunk_models,
     strongest_alike,
+    tie_shares,
     with_rankings,
 )
-from prefero._trees._ties import TieShares, tie_shares
 
 __all__ = [
     "CATEGORIES",

@@ -16,7 +16,9 @@ from prefero._sampling import evenly_spaced
 from prefero._state import Attribute
 from prefero._trees._arrays import Trees
 from prefero._trees._models import NodeModels
+from prefero._trees._pruning import reached_when_pruned
 from prefero._typing import Indices, Values
+from prefero.calibration import all_pairs, pair_outcomes
 from prefero.metrics import kendall_tau, regret
 from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
 
@@ -278,3 +280,113 @@ def strongest_alike(losses: Sequence[Values], weight: Values, errors: float = 1.
         mean = share @ worse
         alike &= mean <= errors * np.sqrt(share**2 @ (worse - mean) ** 2)
     return 0 if best is None else int(np.flatnonzero(alike)[-1])
+
+
+class HeldOut(NamedTuple):
+    """A tree grown without some rows, and these rows.
+
+    Attributes
+    ----------
+    tree : Trees
+        The tree.
+    models : NodeModels
+        Of its nodes.
+    reached : ndarray of shape (n_samples,)
+        The nodes in which the rows end.
+    ranks : ndarray of shape (n_samples, n_labels)
+        Their rankings.
+    weight : ndarray of shape (n_samples,)
+        Their weights.
+    """
+
+    tree: Trees
+    models: NodeModels
+    reached: Indices
+    ranks: Values
+    weight: Values
+
+    def pruned_taus(self, alphas: Values) -> Values:
+        """Return the mean tau when the tree is pruned by each alpha."""
+        predicted = strict_ranks(self.models.votes)
+        return np.array(
+            [
+                kendall_tau(self.ranks, predicted[at], sample_weight=self.weight)
+                for at in reached_when_pruned(self.tree, self.reached, alphas)
+            ]
+        )
+
+    def shrunk_taus(self, alpha: float) -> Values:
+        """Return the tau of each row when the pruned tree is shrunk by each strength."""
+        (at,) = reached_when_pruned(self.tree, self.reached, np.array([alpha]))
+        votes = (shrunk_models(self.tree, self.models, strength).votes for strength in STRENGTHS)
+        taus = [kendall_tau(self.ranks, strict_ranks(v)[at], average=False) for v in votes]
+        return np.column_stack(taus)
+
+
+# Leaves times pairs beyond which shares would be most of a model: ties then follow margins.
+_MOST_SHARES = 2**24
+
+
+class TieShares(NamedTuple):
+    """What leaves know of ties; both arrays are (n_leaves, n_pairs)."""
+
+    shares: NDArray[np.float32]
+    known: NDArray[np.float32]
+
+    def trees(self, like: Trees, strength: float) -> Trees:
+        """Return trees whose leaves hold shares of ties, drawn towards the nodes above.
+
+        Parameters
+        ----------
+        like : Trees
+            The trees as they were grown.
+        strength : float
+            As in `shrunk`.
+
+        Returns
+        -------
+        Trees
+            The same nodes, with a score a pair.
+        """
+        known = self.known.ravel()
+        evidence = known[:0] if (known == 1).all() else known
+        arrays = {**like.arrays, "scores": self.shares.ravel(), "evidence": evidence}
+        own = Trees(arrays, like.n_features, self.shares.shape[1])
+        if not np.isinf(strength):
+            return shrunk(own, strength, np.empty(0))
+        # All leaves weigh what their rows do.
+        mass = like.arrays["weight"][like.leaves, None] * self.known
+        total = mass.sum(axis=0)
+        everyone = (mass * self.shares).sum(axis=0) / np.where(total > 0, total, 1)
+        return shrunk(own, strength, everyone)
+
+
+def tie_shares(
+    trees: Trees,
+    bins: NDArray[np.uint8],
+    seeds: NDArray[np.uint64] | None,
+    ranks: Values,
+    weight: Values,
+) -> TieShares | None:
+    """Return how often pairs are tied in the training rows of every leaf.
+
+    Parameters
+    ----------
+    trees : Trees
+        As grown.
+    bins, ranks, weight : ndarray
+        The training rows.
+    seeds : ndarray or None
+        What the bootstrap samples were drawn from; None if the trees have seen all rows.
+
+    Returns
+    -------
+    TieShares or None
+        None if there were too many shares to keep.
+    """
+    pairs = all_pairs(ranks.shape[1])
+    if len(trees.leaves) * len(pairs.first) > _MOST_SHARES:
+        return None
+    outcomes = pair_outcomes(ranks, pairs)
+    facts = np.where(np.isnan(outcomes), -1, outcomes == 0.5).astype(np.int8)
+    return TieShares(*trees.walker.leaf_shares(bins, seeds, weight, facts))

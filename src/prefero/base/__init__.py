@@ -1,15 +1,17 @@
 """What the estimators of each task share: tags, validation, names, and the public predictions."""
 
-from prefero.base._features import check_features, feature_ranges
-from prefero.base._fitted import FittedMixin
-from prefero.base._fitting import fitting, goes_on, twin_of
-from prefero.base._graph_ranking import GraphRankerMixin
-from prefero.base._label_ranking import BaseLabelRanker, LabelRankerMixin
+from prefero.base._features import check_features, feature_ranges, put_last, unseen_labels
+from prefero.base._fitting import FittedMixin, fitting, goes_on, twin_of
+from prefero.base._label_ranking import (
+    BaseLabelRanker,
+    GraphRankerMixin,
+    LabelRankerMixin,
+    PairWeightMixin,
+    ScoredRankerMixin,
+)
 from prefero.base._multilabel import BaseMultilabelRanker, MultilabelRankerMixin
 from prefero.base._ordering import BaseOrderer, OrdererMixin, SampleOrders, check_sample_orders
 from prefero.base._pair_probabilities import PairBeliefs, beliefs_of, buckets_of
-from prefero.base._scored import PairWeightMixin, ScoredRankerMixin
-from prefero.base._targets import put_last, unseen_labels
 
 __all__ = [
     "BaseLabelRanker",

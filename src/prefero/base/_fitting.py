@@ -2,9 +2,17 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from importlib import import_module
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
-from prefero._state import made_on_use
+import numpy as np
+
+from prefero._docs import SITE
+from prefero._sklearn import make_constraint
+from prefero._state import Array, Count, FittedState, Names, State, made_on_use
+from prefero._typing import Values
+from prefero.base._features import feature_ranges
 
 
 def goes_on(estimator: Any) -> bool:
@@ -69,3 +77,78 @@ def twin_of(estimator: Any, *, anew: bool = True) -> Any:
         if name not in made and not (anew and name.endswith("_"))
     )
     return twin
+
+
+def _is_range(values: Any, _: State) -> bool:
+    return bool((values == np.arange(len(values))).all())
+
+
+# Of every estimator with a fixed set of labels.
+LABELS: FittedState = {
+    "labels_": Names("n_labels"),
+    "classes_": Array("i", "n_labels", rule=("0, 1, ...", _is_range)),
+    "unseen_labels_": Array("b", "n_labels"),
+    # Files that were written before do not hold it.
+    "feature_ranges_": Array("f8", "n_features", 2, nan=True, optional=True),
+}
+
+
+_constraints: WeakKeyDictionary[type, list[tuple[str, list[Any]]]] = WeakKeyDictionary()
+
+
+def _constraints_of(owner: Any) -> list[tuple[str, list[Any]]]:
+    """The parameters of a class and what each of them may be."""
+    if owner not in _constraints:
+        declared = owner._parameter_constraints
+        _constraints[owner] = [
+            (name, [make_constraint(constraint) for constraint in declared[name]])
+            for name in owner._get_param_names()
+            if declared.get(name, "no_validation") != "no_validation"
+        ]
+    return _constraints[owner]
+
+
+class FittedMixin:
+    """Mixin of all estimators: the declaration of their fitted state, and pickling.
+
+    Examples
+    --------
+    >>> from prefero import ConsensusLabelRanker
+    >>> ranker = ConsensusLabelRanker().fit([[0.0], [4.0]], [[1, 2], [1, 2]])
+    >>> isinstance(ranker, FittedMixin), ranker.feature_ranges_
+    (True, array([[0., 4.]]))
+    """
+
+    feature_ranges_: Values
+
+    _fitted_state: ClassVar[FittedState] = {
+        "n_features_in_": Count(1, size="n_features"),
+        "feature_names_in_": Names("n_features", optional=True),
+    }
+
+    def __getstate__(self) -> dict[str, Any]:
+        made = made_on_use(type(self))
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in made}
+
+    def _validate_params(self) -> None:
+        """Validate parameters as scikit-learn does, which lists them anew for every fit."""
+        for name, constraints in _constraints_of(type(self)):
+            value = getattr(self, name)
+            if not any(constraint.is_satisfied_by(value) for constraint in constraints):
+                return super()._validate_params()  # type: ignore[misc]
+        return None
+
+    def _get_doc_link(self) -> str:
+        """Return the page of the class on the site, to which scikit-learn's drawing links."""
+        package, room = [*type(self).__module__.split("."), ""][:2]
+        if package != "prefero":
+            return ""
+        if room.startswith("_"):  # a class that two rooms share, shown in the upper one
+            room = import_module(package)._PUBLIC[type(self).__name__]
+        return f"{SITE}/reference/names/{package}.{room}.{type(self).__name__}.html"
+
+    def _note_ranges(self, X: Any, reset: bool) -> None:
+        """Take over the ranges of features, together with those of earlier rows unless reset."""
+        earlier = None if reset else getattr(self, "feature_ranges_", None)
+        self.feature_ranges_ = feature_ranges(X, earlier)

@@ -9,14 +9,18 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
-from prefero._sklearn import check_sample_weight
+from prefero._sklearn import StrOptions, check_sample_weight
 from prefero._state import FittedState
-from prefero.base._features import check_features
-from prefero.base._fitted import LABELS, FittedMixin
-from prefero.base._fitting import fitting, goes_on, twin_of
+from prefero.base._features import (
+    check_features,
+    put_last,
+    refuse_other_labels,
+    unseen_labels,
+    used_rows,
+)
+from prefero.base._fitting import LABELS, FittedMixin, fitting, goes_on, twin_of
 from prefero.base._pair_probabilities import PairProbabilitiesMixin
-from prefero.base._targets import put_last, refuse_other_labels, unseen_labels, used_rows
-from prefero.metrics import kendall_tau
+from prefero.metrics import kendall_tau, ranking_error
 from prefero.preferences import PreferenceGraphs
 from prefero.rankings import ScoredRanks, check_ranks, label_names, ranks_of, strict_ranks
 
@@ -229,3 +233,156 @@ class BaseLabelRanker(LabelRankerMixin, BaseEstimator):
     >>> MeanRanks().fit([[0.0], [1.0]], [[2, 1], [2, 1]]).predict([[5.0]])
     array([[2, 1]])
     """
+
+
+@documented()
+class GraphRankerMixin(LabelRankerMixin):
+    """Mixin of label rankers whose target may be ranks or preference graphs.
+
+    A ranker writes ``_fit(X, graphs, weight)``; the rest is as for any label ranker.
+
+    Examples
+    --------
+    >>> from prefero import LogLinearLabelRanker
+    >>> graphs = PreferenceGraphs.from_pairs([[(0, 1)], [(1, 0)]], labels=[0, 1])
+    >>> ranker = LogLinearLabelRanker(calibrate=False).fit([[0.0], [1.0]], graphs)
+    >>> isinstance(ranker, GraphRankerMixin)
+    True
+    """
+
+    def _validate_fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
+        *,
+        reset: bool = True,
+    ) -> tuple[Any, Any, NDArray[np.float64]]:
+        """Validate training data and set the label attributes, as for ranks.
+
+        A graph without edges is an empty row, a label without edges in any graph unseen.
+        """
+        if not isinstance(y, PreferenceGraphs):
+            return super()._validate_fit(X, y, sample_weight, scores, reset=reset)
+        if scores is not None:
+            raise ValueError(
+                "scores go with ranks, but y holds preference graphs: give its edges weights, "
+                "PreferenceGraphs(..., weights=W)."
+            )
+        X = self._validate_X(X, reset=reset)
+        check_consistent_length(X, y)
+        weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if reset:
+            self.classes_ = np.arange(y.n_labels)
+            self.labels_ = self.classes_ if y.labels is None else y.labels
+        elif y.n_labels != len(self.labels_):
+            raise ValueError(
+                f"y has {y.n_labels} labels, but the fit before it had {len(self.labels_)}."
+            )
+        known = np.where(y.touched(), 1.0, np.nan)
+        used = used_rows(known, weight, says="rank")
+        self.unseen_labels_ = unseen_labels(known[used], self.labels_, says="ranked")
+        self._note_ranges(X[used], reset)
+        return (X, y, weight) if used.all() else (X[used], y[used], weight[used])
+
+    def _target(self, truth: Any) -> PreferenceGraphs:
+        is_graphs = isinstance(truth, PreferenceGraphs)
+        return truth if is_graphs else PreferenceGraphs.from_ranks(truth)
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the mean Kendall tau of the predicted and the given rankings.
+
+        Parameters
+        ----------
+        %(X)s
+        y : array-like of shape (n_samples, n_labels) or PreferenceGraphs
+            Their ranks, or graphs: then the correlation is the share of edges that the
+            prediction respects less the share that it violates.
+        %(weights_of_rows)s
+
+        Returns
+        -------
+        float
+            In [-1, 1].
+        """
+        if not isinstance(y, PreferenceGraphs):
+            return super().score(X, y, sample_weight)
+        scores = -self.predict(X)
+        return 1 - 2 * float(ranking_error(y, scores, "edges", sample_weight=sample_weight))
+
+
+@documented()
+class ScoredRankerMixin:
+    """Mixin of label rankers that learn how much is at stake, before the base of a ranker.
+
+    Its ``_fit`` may be given ``ScoredRanks`` in place of ranks.
+
+    Examples
+    --------
+    >>> from prefero import ForestLabelRanker
+    >>> forest = ForestLabelRanker(5, random_state=0)
+    >>> isinstance(forest, ScoredRankerMixin)
+    True
+    >>> X, Y, S = [[0.0], [1.0]] * 10, [[1, 2], [2, 1]] * 10, [[9.0, 1.0], [2.0, 3.0]] * 10
+    >>> forest.fit(X, Y, scores=S).predict([[0.0]])
+    array([[1, 2]])
+    """
+
+    # Scores reach the rankers of a search or a pipeline without being asked for.
+    __metadata_request__fit: ClassVar = {"scores": True}
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from instances, their rankings and, if known, what the labels are worth.
+
+        Parameters
+        ----------
+        %(X_to_learn)s
+        %(ranks_to_learn)s
+        %(weights_of_rows)s
+        scores : array-like of shape (n_samples, n_labels), optional
+            What the labels are worth, larger is better, in the order of the ranks: an order
+            says which label is better, scores how much is lost by the other. ``-times`` for
+            run times.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        return self._fit_to(X, y, sample_weight, scores)  # type: ignore[attr-defined]
+
+
+class PairWeightMixin(ScoredRankerMixin):
+    """Mixin of rankers that weigh a pair of labels by the difference of their scores.
+
+    A ranker has the parameter ``pair_weight``.
+
+    Examples
+    --------
+    >>> from prefero import PairwiseLabelRanker
+    >>> isinstance(PairwiseLabelRanker(pair_weight="score_difference"), PairWeightMixin)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "pair_weight": [StrOptions({"auto", "score_difference"}), None],
+    }
+
+    pair_weight: str | None
+
+    def _target(self, truth: Any) -> Any:
+        scored = isinstance(truth, ScoredRanks)
+        if self.pair_weight == "score_difference" and not scored:
+            raise ValueError(
+                "pair_weight='score_difference' needs scores: fit(X, y, scores=S), larger is "
+                "better."
+            )
+        used = truth.ranks if scored and self.pair_weight is None else truth
+        return super()._target(used)  # type: ignore[misc]

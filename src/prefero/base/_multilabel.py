@@ -12,10 +12,14 @@ from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._state import FittedState
 from prefero._typing import Values
-from prefero.base._features import check_features
-from prefero.base._fitted import LABELS, FittedMixin
-from prefero.base._fitting import fitting
-from prefero.base._targets import put_last, refuse_other_labels, unseen_labels, used_rows
+from prefero.base._features import (
+    check_features,
+    put_last,
+    refuse_other_labels,
+    unseen_labels,
+    used_rows,
+)
+from prefero.base._fitting import LABELS, FittedMixin, fitting
 from prefero.metrics import spearman_rho
 from prefero.rankings import (
     calibrated_from_relevance,

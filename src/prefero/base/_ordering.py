@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero._warnings import warn_user
 from prefero.base._features import check_features
-from prefero.base._fitted import FittedMixin
-from prefero.base._fitting import fitting
+from prefero.base._fitting import FittedMixin, fitting
 from prefero.metrics.ordering import query_rho
 from prefero.rankings import Queries
 

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._docs import documented
 from prefero._state import Array, FittedState, State
 from prefero._typing import Indices, Mask, Values
+from prefero.base._features import put_last
 from prefero.base._fitting import twin_of
-from prefero.base._targets import put_last
 from prefero.calibration import (
     LabelPairs,
     all_pairs,

@@ -5,19 +5,25 @@ come first is learned once, from training rows that the model had not seen, and 
 table of numbers (:func:`learn_calibration`). Everything else is read off it.
 """
 
-from prefero.calibration._curve import learn_calibration, probability_ahead, probability_tied
-from prefero.calibration._decisions import bucket_ranks, expected_tau
+from prefero.calibration._curve import (
+    blended_ties,
+    learn_calibration,
+    learn_tie_blend,
+    probability_ahead,
+    probability_tied,
+)
 from prefero.calibration._pairs import (
     LabelPairs,
     all_pairs,
+    bucket_ranks,
     calibration_pairs,
     calibration_rows,
+    expected_tau,
     pair_numbers,
     pair_outcomes,
     score_margins,
     square,
 )
-from prefero.calibration._ties import blended_ties, learn_tie_blend
 
 __all__ = [
     "LabelPairs",

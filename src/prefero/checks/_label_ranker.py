@@ -17,8 +17,8 @@ from prefero.checks._running import (
     fitted,
     linear_problem,
     run_all,
+    shared_axioms,
 )
-from prefero.checks._shared import shared_axioms
 from prefero.metrics import kendall_tau
 from prefero.rankings import bucket_positions, drop_labels, ranks_from_scores
 

@@ -18,8 +18,8 @@ from prefero.checks._running import (
     fitted,
     linear_problem,
     run_all,
+    shared_axioms,
 )
-from prefero.checks._shared import shared_axioms
 from prefero.metrics import spearman_rho
 from prefero.rankings import (
     bucket_positions,

@@ -23,8 +23,12 @@ from prefero.base import twin_of
 from prefero.distributed._engine import Engine
 from prefero.distributed._partitions import Partitions, Place, Rows, lean_twin
 from prefero.label_ranking import LogLinearLabelRanker, PairwiseLabelRanker
-from prefero.label_ranking._base_functions import LinearFunctions, sum_of_squares
-from prefero.label_ranking._loglinear_solvers import Objective, Penalty
+from prefero.label_ranking._loglinear import (
+    LinearFunctions,
+    Objective,
+    Penalty,
+    sum_of_squares,
+)
 
 # Log-linear models
 

@@ -12,6 +12,7 @@ from prefero._state import Array, Count, FittedState
 from prefero._trees import ScoreEffects, n_features_to_try
 from prefero._typing import Indices, Values
 from prefero.base import PairWeightMixin
+from prefero.label_ranking._aggregation import better_kemeny
 from prefero.label_ranking._boosting_rounds import (
     N_FOLDS,
     Boosting,
@@ -19,7 +20,6 @@ from prefero.label_ranking._boosting_rounds import (
     HeldOutRounds,
     constant_scores,
 )
-from prefero.label_ranking._kemeny_choice import better_kemeny
 from prefero.label_ranking._tree_base import NO_BOUND, BaseTreeRanker
 from prefero.metrics import kendall_tau
 from prefero.rankings import ScoredRanks, strict_ranks

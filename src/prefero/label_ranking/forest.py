@@ -31,7 +31,7 @@ from prefero._trees import (
 from prefero._typing import Indices, Values
 from prefero._warnings import warn_user
 from prefero.base import ScoredRankerMixin
-from prefero.label_ranking._kemeny_choice import better_kemeny
+from prefero.label_ranking._aggregation import better_kemeny
 from prefero.label_ranking._tree_base import CRITERIA, BaseTreeRanker
 from prefero.metrics import kendall_tau
 from prefero.rankings import ScoredRanks, have_ties, ranks_of, strict_ranks

@@ -13,8 +13,9 @@ from prefero._solvers import HeldOutModels, warn_unconverged
 from prefero._state import Array, Attribute, Count, FittedState
 from prefero._typing import Indices, Values
 from prefero.base import BaseLabelRanker, GraphRankerMixin, PairWeightMixin, twin_of
-from prefero.label_ranking._base_functions import GivenFunctions, LinearFunctions
-from prefero.label_ranking._loglinear_solvers import (
+from prefero.label_ranking._loglinear import (
+    GivenFunctions,
+    LinearFunctions,
     Objective,
     Penalty,
     Solution,

@@ -23,8 +23,11 @@ from prefero._state import Array, Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Mask, Values
 from prefero.base import BaseLabelRanker, PairWeightMixin, fitting, unseen_labels
 from prefero.label_ranking._aggregation import AGGREGATIONS, SCORES
-from prefero.label_ranking._neighborhood_choice import NeighborhoodChoiceMixin
-from prefero.label_ranking._ranked_cases import NeighborExplanation, RankedCases
+from prefero.label_ranking._ranked_cases import (
+    NeighborExplanation,
+    NeighborhoodChoiceMixin,
+    RankedCases,
+)
 from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
 
 # Fewer neighbours than these say nothing of how much rankings spread, and of how often they tie.

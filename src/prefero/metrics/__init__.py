@@ -6,7 +6,6 @@ where it is defined, or with ``average=False`` one value a row, NaN where it is 
 label sets are in :mod:`prefero.metrics.multilabel`.
 """
 
-from prefero.metrics._graphs import ranking_error
 from prefero.metrics._pair_probabilities import (
     CalibrationCurve,
     pairwise_brier,
@@ -14,7 +13,7 @@ from prefero.metrics._pair_probabilities import (
     pairwise_calibration_error,
     pairwise_log_loss,
 )
-from prefero.metrics._partial import completeness, correctness
+from prefero.metrics._partial import completeness, correctness, ranking_error
 from prefero.metrics._rankings import (
     footrule,
     kendall_distance,

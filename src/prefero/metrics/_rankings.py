@@ -4,11 +4,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_consistent_length
 
 from prefero import _core
 from prefero._docs import documented
-from prefero.metrics._average import Values, average_rows, defined_ratio
+from prefero._typing import Values
+from prefero._warnings import warn_user
 from prefero.rankings import check_ranks
 
 _documented = documented(
@@ -241,3 +243,33 @@ def _first_place(ranks: Values) -> NDArray[np.intp]:
 
 def _chosen(values: Values, index: NDArray[np.intp]) -> Values:
     return np.take_along_axis(values, index[:, None], axis=1)[:, 0]
+
+
+def defined_ratio(numerator: Values, denominator: Values) -> Values:
+    """Divide, giving NaN where the denominator is zero: there the metric is undefined."""
+    defined = denominator > 0
+    return np.where(defined, numerator / np.where(defined, denominator, 1), np.nan)
+
+
+def average_rows(
+    values: Values,
+    average: bool,
+    sample_weight: ArrayLike | None,
+    metric: str,
+    *,
+    why_undefined: str = "no row has two labels that both sides order",
+) -> float | Values:
+    """Return the values a row, or their weighted mean over the rows where they are defined."""
+    if not average:
+        return values
+    weight = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, float)
+    check_consistent_length(values, weight)
+    defined = ~np.isnan(values)
+    total = weight[defined].sum()
+    if not total > 0:
+        warn_user(
+            f"{metric} is undefined: {why_undefined}.",
+            UndefinedMetricWarning,
+        )
+        return float("nan")
+    return float(values[defined] @ weight[defined] / total)

@@ -6,7 +6,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from prefero._docs import documented
 from prefero._typing import Values
-from prefero.metrics._average import average_rows
+from prefero.metrics._rankings import average_rows
 from prefero.rankings import check_ranks, strict_ranks
 
 _documented = documented(

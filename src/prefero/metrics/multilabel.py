@@ -21,8 +21,7 @@ from sklearn.utils import check_array, check_consistent_length
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._typing import Values
-from prefero.metrics._average import average_rows, defined_ratio
-from prefero.metrics._rankings import spearman_rho
+from prefero.metrics._rankings import average_rows, defined_ratio, spearman_rho
 from prefero.rankings import check_calibrated, check_relevance
 
 Metric = Callable[..., float]

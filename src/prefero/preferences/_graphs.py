@@ -13,11 +13,11 @@ from prefero.preferences._edges import (
     Offsets,
     check_edge_weights,
     edges_of_layers,
+    hierarchy_layers,
     indices_of_names,
     refuse_bad_edges,
     refuse_bad_offsets,
 )
-from prefero.preferences._hierarchy import hierarchy_layers
 from prefero.rankings import (
     ScoredRanks,
     bucket_index,

@@ -8,14 +8,15 @@ order inside a row counts. Converters that meet label names return the ranks and
 from prefero.rankings._calibrated import (
     calibrated_from_relevance,
     calibrated_from_scores,
+    calibrated_from_text,
     check_calibrated,
     check_relevance,
     split_calibrated,
     strict_calibrated,
+    text_from_calibrated,
     zero_offsets,
 )
-from prefero.rankings._calibrated_text import calibrated_from_text, text_from_calibrated
-from prefero.rankings._orders import orders_from_ranks, ranks_from_orders
+from prefero.rankings._orders import format_order, orders_from_ranks, parse_order, ranks_from_orders
 from prefero.rankings._queries import Queries
 from prefero.rankings._ranks import (
     bucket_index,
@@ -33,7 +34,6 @@ from prefero.rankings._tables import (
     ranks_from_long,
     ranks_from_pairs,
 )
-from prefero.rankings._text import format_order, parse_order
 from prefero.rankings._validation import check_label_names, check_ranks, label_names
 
 __all__ = [

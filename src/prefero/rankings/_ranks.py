@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 
 from prefero import _core
-from prefero.rankings._frames import keeps_frames
-from prefero.rankings._validation import check_ranks
+from prefero.rankings._validation import check_ranks, keeps_frames
 
 
 @keeps_frames

@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from prefero.exceptions import RowError
-from prefero.rankings._labels import all_labels, column_of, is_empty, names_of
 from prefero.rankings._ranks import ranks_from_scores, smallest_positions
-from prefero.rankings._validation import check_ranks
+from prefero.rankings._validation import all_labels, check_ranks, column_of, is_empty, names_of
 
 Pair = tuple[Any, Any]
 

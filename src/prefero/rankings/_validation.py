@@ -1,7 +1,9 @@
 """The questions every function and estimator asks of a rank matrix, and their error sentences."""
 
-from collections.abc import Sequence
-from typing import Any, TypeGuard
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -154,3 +156,70 @@ def _refuse_values_outside(
         name,
         row,
     )
+
+
+def is_empty(label: Any) -> bool:
+    return label is None or (isinstance(label, float) and np.isnan(label))
+
+
+def all_labels(found: Iterable[Any], labels: Sequence[Any] | None) -> NDArray[Any]:
+    """The given labels, checked, or else those found, sorted (by text if they do not compare)."""
+    if labels is not None:
+        return check_label_names(labels)
+    distinct = dict.fromkeys(found)
+    try:
+        return check_label_names(sorted(distinct))
+    except TypeError:
+        return check_label_names(sorted(distinct, key=str))
+
+
+def names_of(Y: Any, labels: Sequence[Any] | None, c: int) -> NDArray[Any]:
+    """The names of c columns: the given ones, those of a table, or 0, 1, ..."""
+    names = label_names(Y) if labels is None else check_label_names(labels)
+    if names is None:
+        return check_label_names(range(c))
+    if len(names) != c:
+        raise ValueError(f"labels holds {len(names)} names for {c} columns of Y.")
+    return names
+
+
+def column_of(label: Any, column: Mapping[Any, int], name: str, row: int) -> int:
+    """The column of a label that a row of the argument ``name`` holds."""
+    if label in column:
+        return column[label]
+    shown = [repr(known) for known in column]
+    more = ", ..." if len(shown) > 10 else ""
+    raise RowError(f"label {label!r} is not one of {', '.join(shown[:10])}{more}.", name, row)
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def keeps_frames(function: F) -> F:
+    """Make a function that turns a matrix into one of the same shape do so with tables too.
+
+    Parameters
+    ----------
+    function : callable
+        Its first argument is the matrix.
+
+    Returns
+    -------
+    callable
+        The same; a pandas table gives one with its columns and index, a polars table one with
+        its columns.
+    """
+    name = next(iter(signature(function).parameters))
+
+    @wraps(function)
+    def wrapped(*given: Any, **options: Any) -> Any:
+        values = function(*given, **options)
+        matrix = given[0] if given else options[name]
+        columns = getattr(matrix, "columns", None)
+        if columns is None:
+            return values
+        if hasattr(matrix, "index"):
+            return type(matrix)(values, index=matrix.index, columns=columns)
+        return type(matrix)(values, schema=list(columns))
+
+    return wrapped  # type: ignore[return-value]
