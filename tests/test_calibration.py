@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.isotonic import IsotonicRegression
 
 import oracles
+import prefero
 from prefero import ConsensusLabelRanker, ConstraintLabelRanker, LogLinearLabelRanker, _core
 from prefero.base import BaseLabelRanker
 from prefero.calibration import (
@@ -411,3 +412,13 @@ def test_buckets_never_turn_the_predicted_order_round():
         before, after = (kendall_tau(ranks[100:], p, variant="x") for p in (strict, buckets))
         assert after >= before + least_gain
     assert_array_equal(np.unique(strict), np.arange(1, 6))
+
+
+@pytest.mark.parametrize("name", [name for name in prefero._PUBLIC if name.endswith("LabelRanker")])
+def test_every_label_ranker_may_do_without_probabilities(name):
+    if name.startswith(("Auto", "Stacking")):
+        pytest.skip("A stack is made of out-of-fold margins: it is calibrated without more fits.")
+    X, Y = noisy_linear_problem(30, 2, 3)
+    ranker = getattr(prefero, name)(calibrate=False)
+    assert not hasattr(ranker.fit(X, Y), "predict_pairwise")
+    assert hasattr(getattr(prefero, name)().fit(X, Y), "predict_pairwise")

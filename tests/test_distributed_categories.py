@@ -50,7 +50,7 @@ FOREST = {"criterion": "spearman", "max_features": None, "random_state": 0}
     gaps=st.booleans(),
     sort=st.booleans(),
     parts=st.sampled_from([1, 3]),
-    splits=st.sampled_from(["sets", "one"]),
+    splits=st.sampled_from(["partition", "one"]),
     leaf=st.sampled_from([1, 4]),
 )
 def test_without_drawn_features_the_forest_is_that_of_one_machine(
@@ -72,7 +72,7 @@ def test_without_drawn_features_the_forest_is_that_of_one_machine(
     seed=st.integers(0, 99),
     gaps=st.booleans(),
     parts=st.sampled_from([1, 3]),
-    splits=st.sampled_from(["sets", "one"]),
+    splits=st.sampled_from(["partition", "one"]),
 )
 def test_boosting_from_all_rows_is_that_of_one_machine(seed, gaps, parts, splits):
     frame, ranks = table(90, seed=seed, gaps=gaps)

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from prefero import _files
 from prefero._files import decode, encoding_of, read_text, replacing, write_beside
 
 
@@ -117,3 +118,26 @@ def test_a_pipe_is_written_and_stays_a_pipe(tmp_path):
     reader.join()
     assert got == [b"through"]
     assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_a_file_takes_its_name_when_it_is_closed_where_open_files_have_none(tmp_path, monkeypatch):
+    """Windows, which has no locks of this kind, refuses to rename a file that is open."""
+    made, rename = [], os.replace
+
+    def opened(target):
+        made.append(new_part(target))
+        return made[-1]
+
+    def refusing(source, target):
+        if not made[-1][0].closed:
+            raise PermissionError(13, "The process cannot access the file")
+        rename(source, target)
+
+    new_part = _files._new_part
+    monkeypatch.setattr(_files, "fcntl", None)
+    monkeypatch.setattr(_files, "_new_part", opened)
+    monkeypatch.setattr(os, "replace", refusing)
+    for content in (b"one", b"two"):
+        write_beside(tmp_path / "f", content)
+        assert (tmp_path / "f").read_bytes() == content
+    assert names(tmp_path) == ["f"]

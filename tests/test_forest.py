@@ -241,3 +241,25 @@ def test_a_gamma_above_one_lets_purity_fall(problem):
         for gamma in (0.98, 1.5)
     )
     assert loose > strict
+
+
+@pytest.mark.filterwarnings("ignore:.*rank no label")
+def test_incomplete_rankings_may_follow_complete_ones(problem):
+    X, Y, X_new, Y_new = problem
+    forest = ForestLabelRanker(10, warm_start=True, random_state=0).fit(X, Y)
+    alone = ForestLabelRanker(20, random_state=0).fit(X, Y)
+    forest.set_params(n_estimators=20).fit(X, drop_labels(Y, 0.3, random_state=0))
+    assert forest.get_depths().shape == (20,)
+    tau = forest.score(X_new, Y_new)
+    assert tau == pytest.approx(alone.score(X_new, Y_new), abs=0.05)
+
+
+def test_a_label_that_a_later_fit_sees_takes_its_place():
+    X = np.linspace(0, 1, 40)[:, None]
+    Y = np.tile([2.0, 1.0, np.nan], (40, 1))
+    with pytest.warns(UserWarning, match="predicted last"):
+        forest = ForestLabelRanker(5, warm_start=True, random_state=0).fit(X, Y)
+    assert forest.unseen_labels_.tolist() == [False, False, True]
+    forest.set_params(n_estimators=10).fit(X, np.tile([3.0, 2.0, 1.0], (40, 1)))
+    assert not forest.unseen_labels_.any()
+    assert forest.predict(X[:1]).tolist() == [[3, 2, 1]]

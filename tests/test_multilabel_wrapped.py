@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -126,3 +127,22 @@ def test_probabilities_of_relevance_are_those_of_the_ranker():
     assert_array_equal(model.predict_pairwise(X), model.ranker_.predict_pairwise(X))
     silent = CalibratedMultilabelRanker(PairwiseLabelRanker(calibrate=False))
     assert not hasattr(silent.fit(X, relevance), "predict_pairwise")
+
+
+@pytest.mark.parametrize("inner", [LogLinearLabelRanker(), ForestLabelRanker(5)])
+def test_a_pipeline_may_be_the_ranker(inner):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) * [1, 100, 1]
+    relevance, weight = (X > 0).astype(int), rng.integers(1, 3, 60)
+    pipeline = make_pipeline(StandardScaler(), inner)
+    ranker = CalibratedMultilabelRanker(pipeline, random_state=0)
+    ranker.fit(X, relevance, sample_weight=weight)
+    assert np.mean(ranker.predict(X) == relevance) > 0.9
+    seeded = clone(inner)
+    if "random_state" in inner.get_params():
+        seeded.set_params(random_state=ranker.ranker_[-1].random_state)
+    scaler = StandardScaler().fit(X, sample_weight=weight)
+    plain = CalibratedMultilabelRanker(seeded)
+    plain.fit(scaler.transform(X), relevance, sample_weight=weight)
+    expected = plain.predict_pairwise(scaler.transform(X))
+    assert_array_equal(ranker.predict_pairwise(X), expected)

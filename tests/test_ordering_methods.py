@@ -252,3 +252,10 @@ def test_boosted_trees_send_missing_values_where_they_learned_to():
 def test_bad_parameters_are_refused(orderer, message):
     with pytest.raises(ValueError, match=message):
         orderer.fit(*sample_orders())
+
+
+def test_predictions_do_not_follow_a_parameter_that_is_set_later():
+    X, y, qid = sample_orders()
+    orderer = BoostingOrderer(5, random_state=0).fit(X, y, qid)
+    expected = orderer.decision_function(X)
+    assert_array_equal(orderer.set_params(learning_rate=0.5).decision_function(X), expected)

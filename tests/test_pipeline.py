@@ -11,6 +11,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from model_files import problem
 from prefero import (
+    AutoLabelRanker,
     ConsensusLabelRanker,
     ForestLabelRanker,
     PairwiseLabelRanker,
@@ -219,3 +220,12 @@ def test_a_pipeline_that_could_run_code_is_not_saved(tmp_path):
     model = make_ranking_pipeline(FunctionTransformer(np.abs), TreeLabelRanker()).fit(X, Y)
     with pytest.raises(TypeError, match="cannot be saved safely"):
         save(model, tmp_path / "model.prefero")
+
+
+def test_rank_intervals_are_passed_on():
+    X, Y = problem(60)
+    ranker = AutoLabelRanker(preset="quick", baseline_guard=0, random_state=0)
+    model = make_ranking_pipeline(StandardScaler(), ranker).fit(X, Y)
+    expected = model[-1].predict_rank_intervals(model[0].transform(X), 0.2)
+    np.testing.assert_array_equal(model.predict_rank_intervals(X, 0.2), expected)
+    assert not hasattr(make_ranking_pipeline(TreeLabelRanker()), "predict_rank_intervals")

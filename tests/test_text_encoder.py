@@ -52,3 +52,10 @@ def test_it_is_saved(tmp_path):
     prefero.save(model, tmp_path / "m.prefero")
     loaded = prefero.load(tmp_path / "m.prefero")
     assert_allclose(loaded[0].transform(TABLE), model[0].transform(TABLE))
+
+
+def test_cells_of_pandas_that_hold_nothing_are_empty_texts():
+    encoder = TextEncoder(n_components=2).fit(TABLE)
+    gaps = pd.DataFrame({"said": pd.Series(["red tea", pd.NA, None], dtype="string")})
+    plain = pd.DataFrame({"said": ["red tea", "", ""]})
+    assert_allclose(encoder.transform(gaps), encoder.transform(plain))

@@ -78,6 +78,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+            if fcntl is not None:  # under the lock, so that no other writer takes it for dead
+                os.replace(beside, target)
+        if fcntl is None:  # Windows renames no file that is open
             os.replace(beside, target)
     except BaseException:
         with suppress(FileNotFoundError):

@@ -1,9 +1,11 @@
-"""Names: which one somebody may have meant, and what tells one from another."""
+"""Names: which one somebody may have meant, what tells one from another, and missing ones."""
 
 import difflib
 from collections.abc import Iterable
 from itertools import takewhile
 from typing import Any
+
+import numpy as np
 
 
 def did_you_mean(typed: str, known: Iterable[str]) -> str:
@@ -69,3 +71,15 @@ def without_common_start(names: Iterable[Any]) -> tuple[str, list[str]]:
     if len(written) < 2 or not start.strip(_BREAKS):
         return "", written
     return start, [name[len(start) :] for name in written]
+
+
+def is_known(value: Any) -> bool:
+    """Tell whether a cell of a table holds something: not None, nor any kind of NaN or NA.
+
+    Examples
+    --------
+    >>> [is_known(value) for value in ("", 0.0, None, float("nan"))]
+    [True, True, False, False]
+    """
+    same = value == value
+    return value is not None and isinstance(same, bool | np.bool_) and bool(same)

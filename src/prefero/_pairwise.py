@@ -12,9 +12,9 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
-from sklearn.utils.validation import has_fit_parameter
 
 from prefero import _core
+from prefero._pipelines import takes_weights
 from prefero._products import row_products
 from prefero._sklearn import HasMethods, Interval
 from prefero._solvers import solve_logistic, warn_unconverged
@@ -103,7 +103,7 @@ class BinaryModelsMixin:
                 estimator, X, signs, weight, start, self.n_jobs
             )
             return converged
-        weight_of_fit = _weight_argument(estimator, weight)
+        weight_of_fit = takes_weights(estimator, weight)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_one)(estimator, X, sign, own, weight_of_fit)
             for sign, own in zip(signs.T, _by_model(weight, signs.shape[1]), strict=True)
@@ -314,18 +314,6 @@ def _fit_one(
     rows = np.flatnonzero((sign != 0) & (weight > 0))
     weights = {"sample_weight": weight[rows]} if weight_of_fit else {}
     return clone(estimator).fit(X[rows], (sign[rows] > 0).astype(int), **weights)
-
-
-def _weight_argument(estimator: Any, weight: Values) -> bool:
-    """Whether to pass weights to fit; refuses weights that the estimator cannot use."""
-    if np.all(weight == 1):
-        return False
-    if has_fit_parameter(estimator, "sample_weight"):
-        return True
-    raise ValueError(
-        f"sample_weight was given, but fit of {type(estimator).__name__} takes no sample_weight: "
-        "use another estimator, or no weights."
-    )
 
 
 def positive_probability(estimator: Any, X: Any) -> Values:

@@ -23,6 +23,20 @@ def fit_final(model: Any, X: Any, y: Any, **extra: Any) -> Any:
     return model.fit(X, y, **(given if steps is None else to_steps(steps, given)))
 
 
+def takes_weights(estimator: Any, weight: Any) -> bool:
+    """Tell whether to pass weights to fit; refuse those that the estimator cannot take."""
+    from sklearn.utils.validation import has_fit_parameter
+
+    if (weight == 1).all():
+        return False
+    if has_fit_parameter(estimator, "sample_weight"):
+        return True
+    raise ValueError(
+        f"sample_weight was given, but fit of {type(estimator).__name__} takes no sample_weight: "
+        "use another estimator, or no weights."
+    )
+
+
 def to_steps(steps: Sequence[tuple[str, Any]], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments of a pipeline's fit with the names of the steps that they go to.
 

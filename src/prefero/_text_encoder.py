@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
+from prefero._names import is_known
 from prefero._sklearn import Interval
 from prefero._state import Array, Attribute, Count, FittedState, Names, State
 from prefero._typing import Values
@@ -233,7 +234,7 @@ def _joined(X: Any) -> tuple[list[str], int, NDArray[Any] | None]:
 
 
 def _text(cell: Any) -> str:
-    return "" if cell is None or cell != cell else str(cell)
+    return str(cell) if isinstance(cell, str) or is_known(cell) else ""
 
 
 def _weighted(counts: csr_matrix, rarity: Values) -> csr_matrix:

@@ -70,9 +70,9 @@ class RankingPipeline(Pipeline):
     -----
     ``fit(X, y, sample_weight=w)`` hands ``w`` to the last step and to each step before it whose
     ``fit`` takes it, as that of a scaler does: a row of weight two counts as two rows everywhere.
-    So go ``groups``, ``ranks`` and ``scores``. ``step__name=`` names a step, as in scikit-learn's
-    pipeline. With ``sklearn.set_config(enable_metadata_routing=True)`` what the steps request
-    decides.
+    So go ``groups``, ``qid``, ``ranks`` and ``scores``. ``step__name=`` names a step, as in
+    scikit-learn's pipeline. With ``sklearn.set_config(enable_metadata_routing=True)`` what the
+    steps request decides.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class RankingPipeline(Pipeline):
         y : array-like
             What the last step learns from.
         **params
-            ``sample_weight``, ``groups``, ``ranks``, ``scores``, or ``step__name``.
+            ``sample_weight``, ``groups``, ``qid``, ``ranks``, ``scores``, or ``step__name``.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class RankingPipeline(Pipeline):
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows.
         **params
-            More arguments of the last step's ``score``, such as ``groups``.
+            More arguments of the last step's ``score``, such as ``qid``.
 
         Returns
         -------
@@ -154,6 +154,9 @@ class RankingPipeline(Pipeline):
     predict_expected_tau = _passed("predict_expected_tau", "Predict how good each order is.")
     predict_partial = _passed("predict_partial", "Predict only the pairs that are sure enough.")
     predict_top_set = _passed("predict_top_set", "Predict which labels may be first.")
+    predict_rank_intervals = _passed(
+        "predict_rank_intervals", "Predict the ranks that each label may have."
+    )
     predict_ranks = _passed("predict_ranks", "Predict the rank of every label, of label sets too.")
     predict_calibrated = _passed(
         "predict_calibrated", "Predict the rank of every label and of the zero point."

@@ -98,17 +98,21 @@ class Trees:
         """Put the trees of several arrays one after the other."""
         if len(parts) == 1:
             return cls(parts[0], n_features, n_labels)
-        with_sets = any(len(part["sets"]) for part in parts)
+        # What a part may leave out, and what that stands for.
+        absent = {"sets": ("nodes", -1), "evidence": ("scores", 1)}
         whole: Arrays = {}
-        for name in DTYPES:
+        for name, dtype in DTYPES.items():
             arrays = [part[name] for part in parts]
             if name.endswith("_starts"):
                 offsets = np.cumsum([0] + [array[-1] for array in arrays])
                 arrays = [array[1:] + at for array, at in zip(arrays, offsets, strict=False)]
                 arrays.insert(0, offsets[:1])
-            elif name == "sets" and with_sets:
-                none = [np.full(len(part["nodes"]), -1, dtype=np.int32) for part in parts]
-                arrays = [a if len(a) else b for a, b in zip(arrays, none, strict=True)]
+            elif name in absent and any(map(len, arrays)):
+                beside, value = absent[name]
+                arrays = [
+                    part[name] if len(part[name]) else np.full(len(part[beside]), value, dtype)
+                    for part in parts
+                ]
             whole[name] = np.concatenate(arrays)
         return cls(whole, n_features, n_labels)
 

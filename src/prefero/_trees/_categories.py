@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from prefero._names import is_known
 from prefero._state import Attribute, FittedState, Names, State
 from prefero._trees._bins import MAX_BINS
 
@@ -78,14 +79,23 @@ class CategoryEncoder:
         """Return X with categories replaced by their numbers, ready to be validated."""
         if not self.nominal.any() or np.shape(X)[1:] != self.nominal.shape:
             return X  # nothing to do, or wrong: validation will say so
-        codes = X.copy() if hasattr(X, "columns") else np.array(X, dtype=object)
+        columns = {}
         for feature, categories in self.categories.items():
             number = {category: float(k) for k, category in enumerate(categories)}
-            column = [number.get(value, np.nan) for value in _column(X, feature)]
-            if hasattr(codes, "columns"):
-                codes[codes.columns[feature]] = np.asarray(column)
-            else:
-                codes[:, feature] = column
+            columns[feature] = [number.get(value, np.nan) for value in _column(X, feature)]
+        if hasattr(X, "iloc"):
+            codes = X.copy()
+            for feature, values in columns.items():
+                codes[X.columns[feature]] = np.asarray(values)
+            return codes
+        if hasattr(X, "with_columns"):
+            names = X.columns
+            return X.with_columns(
+                type(X[names[k]])(names[k], values) for k, values in columns.items()
+            )
+        codes = np.array(X, dtype=object)
+        for feature, values in columns.items():
+            codes[:, feature] = values
         return codes
 
 
@@ -106,23 +116,21 @@ def _sort_key(value: Any) -> tuple[bool, Any]:
 def _column(X: Any, feature: int) -> Sequence[Any]:
     if hasattr(X, "iloc"):
         return X.iloc[:, feature].tolist()
+    if hasattr(X, "with_columns"):  # polars
+        return X[X.columns[feature]].to_list()
     return np.asarray(X, dtype=object)[:, feature].tolist()
 
 
 def _known(column: Sequence[Any]) -> list[Any]:
     """The values that are not missing: no None, no NaN of any kind."""
-    return [value for value in column if isinstance(value, str) or _is_itself(value)]
-
-
-def _is_itself(value: Any) -> bool:
-    same = value == value
-    return value is not None and isinstance(same, bool | np.bool_) and bool(same)
+    return [value for value in column if isinstance(value, str) or is_known(value)]
 
 
 def _is_nominal(X: Any, feature: int, dtype: Any) -> bool:
-    if dtype.name == "category":
+    if str(dtype).lower().startswith(("categor", "enum")):
         return True
-    return dtype.kind in "OUT" and _holds_words(_column(X, feature))
+    # Of pandas' dtypes these may hold texts; polars has no kinds.
+    return getattr(dtype, "kind", "O") in "OUT" and _holds_words(_column(X, feature))
 
 
 def _holds_words(column: Sequence[Any]) -> bool:
@@ -151,7 +159,7 @@ def _nominal_features(X: Any, categorical_features: str | ArrayLike | None) -> N
     if categorical_features is None or isinstance(categorical_features, str):
         if categorical_features is None:
             return np.zeros(0, dtype=bool)
-        if hasattr(X, "iloc"):
+        if hasattr(X, "dtypes"):
             found = [_is_nominal(X, k, dtype) for k, dtype in enumerate(X.dtypes)]
             return np.array(found, dtype=bool)
         values = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=_dtype_of(X))

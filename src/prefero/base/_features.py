@@ -186,7 +186,7 @@ def used_rows(target: Values, weight: Values, *, says: str) -> Mask:
             f"sample_weight[{np.argmax(weight)}] is {weight.max():g}, but weights are added up and "
             f"may not exceed {LARGEST:g}: divide them all by one number."
         )
-    empty = _all_unknown(target, axis=1)
+    empty = all_unknown(target, axis=1)
     if empty.all():
         raise ValueError(f"y {says}s no label in any row: there is nothing to learn from.")
     if empty.any():
@@ -222,7 +222,7 @@ def unseen_labels(target: Values, names: NDArray[Any], *, says: str) -> Mask:
     >>> unseen_labels(np.array([[1.0, 2.0]]), np.array(["a", "b"]), says="ranked")
     array([False, False])
     """
-    unseen = _all_unknown(target, axis=0)
+    unseen = all_unknown(target, axis=0)
     if unseen.any():
         listed = ", ".join(repr(name) for name in names[unseen][:5].tolist())
         warn_user(
@@ -232,7 +232,7 @@ def unseen_labels(target: Values, names: NDArray[Any], *, says: str) -> Mask:
     return unseen
 
 
-def _all_unknown(target: Values, axis: int) -> Mask:
+def all_unknown(target: Values, axis: int) -> Mask:
     """Which rows or columns hold nothing; to ask whether anything is unknown takes far less."""
     unknown = np.isnan(target)
     if target.size and not unknown.any():

@@ -12,6 +12,7 @@ from prefero._docs import documented
 from prefero._sklearn import StrOptions, check_sample_weight
 from prefero._state import FittedState
 from prefero.base._features import (
+    all_unknown,
     check_features,
     put_last,
     refuse_other_labels,
@@ -116,10 +117,16 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
         used = used_rows(ranks, weight, says="rank")
         if not used.all():
             X, ranks, truth, weight = X[used], ranks[used], truth[used], weight[used]
-        if reset:
-            self.unseen_labels_ = self._unseen(ranks)
+        self._note_unseen(ranks, reset)
         self._note_ranges(X, reset)
         return X, truth, weight
+
+    def _note_unseen(self, ranks: NDArray[np.float64], reset: bool) -> None:
+        """Take over which labels no row has ranked, neither these nor those of earlier fits."""
+        if reset:
+            self.unseen_labels_ = self._unseen(ranks)
+        else:
+            self.unseen_labels_ = self.unseen_labels_ & all_unknown(ranks, axis=0)
 
     def _unseen(self, ranks: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which labels are predicted last, for no row ranks them."""
@@ -282,7 +289,7 @@ class GraphRankerMixin(LabelRankerMixin):
             )
         known = np.where(y.touched(), 1.0, np.nan)
         used = used_rows(known, weight, says="rank")
-        self.unseen_labels_ = unseen_labels(known[used], self.labels_, says="ranked")
+        self._note_unseen(known[used], reset)
         self._note_ranges(X[used], reset)
         return (X, y, weight) if used.all() else (X[used], y[used], weight[used])
 

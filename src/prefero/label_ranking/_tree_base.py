@@ -104,7 +104,7 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         "min_similarity_ratio": [Interval(Real, 0, None, closed="neither"), None],
         "mdl_stopping": ["boolean"],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
-        "category_splits": [StrOptions({"sets", "one"})],
+        "category_splits": [StrOptions({"partition", "one"})],
         "random_state": ["random_state"],
     }
 
@@ -175,7 +175,7 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
     def _grow_options(self, n_samples: int, n_labels: int) -> dict[str, Any]:
         return {
             "random_cuts": self.splitter == "random",
-            "category_sets": self.category_splits == "sets",
+            "category_sets": self.category_splits == "partition",
             "max_features": n_features_to_try(self.max_features, self.n_features_in_),
             "max_depth": NO_BOUND if self.max_depth is None else self.max_depth,
             "min_split": self._examples(self.min_samples_split, n_samples, 2 * n_labels),

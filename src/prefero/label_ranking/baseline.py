@@ -27,6 +27,8 @@ class ConsensusLabelRanker(BaseLabelRanker):
         ``predict_spread``. ``"auto"`` is Kemeny's rule, by local search, if in three folds it
         orders more held-out pairs right than Borda's; else, and for fewer than ten different
         rows, Borda's.
+    calibrate : bool, default=True
+        Whether pair probabilities are learned too, from three more fits.
 
     Attributes
     ----------
@@ -48,6 +50,7 @@ class ConsensusLabelRanker(BaseLabelRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "aggregation": [StrOptions({"auto", "borda", "kemeny", "mallows", "plackett_luce"})],
+        "calibrate": ["boolean"],
     }
 
     _fitted_state: ClassVar[FittedState] = {
@@ -56,8 +59,9 @@ class ConsensusLabelRanker(BaseLabelRanker):
         "theta_": Number(0, when={"aggregation": "mallows"}),
     }
 
-    def __init__(self, aggregation: str = "auto") -> None:
+    def __init__(self, aggregation: str = "auto", *, calibrate: bool = True) -> None:
         self.aggregation = aggregation
+        self.calibrate = calibrate
 
     def _fit(self, X: Any, ranks: Values, weight: Values) -> None:
         self.aggregation_ = self.aggregation

@@ -66,12 +66,14 @@ class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Nominal features: columns of pandas' category dtype and columns that hold words; or
         their indices, names or mask.
-    category_splits : {"sets", "one"}, default="sets"
+    category_splits : {"partition", "one"}, default="partition"
         Tests on sets of categories, or on one against the rest.
     pair_weight : {"auto", "score_difference"} or None, default="auto"
         What a pair counts in the loss: the difference of the scores that ``fit`` was given, or 1.
         ``"auto"`` is the former where there are scores; rounds are then judged by regret in place
         of tau.
+    calibrate : bool, default=True
+        Whether pair probabilities are learned too, from the folds or from more fits.
     n_jobs : int, optional
         Threads, for the folds. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -133,6 +135,7 @@ class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
         "subsample": [Interval(Real, 0, 1, closed="right")],
         "validation": [StrOptions({"auto", "folds", "part"}), None],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "calibrate": ["boolean"],
         "n_jobs": [Integral, None],
     }
 
@@ -156,8 +159,9 @@ class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
         validation: str | None = "auto",
         n_iter_no_change: int = 30,
         categorical_features: Any = "from_dtype",
-        category_splits: str = "sets",
+        category_splits: str = "partition",
         pair_weight: str | None = "auto",
+        calibrate: bool = True,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -174,6 +178,7 @@ class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
         self.categorical_features = categorical_features
         self.category_splits = category_splits
         self.pair_weight = pair_weight
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -233,7 +238,7 @@ class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
             "penalty": float(self.l2_regularization),
             "row_share": float(self.subsample),
             "tree_features": n_features_to_try(self.max_features, self.n_features_in_),
-            "category_sets": self.category_splits == "sets",
+            "category_sets": self.category_splits == "partition",
             "max_depth": NO_BOUND if self.max_depth is None else self.max_depth,
             "min_leaf": self._examples(self.min_samples_leaf, n_samples, 1),
             "max_leaves": self.max_leaf_nodes or 0,

@@ -94,10 +94,12 @@ default="auto"
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Nominal features: columns of pandas' category dtype and columns that hold words; or
         their indices, names or mask.
-    category_splits : {"sets", "one"}, default="sets"
+    category_splits : {"partition", "one"}, default="partition"
         Tests on sets of categories, or on one against the rest.
     warm_start : bool, default=False
         Whether a further fit keeps the trees and adds new ones up to ``n_estimators``.
+    calibrate : bool, default=True
+        Whether pair probabilities are learned too, from out-of-bag predictions.
     n_jobs : int, optional
         Threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -167,6 +169,7 @@ default="auto"
         "bootstrap": ["boolean"],
         "oob_score": ["boolean"],
         "warm_start": ["boolean"],
+        "calibrate": ["boolean"],
         "n_jobs": [Integral, None],
     }
 
@@ -201,8 +204,9 @@ default="auto"
         bootstrap: bool = True,
         oob_score: bool = False,
         categorical_features: Any = "from_dtype",
-        category_splits: str = "sets",
+        category_splits: str = "partition",
         warm_start: bool = False,
+        calibrate: bool = True,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -225,6 +229,7 @@ default="auto"
         self.categorical_features = categorical_features
         self.category_splits = category_splits
         self.warm_start = warm_start
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 

@@ -21,7 +21,7 @@ from prefero._neighbors import (
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Mask, Values
-from prefero.base import BaseLabelRanker, PairWeightMixin, fitting, unseen_labels
+from prefero.base import BaseLabelRanker, PairWeightMixin, fitting
 from prefero.label_ranking._aggregation import AGGREGATIONS, SCORES
 from prefero.label_ranking._ranked_cases import (
     NeighborExplanation,
@@ -96,6 +96,8 @@ default="auto"
         given, or which comes first. ``"auto"`` is the former where there are scores, unless
         another aggregation than ``"pairs"`` is asked for. The neighbourhood is then chosen by
         the regret of the cases left out in place of tau.
+    calibrate : bool, default=True
+        Whether pair probabilities are learned too, from the cases left out.
     %(index)s
 
     Attributes
@@ -171,6 +173,7 @@ default="auto"
         "n_directions": [Interval(Integral, 0, None, closed="left")],
         "instance_selection": [StrOptions({"edit", "condense"}), None],
         "local_metric": [Interval(Integral, 1, None, closed="left"), None],
+        "calibrate": ["boolean"],
         **PairWeightMixin._parameter_constraints,
         **CaseRankerMixin._case_constraints,
     }
@@ -188,6 +191,7 @@ default="auto"
         instance_selection: str | None = None,
         local_metric: int | None = None,
         pair_weight: str | None = "auto",
+        calibrate: bool = True,
         algorithm: Any = "auto",
         metric: Any = "minkowski",
         p: float = 2,
@@ -204,6 +208,7 @@ default="auto"
         self.instance_selection = instance_selection
         self.local_metric = local_metric
         self.pair_weight = pair_weight
+        self.calibrate = calibrate
         self.algorithm = algorithm
         self.metric = metric
         self.p = p
@@ -280,7 +285,6 @@ default="auto"
                 np.concatenate([ranker.rankings_, ranks]),
                 np.concatenate([ranker.case_weight_, weight]),
             )
-            ranker.unseen_labels_ = unseen_labels(ranker.rankings_, ranker.labels_, says="ranked")
         return self
 
     def _place(self, X: Values) -> Values:

@@ -8,8 +8,8 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.utils import get_tags
-from sklearn.utils.validation import has_fit_parameter
 
+from prefero._pipelines import takes_weights
 from prefero._sklearn import HasMethods
 from prefero._state import Array, Each, FittedState, Model
 from prefero._typing import Mask, Values
@@ -27,13 +27,15 @@ class RegressionLabelRanker(BaseLabelRanker):
     ----------
     estimator : regressor, default=None
         Cloned for each label; a ridge regression if None.
+    calibrate : bool, default=True
+        Whether pair probabilities are learned too, from three more fits.
     n_jobs : int or None, default=None
         How many labels to learn at the same time, as in joblib.
 
     Attributes
     ----------
     estimators_ : list of regressors
-        One a label that is ranked somewhere.
+        One per label that is ranked somewhere.
     ranked_labels_ : ndarray
         The indices of those labels.
     mean_votes_ : ndarray of shape (n_labels,)
@@ -52,6 +54,7 @@ class RegressionLabelRanker(BaseLabelRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_jobs": [Integral, None],
+        "calibrate": ["boolean"],
     }
 
     _fitted_state: ClassVar[FittedState] = {
@@ -60,9 +63,12 @@ class RegressionLabelRanker(BaseLabelRanker):
         "mean_votes_": Array("f8", "n_labels"),
     }
 
-    def __init__(self, estimator: Any = None, *, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, estimator: Any = None, *, calibrate: bool = True, n_jobs: int | None = None
+    ) -> None:
         self.estimator = estimator
         self.n_jobs = n_jobs
+        self.calibrate = calibrate
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -77,9 +83,12 @@ class RegressionLabelRanker(BaseLabelRanker):
         votes, known = np.asarray(borda_votes(ranks)), ~np.isnan(ranks)
         self.ranked_labels_ = np.flatnonzero(known.any(axis=0))
         self.mean_votes_ = np.average(votes, axis=0, weights=weight)
+        weighted = takes_weights(self._base(), weight)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
             # The whole of X, which is sent to a worker once, not its rows with every label.
-            delayed(_fitted)(self._base(), X, votes[:, label], weight, known[:, label])
+            delayed(_fitted)(
+                self._base(), X, votes[:, label], weight if weighted else None, known[:, label]
+            )
             for label in self.ranked_labels_.tolist()
         )
 
@@ -90,7 +99,6 @@ class RegressionLabelRanker(BaseLabelRanker):
         return scores
 
 
-def _fitted(estimator: Any, X: Any, votes: Values, weight: Values, known: Mask) -> Any:
-    weighed = has_fit_parameter(estimator, "sample_weight")
-    own = {"sample_weight": weight[known]} if weighed else {}
+def _fitted(estimator: Any, X: Any, votes: Values, weight: Values | None, known: Mask) -> Any:
+    own = {} if weight is None else {"sample_weight": weight[known]}
     return clone(estimator).fit(X[known], votes[known], **own)

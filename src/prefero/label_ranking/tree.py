@@ -83,7 +83,7 @@ class TreeLabelRanker(BaseTreeRanker):
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Nominal features: columns of pandas' category dtype and columns that hold words; or
         their indices, names or mask.
-    category_splits : {"sets", "one"}, default="sets"
+    category_splits : {"partition", "one"}, default="partition"
         Tests on sets of categories, or on one against the rest.
     random_state : int, RandomState or None, default=None
         Used if features or cuts are drawn.
@@ -161,7 +161,7 @@ class TreeLabelRanker(BaseTreeRanker):
         shrinkage: float | str = 0.0,
         calibrate: bool = True,
         categorical_features: Any = "from_dtype",
-        category_splits: str = "sets",
+        category_splits: str = "partition",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.criterion = criterion

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from prefero._docs import documented
-from prefero._pipelines import final_step
+from prefero._pipelines import at_final_step, final_step, fit_final
 from prefero._sklearn import HasMethods, Interval, StrOptions
 from prefero._state import FittedState, Model, State
 from prefero._typing import Mask, Values
@@ -118,16 +118,18 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
 
     def _fit(self, X: Any, calibrated: Values, weight: Values) -> None:
         ranker = self._blank()
-        if ranker.get_params().get("random_state", 0) is None:
+        inner = final_step(ranker)
+        if inner.get_params().get("random_state", 0) is None:
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            ranker.set_params(random_state=seed)
+            inner.set_params(random_state=seed)
         seen = np.append(~self.unseen_labels_, True)
-        given: dict[str, Any] = {}
-        if not (weight == 1).all():
-            given["sample_weight"] = weight
-        if has_fit_parameter(final_step(ranker), "scores"):
-            given["scores"] = self._places(calibrated)[:, seen]
-        self.ranker_ = ranker.fit(X, _ranks(calibrated, seen), **given)
+        given = {
+            "sample_weight": None if (weight == 1).all() else weight,
+            "scores": self._places(calibrated)[:, seen]
+            if has_fit_parameter(inner, "scores")
+            else None,
+        }
+        self.ranker_ = fit_final(ranker, X, _ranks(calibrated, seen), **given)
 
     def _places(self, calibrated: Values) -> Values:
         """How far labels stand before the zero point, which is last."""
@@ -163,7 +165,8 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
             label i is relevant.
         """
         check_is_fitted(self)
-        inner = self.ranker_.predict_pairwise(self._validate_X(X, reset=False))
+        ranker, reaching = at_final_step(self.ranker_, self._validate_X(X, reset=False))
+        inner = ranker.predict_pairwise(reaching)
         whole = np.full((len(inner), *[len(self.labels_) + 1] * 2), 0.5)
         seen = np.append(~self.unseen_labels_, True)
         whole[np.ix_(np.ones(len(inner), dtype=bool), seen, seen)] = inner

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from prefero import _core
 from prefero._sklearn import Interval, RealNotInt, StrOptions
-from prefero._state import Count, FittedState
+from prefero._state import Count, FittedState, Number
 from prefero._trees import Trees, TreesMixin, n_features_to_try, trees_state
 from prefero.base import BaseOrderer, SampleOrders
 
@@ -40,6 +40,8 @@ class BoostingOrderer(TreesMixin, BaseOrderer):
     ----------
     n_estimators_ : int
         The number of trees grown; fewer than asked for once no pair is closer than the margin.
+    learning_rate_ : float
+        The learning rate of the fit.
     feature_importances_ : ndarray of shape (n_features,)
         The share of an attribute in what the tests of a tree gain, mean over the trees.
     trees_ : dict of str to ndarray
@@ -63,7 +65,11 @@ class BoostingOrderer(TreesMixin, BaseOrderer):
     array([3, 1, 2])
     """
 
-    _fitted_state: ClassVar[FittedState] = {**trees_state(1), "n_estimators_": Count()}
+    _fitted_state: ClassVar[FittedState] = {
+        **trees_state(1),
+        "n_estimators_": Count(),
+        "learning_rate_": Number(0),
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -113,10 +119,10 @@ class BoostingOrderer(TreesMixin, BaseOrderer):
             min_leaf=self.min_samples_leaf,
         )
         self._keep(Trees(arrays, self.n_features_in_, 1))
-        self.n_estimators_ = self._trees.n_trees
+        self.n_estimators_, self.learning_rate_ = self._trees.n_trees, self.learning_rate
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         if not self.n_estimators_:
             return np.zeros(len(X))
         scores = self._trees.walker.scores(self._feature_bins.apply(X))[:, 0]
-        return self.learning_rate * self.n_estimators_ * scores
+        return self.learning_rate_ * self.n_estimators_ * scores
