@@ -26,10 +26,10 @@ from prefero import BoostingLabelRanker, ConsensusLabelRanker
 from prefero._trees import find_bins
 from prefero._typing import Values
 from prefero.datasets import benchmark_path
+from prefero.evaluation import Table
 from prefero.label_ranking._boosting_rounds import Boosting, Cases, constant_scores
 from prefero.metrics import kendall_tau
 from prefero.rankings import strict_ranks
-from prefero.study import Table
 from prefero.tables import read_rankings
 
 SETS = ("segment", "pendigits", "fried")

@@ -32,7 +32,7 @@ from prefero import (
     save,
 )
 from prefero.datasets import make_label_ranking
-from prefero.study import Table
+from prefero.evaluation import Table
 
 TREES = 30
 LABELS = (5, 20, 50, 100)

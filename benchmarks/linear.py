@@ -21,8 +21,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from prefero import LogLinearLabelRanker, PairwiseLabelRanker, PreferenceGraphs
+from prefero.evaluation import Table
 from prefero.preferences import DECOMPOSITIONS, decompose
-from prefero.study import Table
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "reproduction"))
 from dekel2003_folds import load

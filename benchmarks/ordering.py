@@ -20,8 +20,8 @@ from threadpoolctl import threadpool_limits
 
 import prefero
 from prefero import RankBoostOrderer, RankCorrelationReducer, RankSVMOrderer
+from prefero.evaluation import Table
 from prefero.ordering import OrderedObjects, ranks_in_queries
-from prefero.study import Table
 
 
 def main() -> None:

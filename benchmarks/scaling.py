@@ -46,8 +46,8 @@ from prefero import (
 )
 from prefero.datasets import benchmark_path
 from prefero.distributed import DistributedLabelRanker
+from prefero.evaluation import Table
 from prefero.metrics import kendall_tau, pairwise_calibration_error
-from prefero.study import Table
 from prefero.tables import read_rankings
 
 FEATURES = [f"x{k}" for k in range(10)]

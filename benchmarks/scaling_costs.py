@@ -21,9 +21,9 @@ from prefero.distributed._boosting import BoostSpec, RankedRows, Rounds, ranked_
 from prefero.distributed._engine import LocalEngine
 from prefero.distributed._levels import GrowOptions, grow_forest
 from prefero.distributed._partitions import Blocks, Partitions, Place
+from prefero.evaluation import Table
 from prefero.label_ranking._loglinear_solvers import Objective
 from prefero.rankings import ranks_from_scores
-from prefero.study import Table
 
 
 def made(rows: int, number: int, n_features: int = 10, n_labels: int = 5) -> tuple[Any, Any]:

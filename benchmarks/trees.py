@@ -27,8 +27,8 @@ from sklearn.ensemble import RandomForestRegressor
 
 from prefero import ForestLabelRanker, TreeLabelRanker
 from prefero.datasets import benchmark_path
+from prefero.evaluation import Table
 from prefero.rankings import bucket_positions, drop_labels
-from prefero.study import Table
 from prefero.tables import read_rankings
 
 SETS = ("fried", "calhousing", "elevators", "pendigits", "segment", "vowel", "wisconsin")

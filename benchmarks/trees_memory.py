@@ -19,8 +19,8 @@ from sklearn.ensemble import RandomForestRegressor
 
 from prefero import ForestLabelRanker
 from prefero.datasets import benchmark_path
+from prefero.evaluation import Table
 from prefero.rankings import ranks_from_scores
-from prefero.study import Table
 from prefero.tables import read_rankings
 
 METHODS = ("RandomForestRegressor", "kendall", "spearman")

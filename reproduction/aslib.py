@@ -34,8 +34,8 @@ from prefero import (
 )
 from prefero._typing import Values
 from prefero.datasets import benchmark_path
+from prefero.evaluation import Table
 from prefero.metrics import kendall_tau, regret
-from prefero.study import Table
 
 QUICK = (CONSTANT, "forest")
 # What leaves hold beside ranks.

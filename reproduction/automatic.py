@@ -34,8 +34,8 @@ from real import CONSTANT, Real, find_sets, some_rankers
 from sklearn.model_selection import RepeatedKFold
 
 from prefero import AutoLabelRanker, ConsensusLabelRanker
+from prefero.evaluation import Table, compare_folds, run_experiment, summarize
 from prefero.rankings import bucket_positions
-from prefero.study import Table, compare_folds, run_experiment, summarize
 
 ERROR = 0.1
 BY_REGRET = "auto by regret"

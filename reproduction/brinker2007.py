@@ -42,6 +42,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from prefero import BinaryRelevanceRanker, NeighborsMultilabelRanker, PairwiseMultilabelRanker
 from prefero.datasets import benchmark_path
+from prefero.evaluation import Table
 from prefero.metrics import multilabel as metrics
 from prefero.multilabel import mean_calibrated_ranks
 from prefero.multilabel.neighbors import SIZES
@@ -52,7 +53,6 @@ from prefero.rankings import (
     split_calibrated,
     strict_ranks,
 )
-from prefero.study import Table
 
 Values = NDArray[np.float64]
 Rows = list[dict[str, Any]]

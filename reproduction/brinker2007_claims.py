@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import wilcoxon
 
-from prefero.study import Table
+from prefero.evaluation import Table
 
 Rows = list[dict[str, Any]]
 

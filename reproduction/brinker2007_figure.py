@@ -10,9 +10,9 @@ from sklearn.model_selection import KFold
 
 from prefero import NeighborsMultilabelRanker
 from prefero.datasets import benchmark_path
+from prefero.evaluation import Table
+from prefero.inspection._style import MARKERS, legend, open_frame
 from prefero.metrics import multilabel as metrics
-from prefero.study import Table
-from prefero.study.plotting._style import MARKERS, legend, open_frame
 
 Values = NDArray[np.float64]
 

@@ -41,8 +41,8 @@ from prefero import (
     NeighborsLabelRanker,
     TreeLabelRanker,
 )
-from prefero.study import Comparison, Table, compare, run_experiment, summarize
-from prefero.study.plotting import MissingLabelsDisplay
+from prefero.evaluation import Comparison, Table, compare, run_experiment, summarize
+from prefero.inspection import MissingLabelsDisplay
 
 RATES = (0.0, 0.3, 0.6)
 CURVE_RATES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)

@@ -23,8 +23,8 @@ from joblib import Parallel, delayed
 from kebi import arguments, cached, need, parse, publish, published_rows
 from scipy.stats import spearmanr
 
-from prefero.study import Table
-from prefero.study.folds import compare_folds
+from prefero.evaluation import Table
+from prefero.evaluation.folds import compare_folds
 
 NOT_DONE = "proposed there, not done"
 BEYOND = "Beyond the paper, on counts"

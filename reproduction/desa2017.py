@@ -18,8 +18,8 @@ import numpy as np
 from kebi import agreement, beside, item, published, published_rows
 
 from prefero import ConsensusLabelRanker, ForestLabelRanker, TreeLabelRanker
-from prefero.study import Table, compare, summarize
-from prefero.study.plotting import GainDisplay
+from prefero.evaluation import Table, compare, summarize
+from prefero.inspection import GainDisplay
 
 _AS_PRINTED: dict[str, Any] = {"shrinkage": 0.0, "aggregation": "rankings"}
 _RT: dict[str, Any] = {"criterion": "kendall", "min_similarity_ratio": 0.98, "min_samples_leaf": 2}

@@ -46,8 +46,8 @@ from prefero import (
     RankCorrelationReducer,
     RankSVMOrderer,
 )
+from prefero.evaluation import Table
 from prefero.ordering import BoostingOrderer, OrderedObjects
-from prefero.study import Table
 
 SUSHI_SIZES = RCDR_SIZES["sushi"]
 N_HELD_OUT = 1000

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 
 import prefero
-from prefero.study import Table
-from prefero.study.plotting._style import draw_curves, open_frame
+from prefero.evaluation import Table
+from prefero.inspection._style import draw_curves, open_frame
 
 BASE = {"N": 200, "L": 16, "K": 32}
 SIZES = {

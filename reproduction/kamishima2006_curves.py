@@ -13,8 +13,8 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 
 from prefero import ExpectedRankOrderer, RankCorrelationReducer
-from prefero.study import Table
-from prefero.study.plotting import DimensionsDisplay
+from prefero.evaluation import Table
+from prefero.inspection import DimensionsDisplay
 
 RCDR_SIZES: dict[str, tuple[Size, ...]] = {
     "sushi": ((500, 10), (100, 5), (100, 2)),

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from prefero import RankCorrelationReducer
+from prefero.evaluation import Table
 from prefero.ordering import objects_from_orders
-from prefero.study import Table
 
 Vectors = NDArray[np.float64]
 NAMES = ("w1", "w2", "w3", "w4", "w5")

@@ -37,9 +37,9 @@ import prefero
 from prefero._files import write_beside
 from prefero._typing import Values
 from prefero.datasets import benchmark_path, benchmarks_folder, fetch_benchmark
-from prefero.study import Table, run_experiment, summarize
-from prefero.study._code import all_code
-from prefero.study.experiment import Details
+from prefero.evaluation import Table, run_experiment, summarize
+from prefero.evaluation._code import all_code
+from prefero.evaluation.experiment import Details
 from prefero.tables import read_rankings
 
 SMALL_SETS = (

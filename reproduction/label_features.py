@@ -22,7 +22,7 @@ from prefero import (
     RankSVMOrderer,
 )
 from prefero.datasets import make_dyad_ranking
-from prefero.study import Table, leave_one_label_out
+from prefero.evaluation import Table, leave_one_label_out
 
 ROWS, TEST_ROWS, SEEDS = 150, 150, 3
 SIZES = {"n_features": 4, "n_labels": 12, "n_label_features": 3}
@@ -30,8 +30,8 @@ KINDS = {"shared taste": 0.0, "half of each": 1.0, "personal taste": 3.0}
 
 READING = """
 Of 12 labels with 3 features each is left out in turn; 150 instances with 4 features rank the
-other 11, and 150 further ones are asked about all 12 (`prefero.study.leave_one_label_out`). "Pairs
-of the new label" is how often its pairs with the others are put right, 1/2 is a guess; tau is over
+other 11, and 150 further ones are asked about all 12 (`prefero.evaluation.leave_one_label_out`).
+"Pairs of the new label" is how often its pairs with the others are put right, 1/2 is a guess; tau is over
 all labels. The constant order (`consensus`) ranks the others by their mean ranks and knows nothing
 of the new label, which stands in the middle. `mean-ranks` fits the mean ranks of the labels by
 their features (ridge regression) and so places the new label, the same for everyone. Means over

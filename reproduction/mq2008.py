@@ -28,8 +28,8 @@ from prefero import (
     RankSVMOrderer,
 )
 from prefero.datasets import benchmark_path
+from prefero.evaluation import Table
 from prefero.ordering import BoostingOrderer, ranks_in_queries
-from prefero.study import Table
 from prefero.tables import read_letor
 
 Part = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]

@@ -33,8 +33,8 @@ from prefero import (
     PairwiseMultilabelRanker,
 )
 from prefero._typing import Indices, Values
+from prefero.evaluation import Table
 from prefero.metrics import multilabel as metrics
-from prefero.study import Table
 
 FOLDS = {"emotions": 3}
 # Rows of a set that are looked at, unless --rows asks for others.

@@ -33,9 +33,9 @@ from prefero._files import write_beside
 from prefero._pipelines import at_final_step
 from prefero._typing import Indices, Values
 from prefero.datasets import benchmark_path
+from prefero.evaluation import Table, run_experiment, summarize
 from prefero.metrics import pairwise_calibration_error, regret
 from prefero.rankings import have_ties, ranks_from_orders
-from prefero.study import Table, run_experiment, summarize
 from prefero.tables import Rankings, read_rankings
 
 CONSTANT = "constant order"

@@ -25,7 +25,7 @@ from prefero import (
 )
 from prefero._typing import Values
 from prefero.datasets import benchmark_path
-from prefero.study import Table, run_experiment
+from prefero.evaluation import Table, run_experiment
 from prefero.tables import read_rankings
 
 REAL_SETS = ("movies", "political")

@@ -17,8 +17,8 @@ from kebi import LARGE_SETS, published, read_set
 from sklearn.model_selection import KFold
 
 from prefero import TreeLabelRanker
+from prefero.evaluation import Table, relative_sizes
 from prefero.rankings import drop_labels
-from prefero.study import Table, relative_sizes
 
 RULES: dict[str, dict[str, Any]] = {
     "LRT, 2n examples": {},

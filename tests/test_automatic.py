@@ -28,9 +28,9 @@ from prefero.automatic._decoding import decoded
 from prefero.automatic._evidence import sample
 from prefero.automatic._weights import combine
 from prefero.checks import LABEL_RANKER_AXIOMS, run_axiom
+from prefero.inspection import explain
 from prefero.metrics import kendall_tau, pairwise_calibration_error
 from prefero.rankings import drop_labels, ranks_from_scores
-from prefero.study import explain
 
 MEMBERS = [("linear", LogLinearLabelRanker()), ("forest", ForestLabelRanker(10, random_state=0))]
 STACK = StackingLabelRanker(MEMBERS)

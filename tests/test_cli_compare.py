@@ -13,7 +13,7 @@ from cli_program import prefero_inside as prefero
 from prefero import ConsensusLabelRanker
 from prefero.cli.rankers import ranker_choice
 from prefero.cli.trials import Plan, Sample, run_trials
-from prefero.study import run_experiment
+from prefero.evaluation import run_experiment
 
 N = 30
 

@@ -15,7 +15,7 @@ from cli_program import PROGRAM
 from cli_program import prefero_inside as prefero
 from prefero import __version__ as version
 from prefero.cli import main, reproduce
-from prefero.study import Table
+from prefero.evaluation import Table
 
 
 def test_the_script_of_a_paper_is_run(tmp_path, monkeypatch, capsys):

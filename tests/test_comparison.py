@@ -10,8 +10,8 @@ from hypothesis.extra.numpy import arrays
 from kebi import published_rows
 from scipy import stats
 
-from prefero.study import Table, compare, compare_folds, relative_sizes
-from prefero.study.folds import _holm
+from prefero.evaluation import Table, compare, compare_folds, relative_sizes
+from prefero.evaluation.folds import _holm
 
 
 def table(scores, scoring="tau", rankers="abcdefgh"):

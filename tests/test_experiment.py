@@ -17,10 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
 
 from prefero import ConsensusLabelRanker, RankSVMOrderer
+from prefero.evaluation import Table, run_experiment, summarize
+from prefero.evaluation._cells import CellStore
 from prefero.metrics import kendall_tau, regret
 from prefero.rankings import strict_ranks
-from prefero.study import Table, run_experiment, summarize
-from prefero.study._cells import CellStore
 
 
 class SpyRanker(BaseEstimator):
@@ -283,7 +283,7 @@ SLOW_RUN = """
 import sys, time
 import numpy as np
 from sklearn.base import BaseEstimator
-from prefero.study import run_experiment
+from prefero.evaluation import run_experiment
 
 class Slow(BaseEstimator):
     def fit(self, X, y):

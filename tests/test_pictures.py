@@ -11,16 +11,17 @@ import pytest
 from matplotlib.text import Text
 
 from prefero import ForestLabelRanker, TreeLabelRanker
-from prefero.rankings import ranks_from_scores
-from prefero.study import Table, compare, explain
-from prefero.study.plotting import (
+from prefero.evaluation import Table, compare
+from prefero.inspection import (
     CostCurveDisplay,
     CriticalDifferenceDisplay,
     MissingLabelsDisplay,
     PairMatrixDisplay,
     RankHeatmapDisplay,
     TreeDisplay,
+    explain,
 )
+from prefero.rankings import ranks_from_scores
 
 GALLERY = sorted((Path(__file__).parents[1] / "examples" / "gallery").glob("plot_*.py"))
 WORDS = "rye oats winter-wheat cherry_tomatoes_of_the_south maize peas".split()

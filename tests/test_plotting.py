@@ -19,10 +19,8 @@ from prefero import (
     RankCorrelationReducer,
     TreeLabelRanker,
 )
-from prefero.ordering import ranks_in_queries
-from prefero.rankings import strict_ranks
-from prefero.study import Table, compare
-from prefero.study.plotting import (
+from prefero.evaluation import Table, compare
+from prefero.inspection import (
     AbstentionDisplay,
     CalibrationDisplay,
     CriticalDifferenceDisplay,
@@ -33,8 +31,10 @@ from prefero.study.plotting import (
     RankHeatmapDisplay,
     TreeDisplay,
 )
-from prefero.study.plotting.pair_matrix import pair_shares
-from prefero.study.plotting.rank_heatmap import rank_shares
+from prefero.inspection.pair_matrix import pair_shares
+from prefero.inspection.rank_heatmap import rank_shares
+from prefero.ordering import ranks_in_queries
+from prefero.rankings import strict_ranks
 from strategies import rank_matrices
 
 
@@ -292,7 +292,7 @@ def test_displays_draw_on_given_axes_beside_others():
 
 
 def test_importing_the_displays_does_not_import_matplotlib():
-    code = "import sys, prefero.study.plotting; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, prefero.inspection; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

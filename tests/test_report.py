@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 
 from prefero import ConsensusLabelRanker, ForestLabelRanker, NeighborsLabelRanker
+from prefero.evaluation import run_experiment
+from prefero.evaluation._data import load_data
 from prefero.rankings import ranks_from_scores, strict_ranks
-from prefero.study import run_experiment, write_report
-from prefero.study._data import load_data
-from prefero.study.report.close_look import (
+from prefero.report import write_report
+from prefero.report.close_look import (
     explain_row,
     feature_importance,
     look_closely,

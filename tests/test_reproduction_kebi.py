@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris, load_wine
 from cli_program import prefero_inside as prefero
 from prefero.consensus import borda
 from prefero.datasets import make_label_ranking
-from prefero.study import Table
+from prefero.evaluation import Table
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine])

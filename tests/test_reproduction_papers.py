@@ -12,7 +12,7 @@ import kamishima2006_vectors
 import numpy as np
 import pytest
 
-from prefero.study import Table
+from prefero.evaluation import Table
 
 
 def test_vectors_are_turned_to_one_side_as_printed():

@@ -3,7 +3,7 @@
 import numpy as np
 import real
 
-from prefero.study import Table
+from prefero.evaluation import Table
 
 
 def test_a_table_stands_beside_the_constant_order_and_ends_with_the_means():

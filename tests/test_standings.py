@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from prefero.study import Table, compare, compare_folds
-from prefero.study.report.standings import p_text, standings
+from prefero.evaluation import Table, compare, compare_folds
+from prefero.report.standings import p_text, standings
 
 
 def results(scores, scoring="tau"):

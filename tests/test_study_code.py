@@ -4,7 +4,7 @@ import pytest
 
 from prefero import ConsensusLabelRanker, ForestLabelRanker, make_ranking_pipeline
 from prefero.datasets import make_label_ranking
-from prefero.study import _code, experiment, run_experiment
+from prefero.evaluation import _code, experiment, run_experiment
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_script_depends_on_those_that_it_imports(tmp_path):
 def test_a_ranker_does_not_depend_on_other_rankers():
     modules = ForestLabelRanker.__module__, *_code._ALWAYS
     files = {path.relative_to(_code._ROOT).as_posix() for path in _code._reached(modules)}
-    assert {"label_ranking/forest.py", "_trees/_arrays.py", "study/_tasks.py"} <= files
+    assert {"label_ranking/forest.py", "_trees/_arrays.py", "evaluation/_tasks.py"} <= files
     assert not files & {"label_ranking/boosting.py", "cli/main.py", "persistence/__init__.py"}
 
 

@@ -1,0 +1,144 @@
+"""The code that a figure depends on, so that no table mixes versions of it."""
+
+import ast
+import hashlib
+import inspect
+import sys
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import sklearn
+
+import prefero
+from prefero import _core
+from prefero.evaluation._cells import digest
+
+_ROOT = Path(prefero.__file__).parent
+# What runs every cell and metrics it.
+_ALWAYS = ("prefero.evaluation.experiment",)
+# What only reads results, files and commands learns and metrics nothing.
+_ASIDE = {"cli", "serve", "persistence", "reproduction", "_prediction"}
+
+
+def code_of(*things: Any) -> str:
+    """Name the code behind some estimators, functions or classes.
+
+    Of Prefero these are the module of each and all that it imports, directly or not, beside the
+    compiled core; of what is not Prefero, the file that defines it, unless it is installed:
+    then its version is for the caller to add.
+    """
+    modules = {module for thing in things for module in _modules(thing)}
+    ours = {name for name in modules if name.partition(".")[0] == "prefero"}
+    files = {str(path.relative_to(_ROOT)): path for path in _reached((*sorted(ours), *_ALWAYS))}
+    files |= {name: path for name in sorted(modules - ours) if (path := _own_file(name))}
+    sources = [[name, _digest_of_file(files[name])] for name in sorted(files)]
+    return digest(sources, _digest_of_file(Path(_core.__file__)))
+
+
+def all_code(script: Path) -> str:
+    """Name all code of Prefero that learns or metrics, a script and those that it imports."""
+    paths = [
+        path
+        for path in sorted(_ROOT.rglob("*.py"))
+        if path.relative_to(_ROOT).parts[0] not in _ASIDE
+    ]
+    paths += [*sorted(_scripts(script)), Path(_core.__file__)]
+    return digest([_digest_of_file(path) for path in paths], sklearn.__version__)
+
+
+def source_of(function: Any) -> str:
+    """Return the text of a function, or nothing where there is none."""
+    try:
+        return inspect.getsource(inspect.unwrap(getattr(function, "func", function)))
+    except (OSError, TypeError):
+        return ""
+
+
+def _modules(thing: Any) -> Iterator[str]:
+    """The modules of a thing's class and of those of its parameters."""
+    yield getattr(thing, "__module__", None) or type(thing).__module__
+    if not isinstance(thing, type) and hasattr(thing, "get_params"):
+        for value in thing.get_params(deep=True).values():
+            if not isinstance(value, str | int | float | None):
+                yield from _modules_of_value(value)
+
+
+def _modules_of_value(value: Any) -> Iterator[str]:
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _modules_of_value(part)
+    elif callable(value) or hasattr(value, "get_params") or hasattr(value, "split"):
+        yield getattr(value, "__module__", None) or type(value).__module__
+
+
+def _own_file(module: str) -> Path | None:
+    """The file of a module that someone wrote for the purpose, such as a script."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None:
+        return None
+    path = Path(file)
+    installed = "site-packages" in path.parts or path.is_relative_to(sys.base_prefix)
+    return None if installed and not path.is_relative_to(_ROOT) else path
+
+
+def _reached(modules: Iterable[str]) -> set[Path]:
+    """The files of modules and of all that they import of Prefero."""
+    found: set[Path] = set()
+    pending = [path for name in modules if (path := _path(name))]
+    while pending:
+        path = pending.pop()
+        if path not in found:
+            found.add(path)
+            pending += [other for name in _imported(path) if (other := _path(name))]
+    return found
+
+
+def _scripts(script: Path) -> set[Path]:
+    """A script and those beside it that it imports, directly or not."""
+    found: set[Path] = set()
+    pending = [script]
+    while pending:
+        path = pending.pop()
+        if path not in found:
+            found.add(path)
+            beside = [path.with_name(f"{name}.py") for name in _named(path)]
+            pending += [other for other in beside if other.is_file()]
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _imported(path: Path) -> tuple[str, ...]:
+    """The modules of Prefero that a file imports, inside functions too, or by its stub."""
+    names = [name for name in _named(path) if name.startswith("prefero.")]
+    stub = path.with_suffix(".pyi")
+    if path.name == "__init__.py" and stub.is_file():  # a room that loads its modules late
+        room = ".".join(("prefero", *path.parent.relative_to(_ROOT).parts))
+        names += [f"{room}.{name}" for name in _named(stub)]
+    return tuple(names)
+
+
+def _named(path: Path) -> list[str]:
+    """The names that a file imports, and those of what it takes from them."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return names
+
+
+def _path(module: str) -> Path | None:
+    """The file of a module of Prefero; none for a name that is no module."""
+    place = _ROOT.joinpath(*module.split(".")[1:])
+    for path in (place / "__init__.py", place.with_suffix(".py")):
+        if path.is_file():
+            return path
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _digest_of_file(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
