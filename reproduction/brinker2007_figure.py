@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 from prefero import NeighborsMultilabelRanker
 from prefero.datasets import benchmark_path
 from prefero.evaluation import Table
-from prefero.inspection._style import MARKERS, legend, open_frame
+from prefero.inspection._display import MARKERS, legend, open_frame
 from prefero.metrics import multilabel as metrics
 
 Values = NDArray[np.float64]

@@ -24,7 +24,7 @@ from kebi import arguments, cached, need, parse, publish, published_rows
 from scipy.stats import spearmanr
 
 from prefero.evaluation import Table
-from prefero.evaluation.folds import compare_folds
+from prefero.evaluation.fold_comparison import compare_folds
 
 NOT_DONE = "proposed there, not done"
 BEYOND = "Beyond the paper, on counts"

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 
 import prefero
 from prefero.evaluation import Table
-from prefero.inspection._style import draw_curves, open_frame
+from prefero.inspection._display import draw_curves, open_frame
 
 BASE = {"N": 200, "L": 16, "K": 32}
 SIZES = {

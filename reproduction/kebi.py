@@ -38,7 +38,7 @@ from prefero._files import write_beside
 from prefero._typing import Values
 from prefero.datasets import benchmark_path, benchmarks_folder, fetch_benchmark
 from prefero.evaluation import Table, run_experiment, summarize
-from prefero.evaluation._code import all_code
+from prefero.evaluation._run_store import all_code
 from prefero.evaluation.experiment import Details
 from prefero.tables import read_rankings
 

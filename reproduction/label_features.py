@@ -30,13 +30,13 @@ KINDS = {"shared taste": 0.0, "half of each": 1.0, "personal taste": 3.0}
 
 READING = """
 Of 12 labels with 3 features each is left out in turn; 150 instances with 4 features rank the
-other 11, and 150 further ones are asked about all 12 (`prefero.evaluation.leave_one_label_out`).
-"Pairs of the new label" is how often its pairs with the others are put right, 1/2 is a guess; tau is over
-all labels. The constant order (`consensus`) ranks the others by their mean ranks and knows nothing
-of the new label, which stands in the middle. `mean-ranks` fits the mean ranks of the labels by
-their features (ridge regression) and so places the new label, the same for everyone. Means over
-the labels and three draws of the data (`make_dyad_ranking`, noise 0.5), with `--quick` over one.
-Orderers have their defaults.
+other 11, and 150 further instances rank all 12 (`prefero.evaluation.leave_one_label_out`).
+"Pairs of the new label" is the share of its pairs with other labels in the right order, where a
+guess gives 1/2; tau is over all labels. The consensus baseline (`consensus`) orders the other
+labels by their mean ranks and puts the new label in the middle. `mean-ranks` predicts the mean rank
+of the new label from its features (ridge regression): also the same order for everyone. Figures are
+means over the labels and three draws of the data (`make_dyad_ranking`, noise 0.5), with `--quick`
+over one. Orderers have their default parameters.
 """
 
 

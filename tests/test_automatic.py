@@ -24,9 +24,8 @@ from prefero import (
     load,
     save,
 )
-from prefero.automatic._decoding import decoded
 from prefero.automatic._evidence import sample
-from prefero.automatic._weights import combine
+from prefero.automatic._pair_margins import combine, decoded
 from prefero.checks import LABEL_RANKER_AXIOMS, run_axiom
 from prefero.inspection import explain
 from prefero.metrics import kendall_tau, pairwise_calibration_error

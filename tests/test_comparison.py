@@ -11,7 +11,7 @@ from kebi import published_rows
 from scipy import stats
 
 from prefero.evaluation import Table, compare, compare_folds, relative_sizes
-from prefero.evaluation.folds import _holm
+from prefero.evaluation.fold_comparison import _holm
 
 
 def table(scores, scoring="tau", rankers="abcdefgh"):

@@ -18,7 +18,7 @@ from sklearn.utils import Bunch
 
 from prefero import ConsensusLabelRanker, RankSVMOrderer
 from prefero.evaluation import Table, run_experiment, summarize
-from prefero.evaluation._cells import CellStore
+from prefero.evaluation._run_store import CellStore
 from prefero.metrics import kendall_tau, regret
 from prefero.rankings import strict_ranks
 

@@ -31,8 +31,7 @@ from prefero.inspection import (
     RankHeatmapDisplay,
     TreeDisplay,
 )
-from prefero.inspection.pair_matrix import pair_shares
-from prefero.inspection.rank_heatmap import rank_shares
+from prefero.inspection.ranking_displays import pair_shares, rank_shares
 from prefero.ordering import ranks_in_queries
 from prefero.rankings import strict_ranks
 from strategies import rank_matrices

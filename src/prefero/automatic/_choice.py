@@ -15,10 +15,18 @@ from prefero._sent_once import SentOnce, called
 from prefero._state import Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Values
 from prefero.automatic._candidates import Candidate
-from prefero.automatic._leaderboard import board, line
 from prefero.automatic._members import Judged
-from prefero.automatic._screening import SAFE, Clock, LeftOut, Screening, plan_for, told
-from prefero.automatic._weights import standard_error
+from prefero.automatic._pair_margins import standard_error
+from prefero.automatic._screening import (
+    SAFE,
+    Clock,
+    LeftOut,
+    Screening,
+    board,
+    line,
+    plan_for,
+    told,
+)
 
 Fit = Callable[[Any, Indices], Any]
 Metric = Callable[[Any, Indices], float]

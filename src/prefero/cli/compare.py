@@ -125,7 +125,7 @@ def compare(
 
     All are cross-validated on the same folds; tests say which of them differ.
     """
-    from prefero.evaluation._cells import CellStore
+    from prefero.evaluation._run_store import CellStore
 
     CellStore(resume)  # warns of lines that cannot be read, where nobody mutes it
     trainings = [read_training(path, reading, columns.ignore, None, groups) for path in data]

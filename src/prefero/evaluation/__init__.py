@@ -1,10 +1,10 @@
 """Cross-validated experiments, their tables of results, and tests of which rankers differ."""
 
-from prefero.evaluation._peers import ConstantOrderer, LightGBMOrderer
+from prefero.evaluation.baselines import ConstantOrderer, LightGBMOrderer
 from prefero.evaluation.comparison import Comparison, compare, relative_sizes
 from prefero.evaluation.costs import cost_curve, single_choices
 from prefero.evaluation.experiment import run_experiment, summarize
-from prefero.evaluation.folds import compare_folds
+from prefero.evaluation.fold_comparison import compare_folds
 from prefero.evaluation.new_labels import leave_one_label_out
 from prefero.evaluation.table import Table
 

@@ -13,7 +13,7 @@ from sklearn.utils import Bunch, check_consistent_length
 from prefero._data_checks import repeated_rows
 from prefero._typing import Values
 from prefero._warnings import warn_user
-from prefero.evaluation._cells import derived_seed
+from prefero.evaluation._run_store import derived_seed
 from prefero.rankings import check_ranks, have_ties, label_names
 
 Source: TypeAlias = tuple[Any, ...] | Bunch | Callable[[], tuple[Any, ...] | Bunch]

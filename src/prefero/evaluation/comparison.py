@@ -11,7 +11,7 @@ from scipy import stats
 from prefero._optional import require
 from prefero._typing import Values
 from prefero.evaluation._scores import of_rate, score_matrix, smaller_is_better
-from prefero.evaluation.folds import compare_folds, scores_by_fold
+from prefero.evaluation.fold_comparison import compare_folds, scores_by_fold
 from prefero.evaluation.table import Table
 
 __all__ = ["Comparison", "compare", "relative_sizes"]

@@ -16,9 +16,15 @@ from sklearn.model_selection import check_cv
 
 from prefero._progress import Progress, reporting
 from prefero._sklearn import safe_indexing
-from prefero.evaluation._cells import CellStore, Values, derived_seed, digest
-from prefero.evaluation._code import code_of, source_of
 from prefero.evaluation._data import DataSet, Folds, Source, Split, Splits, load_all
+from prefero.evaluation._run_store import (
+    CellStore,
+    Values,
+    code_of,
+    derived_seed,
+    digest,
+    source_of,
+)
 from prefero.evaluation._tasks import first_worth, task_of
 from prefero.evaluation.table import Table
 from prefero.rankings import drop_labels

@@ -5,19 +5,17 @@ axes as ``ax_`` and the figure as ``figure_``, as scikit-learn's displays do. Ma
 imported when the first one is drawn. Lines and bars differ by shape as well as by colour.
 """
 
-from prefero.inspection.calibration import CalibrationDisplay
-from prefero.inspection.cost_curve import CostCurveDisplay
-from prefero.inspection.critical_difference import CriticalDifferenceDisplay
-from prefero.inspection.dimensions import DimensionsDisplay
-from prefero.inspection.explanation import ZERO_POINT, Explanation, explain
-from prefero.inspection.explanation_display import ExplanationDisplay
-from prefero.inspection.gain import GainDisplay
-from prefero.inspection.missing_labels import MissingLabelsDisplay
+from prefero.inspection.explanation import ZERO_POINT, Explanation, ExplanationDisplay, explain
+from prefero.inspection.model_displays import DimensionsDisplay, TreeDisplay
 from prefero.inspection.objects import explain_objects
-from prefero.inspection.pair_matrix import PairMatrixDisplay
-from prefero.inspection.rank_heatmap import RankHeatmapDisplay
-from prefero.inspection.reliability import AbstentionDisplay
-from prefero.inspection.tree import TreeDisplay
+from prefero.inspection.ranking_displays import PairMatrixDisplay, RankHeatmapDisplay
+from prefero.inspection.result_displays import (
+    CostCurveDisplay,
+    CriticalDifferenceDisplay,
+    GainDisplay,
+    MissingLabelsDisplay,
+)
+from prefero.inspection.uncertainty_displays import AbstentionDisplay, CalibrationDisplay
 
 __all__ = [
     "ZERO_POINT",

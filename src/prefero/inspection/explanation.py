@@ -1,15 +1,17 @@
 """Why a ranker puts one label before another, for one instance."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, field
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from prefero.evaluation.table import Table
 from prefero.inspection._attribution import ZERO_POINT, Effect, View, evidence_for, margin_parts
+from prefero.inspection._display import COLOURS, HATCHES, Display, legend, plain, room_for
 from prefero.rankings import format_order
 
-__all__ = ["ZERO_POINT", "Effect", "Explanation", "explain"]
+__all__ = ["ZERO_POINT", "Effect", "Explanation", "ExplanationDisplay", "explain"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +194,7 @@ class Explanation:
         ExplanationDisplay
             The display.
         """
-        from prefero.inspection.explanation_display import ExplanationDisplay
+        from prefero.inspection.explanation import ExplanationDisplay
 
         return ExplanationDisplay.from_explanation(self, top=top, ax=ax)
 
@@ -269,3 +271,84 @@ def _text(value: Any) -> str:
 def _plain(value: Any) -> Any:
     value = value.item() if hasattr(value, "item") else value
     return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+if TYPE_CHECKING:
+    from prefero.inspection.explanation import Explanation
+
+
+@dataclass(eq=False, repr=False)
+class ExplanationDisplay(Display):
+    """Bars of what each feature adds to the margin of one label over another.
+
+    Parameters
+    ----------
+    features : list of str
+        Names, with the values of the instance.
+    amounts : list of float
+        Effects on the margin.
+    pair : tuple
+        The two labels.
+    title : str
+        The finding.
+    unit : str
+        Of the effects.
+
+    %(drawn_on)s
+
+    Examples
+    --------
+    >>> display = ExplanationDisplay(["age = 31", "town = Ulm"], [0.4, -0.1], pair=("tea", "milk"))
+    >>> display.plot().figure_ is display.ax_.figure
+    True
+    """
+
+    features: list[str]
+    amounts: list[float]
+    _: KW_ONLY
+    pair: tuple[Any, Any]
+    title: str = ""
+    unit: str = "score"
+
+    @classmethod
+    def from_explanation(cls, why: "Explanation", *, top: int = 10, ax: Any = None) -> Self:
+        """Draw an explanation.
+
+        Parameters
+        ----------
+        why : Explanation
+            What `prefero.inspection.explain` returned.
+        top : int, default=10
+            How many features.
+        %(ax)s
+
+        %(display)s
+        """
+        rows = why.effect_table(top)
+        names = [f"{r['feature']} = {r['value']}" if r["value"] else r["feature"] for r in rows]
+        amounts = [row["effect"] for row in rows]
+        display = cls(names, amounts, pair=why.pair, title=why.verdict(), unit=why.unit)
+        return display.plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        ax = self._axes(ax, 4.5 + room_for(self.features), 0.4 * len(self.features) + 2.2)
+        places = np.arange(len(self.features))
+        for side, label in enumerate(self.pair):
+            sign = 1 - 2 * side
+            chosen = [i for i, amount in enumerate(self.amounts) if sign * amount > 0]
+            ax.barh(
+                places[chosen],
+                [self.amounts[i] for i in chosen],
+                color=COLOURS[side],
+                hatch=HATCHES[side],
+                edgecolor="white",
+                linewidth=0.5,
+                label=f"speaks for {plain(label)}",
+            )
+        ax.axvline(0, color="0.5", linewidth=1)
+        ax.set_yticks(places, [plain(name) for name in self.features])
+        ax.invert_yaxis()
+        ax.set_xlabel(f"effect on the margin ({self.unit})")
+        ax.set_title(plain(fill(self.title, 56)), fontsize="medium", loc="left")
+        ax.spines[["top", "right"]].set_visible(False)
+        legend(ax)

@@ -7,8 +7,8 @@ import numpy as np
 
 from prefero._pipelines import final_step
 from prefero.evaluation._data import DataSet
-from prefero.evaluation._peers import ConstantOrderer
 from prefero.evaluation._scores import of_rate
+from prefero.evaluation.baselines import ConstantOrderer
 from prefero.evaluation.comparison import Comparison
 from prefero.evaluation.experiment import summarize
 from prefero.evaluation.table import Table

@@ -11,9 +11,8 @@ from prefero.evaluation._data import DataSet
 from prefero.evaluation.costs import COST, SCORE, cost_curve, single_choices
 from prefero.evaluation.table import Table
 from prefero.inspection import AbstentionDisplay, CalibrationDisplay, CostCurveDisplay
-from prefero.inspection.pair_matrix import pair_shares
-from prefero.inspection.rank_heatmap import rank_shares
-from prefero.inspection.reliability import first_telling, rejection_curve
+from prefero.inspection.ranking_displays import pair_shares, rank_shares
+from prefero.inspection.uncertainty_displays import first_telling, rejection_curve
 from prefero.report.close_look import (
     MOST_ROWS,
     N_BINS,
@@ -21,11 +20,17 @@ from prefero.report.close_look import (
     feature_importance,
     look_closely,
 )
-from prefero.report.close_part import ClosePart, Costs, Importance, Trust
-from prefero.report.rendering import listed_importance
+from prefero.report.rendering import Figures, listed_importance
 from prefero.report.rows import picked_rows
-from prefero.report.strips import Strips, pair_strips, rank_strips
-from prefero.report.svg import Figures
+from prefero.report.sections import (
+    ClosePart,
+    Costs,
+    Importance,
+    Strips,
+    Trust,
+    pair_strips,
+    rank_strips,
+)
 
 # Strips of more labels than this are neither readable nor small.
 _MOST_DRAWN_LABELS = 60

@@ -22,9 +22,9 @@ from prefero.metrics import multilabel as sets
 from prefero.metrics import ordering
 from prefero.rankings import split_calibrated
 from prefero.report.close_look import MOST_ROWS, splits
-from prefero.report.close_part import ClosePart, Importance, Section
 from prefero.report.rendering import listed_importance
 from prefero.report.rows import MOST_PICKED, explanation, ranks_or_none, spread
+from prefero.report.sections import ClosePart, Importance, Section
 
 _IMPORTANCE_ROWS = 300
 _EXPLAINED, _LISTED_OBJECTS = 12, 40

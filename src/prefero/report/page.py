@@ -15,12 +15,11 @@ from prefero.evaluation.comparison import Comparison, Posthoc, compare
 from prefero.evaluation.table import Table
 from prefero.inspection import CriticalDifferenceDisplay, MissingLabelsDisplay
 from prefero.report import findings
-from prefero.report.close_part import ClosePart
 from prefero.report.label_part import part_of_labels
 from prefero.report.other_tasks import PARTS
-from prefero.report.rendering import made, render
+from prefero.report.rendering import Figures, made, render
+from prefero.report.sections import ClosePart
 from prefero.report.standings import Standings, standings
-from prefero.report.svg import Figures
 
 
 def write_report(

@@ -9,7 +9,7 @@ from scipy import stats
 from prefero._typing import Values
 from prefero.evaluation._scores import score_matrix
 from prefero.evaluation.comparison import Comparison
-from prefero.evaluation.folds import scores_by_fold, tested_to_trained
+from prefero.evaluation.fold_comparison import scores_by_fold, tested_to_trained
 from prefero.evaluation.table import Table, number_text
 from prefero.report.findings import COLUMNS, known_measures
 

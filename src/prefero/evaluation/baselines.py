@@ -1,4 +1,4 @@
-"""Orderers to stand beside ours in a comparison: one that knows nothing, one of another library."""
+"""Orderers to compare with: one that learns nothing, and one from another library."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What all displays share: axes to draw on, and series that can be told apart without colours."""
+"""What all displays share: axes to draw on, and series that can be told apart without colors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
