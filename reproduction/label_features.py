@@ -22,7 +22,7 @@ from prefero import (
     RankSVMOrderer,
 )
 from prefero.datasets import make_dyad_ranking
-from prefero.evaluation import Table, leave_one_label_out
+from prefero.evaluation import ResultTable, leave_one_label_out
 
 ROWS, TEST_ROWS, SEEDS = 150, 150, 3
 SIZES = {"n_features": 4, "n_labels": 12, "n_label_features": 3}
@@ -59,11 +59,14 @@ def main() -> None:
     placed, tau = [], []
     for kind, personal in KINDS.items():
         draws = Parallel(options.jobs)(delayed(run)(personal, seed) for seed in range(seeds))
-        means = Table(row for draw in draws for row in draw)
+        means = ResultTable(row for draw in draws for row in draw)
         for rows, column in ((placed, "placed"), (tau, "tau")):
             found = {n: float(np.mean(own[column])) for (n,), own in means.groups("ranker").items()}
             rows.append({"data": kind} | found)
-    tables = {"Pairs of the new label put right": Table(placed), "Kendall's tau": Table(tau)}
+    tables = {
+        "Pairs of the new label put right": ResultTable(placed),
+        "Kendall's tau": ResultTable(tau),
+    }
     publish("Labels never seen", tables, options.output, reading=READING)
 
 

@@ -113,7 +113,7 @@ def test_a_run_goes_on_where_it_stopped(files, tmp_path):
             *("--resume", tmp_path / "cells", "--out", tmp_path / "out.csv"),
         )
         assert done.returncode == 0, done.stderr
-        cells = (tmp_path / "cells" / "cells.jsonl").read_text().splitlines()
+        cells = (tmp_path / "cells" / "runs.jsonl").read_text().splitlines()
         return cells, pd.read_csv(tmp_path / "out.csv")
 
     first, _ = run("consensus")

@@ -19,7 +19,7 @@ from prefero import (
     RankCorrelationReducer,
     TreeLabelRanker,
 )
-from prefero.evaluation import Table, compare
+from prefero.evaluation import ResultTable, compare
 from prefero.inspection import (
     AbstentionDisplay,
     CalibrationDisplay,
@@ -48,7 +48,7 @@ def _draw_and_close_figures():
 
 def results(names=("forest", "tree", "consensus"), n_sets=8):
     rng = np.random.default_rng(0)
-    return Table(
+    return ResultTable(
         {"dataset": f"d{i}", "ranker": name, "missing": rate, "repetition": 0, "fold": 0}
         | {"tau": float(0.9 - 0.2 * j - rate / 2 + rng.normal(0, 0.01))}
         for i in range(n_sets)

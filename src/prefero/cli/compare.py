@@ -40,7 +40,8 @@ from prefero.cli.train import Training, read_training
 from prefero.cli.trials import Plan, Sample, refuse_measure, run_trials, wonder_about_leaks
 
 if TYPE_CHECKING:
-    from prefero.evaluation import Comparison, Table
+    from prefero.evaluation import Comparison
+    from prefero.evaluation import ResultTable as Table
 
 EXAMPLES = (
     "prefero compare yields.csv --labels 'y_*' --format scores --higher-is-better",
@@ -125,7 +126,7 @@ def compare(
 
     All are cross-validated on the same folds; tests say which of them differ.
     """
-    from prefero.evaluation._run_store import CellStore
+    from prefero.evaluation._run_store import RunStore as CellStore
 
     CellStore(resume)  # warns of lines that cannot be read, where nobody mutes it
     trainings = [read_training(path, reading, columns.ignore, None, groups) for path in data]

@@ -13,7 +13,8 @@ from prefero.cli.tables import write
 from prefero.cli.trials import Plan, Trials
 
 if TYPE_CHECKING:
-    from prefero.evaluation import Comparison, Table
+    from prefero.evaluation import Comparison
+    from prefero.evaluation import ResultTable as Table
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,16 @@
 from prefero.evaluation.baselines import ConstantOrderer, LightGBMOrderer
 from prefero.evaluation.comparison import Comparison, compare, relative_sizes
 from prefero.evaluation.costs import cost_curve, single_choices
-from prefero.evaluation.experiment import run_experiment, summarize
+from prefero.evaluation.experiment import run_experiment
 from prefero.evaluation.fold_comparison import compare_folds
 from prefero.evaluation.new_labels import leave_one_label_out
-from prefero.evaluation.table import Table
+from prefero.evaluation.results import ResultTable, summarize
 
 __all__ = [
     "Comparison",
     "ConstantOrderer",
     "LightGBMOrderer",
-    "Table",
+    "ResultTable",
     "compare",
     "compare_folds",
     "cost_curve",

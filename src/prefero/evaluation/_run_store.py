@@ -22,7 +22,7 @@ Values = dict[str, float]
 
 
 def digest(*parts: Any) -> str:
-    """Name anything that JSON can write by 32 hexadecimal digits."""
+    """Return a digest of 32 hexadecimal digits of anything that JSON can write."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
@@ -31,8 +31,8 @@ def derived_seed(*parts: Any) -> int:
     return int(digest(*parts)[:8], 16)
 
 
-def _finished_cell(line: bytes) -> tuple[str, Values] | None:
-    """The key and the metrics of a line, or None if it is damaged or someone else's."""
+def _finished_run(line: bytes) -> tuple[str, Values] | None:
+    """The key and the metrics of a line, or None if it does not hold a finished run."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -47,42 +47,42 @@ def _finished_cell(line: bytes) -> tuple[str, Values] | None:
     return key, {name: math.nan if value is None else value for name, value in values.items()}
 
 
-class CellStore:
-    """The metrics of finished cells by key: in memory, and in a folder if one is given.
+class RunStore:
+    """The metrics of finished runs by key: in memory, and in a folder if one is given.
 
-    Each cell is one line of JSON, appended in one write and flushed to the disk before the
-    next, so that killing the process spoils at most a last line that was not finished;
-    reading skips it, and whatever else is no finished cell, with one warning.
+    Each run is one line of JSON, appended in one write and flushed to disk before the next, so
+    that killing the process damages at most the last line. Reading ignores such lines, and
+    anything else that is not a finished run, with one warning.
 
     Parameters
     ----------
     folder : path or None
-        Where to keep the cells.
+        Where to keep the runs.
     metrics : collection of str, optional
-        What every cell must have measured; anything by default.
+        The metrics that every run must have; any by default.
     """
 
     def __init__(
         self, folder: str | os.PathLike[str] | None, metrics: Collection[str] | None = None
     ) -> None:
-        self._measures = metrics
-        self._cells: dict[str, Values] = {}
+        self._metrics = metrics
+        self._runs: dict[str, Values] = {}
         self._path: Path | None = None
         if folder is not None:
             Path(folder).mkdir(parents=True, exist_ok=True)
-            self._path = Path(folder) / "cells.jsonl"
+            self._path = Path(folder) / "runs.jsonl"
             self._read(self._path)
 
     def _read(self, path: Path) -> None:
         if not path.exists():
             return
         text = path.read_bytes()
-        cells = [_finished_cell(line) for line in text.splitlines()]
-        self._cells.update(cell for cell in cells if cell is not None)
-        if damaged := cells.count(None):
+        runs = [_finished_run(line) for line in text.splitlines()]
+        self._runs.update(run for run in runs if run is not None)
+        if damaged := runs.count(None):
             warn_user(
-                f"{path}: {damaged} of {len(cells)} lines are no finished cells and are left out; "
-                "what they held is computed again.",
+                f"{path}: {damaged} of {len(runs)} lines are not finished runs and are ignored; "
+                "these runs are computed again."
             )
         if text and not text.endswith(b"\n"):
             self._append(path, b"\n")
@@ -97,35 +97,35 @@ class CellStore:
             os.close(handle)
 
     def __contains__(self, key: str) -> bool:
-        cell = self._cells.get(key)
-        return cell is not None and (self._measures is None or cell.keys() == set(self._measures))
+        run = self._runs.get(key)
+        return run is not None and (self._metrics is None or run.keys() == set(self._metrics))
 
     def __getitem__(self, key: str) -> Values:
-        return self._cells[key]
+        return self._runs[key]
 
     def add(self, key: str, about: dict[str, Any], values: Values) -> None:
-        """Keep a finished cell; ``about`` is for people who open the file."""
-        self._cells[key] = values
+        """Keep a finished run; ``about`` is for people who open the file."""
+        self._runs[key] = values
         if self._path is None:
             return
         known = {name: None if math.isnan(value) else value for name, value in values.items()}
-        record = {"key": key, "cell": about, "values": known}
+        record = {"key": key, "run": about, "values": known}
         self._append(self._path, json.dumps(record, allow_nan=False).encode() + b"\n")
 
 
 _ROOT = Path(prefero.__file__).parent
-# What runs every cell and metrics it.
+# The module that executes every run.
 _ALWAYS = ("prefero.evaluation.experiment",)
-# What only reads results, files and commands learns and metrics nothing.
-_ASIDE = {"cli", "serve", "persistence", "reproduction", "_prediction"}
+# These packages neither train nor evaluate anything.
+_ASIDE = {"cli", "serve", "persistence", "report", "reproduction", "_prediction"}
 
 
 def code_of(*things: Any) -> str:
-    """Name the code behind some estimators, functions or classes.
+    """Return a digest of the code behind some estimators, functions or classes.
 
-    Of Prefero these are the module of each and all that it imports, directly or not, beside the
-    compiled core; of what is not Prefero, the file that defines it, unless it is installed:
-    then its version is for the caller to add.
+    For those of Prefero it covers their modules, everything in Prefero that these import,
+    directly or not, and the compiled core. For others it covers the file that defines them,
+    unless that is an installed package, whose version the caller adds.
     """
     modules = {module for thing in things for module in _modules(thing)}
     ours = {name for name in modules if name.partition(".")[0] == "prefero"}
@@ -136,7 +136,7 @@ def code_of(*things: Any) -> str:
 
 
 def all_code(script: Path) -> str:
-    """Name all code of Prefero that learns or metrics, a script and those that it imports."""
+    """Return a digest of the code of Prefero that trains or evaluates, and of a script."""
     paths = [
         path
         for path in sorted(_ROOT.rglob("*.py"))
@@ -147,7 +147,7 @@ def all_code(script: Path) -> str:
 
 
 def source_of(function: Any) -> str:
-    """Return the text of a function, or nothing where there is none."""
+    """Return the source of a function, or an empty string if it has none."""
     try:
         return inspect.getsource(inspect.unwrap(getattr(function, "func", function)))
     except (OSError, TypeError):
@@ -172,7 +172,7 @@ def _modules_of_value(value: Any) -> Iterator[str]:
 
 
 def _own_file(module: str) -> Path | None:
-    """The file of a module that someone wrote for the purpose, such as a script."""
+    """The file of a module that is not installed, such as a script."""
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None:
         return None
@@ -182,7 +182,7 @@ def _own_file(module: str) -> Path | None:
 
 
 def _reached(modules: Iterable[str]) -> set[Path]:
-    """The files of modules and of all that they import of Prefero."""
+    """The files of modules and of everything in Prefero that they import."""
     found: set[Path] = set()
     pending = [path for name in modules if (path := _path(name))]
     while pending:
@@ -194,7 +194,7 @@ def _reached(modules: Iterable[str]) -> set[Path]:
 
 
 def _scripts(script: Path) -> set[Path]:
-    """A script and those beside it that it imports, directly or not."""
+    """A script and the files beside it that it imports, directly or not."""
     found: set[Path] = set()
     pending = [script]
     while pending:
@@ -211,9 +211,9 @@ def _imported(path: Path) -> tuple[str, ...]:
     """The modules of Prefero that a file imports, inside functions too, or by its stub."""
     names = [name for name in _named(path) if name.startswith("prefero.")]
     stub = path.with_suffix(".pyi")
-    if path.name == "__init__.py" and stub.is_file():  # a room that loads its modules late
-        room = ".".join(("prefero", *path.parent.relative_to(_ROOT).parts))
-        names += [f"{room}.{name}" for name in _named(stub)]
+    if path.name == "__init__.py" and stub.is_file():  # a package that loads its modules late
+        package = ".".join(("prefero", *path.parent.relative_to(_ROOT).parts))
+        names += [f"{package}.{name}" for name in _named(stub)]
     return tuple(names)
 
 
@@ -229,7 +229,7 @@ def _named(path: Path) -> list[str]:
 
 
 def _path(module: str) -> Path | None:
-    """The file of a module of Prefero; none for a name that is no module."""
+    """The file of a module of Prefero; None for a name that is not a module."""
     place = _ROOT.joinpath(*module.split(".")[1:])
     for path in (place / "__init__.py", place.with_suffix(".py")):
         if path.is_file():

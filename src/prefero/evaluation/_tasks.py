@@ -1,6 +1,6 @@
-"""The three tasks as experiments see them: what is trained on, and what is measured."""
+"""The three tasks in experiments: how models are trained, and what is measured."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from prefero._pipelines import at_final_step, final_step, fit_final
-from prefero._typing import Values
+from prefero._typing import Indices, Values
 from prefero.evaluation._data import DataSet, check_label_ranks
 from prefero.metrics import (
     gap_closed,
@@ -24,14 +24,13 @@ from prefero.metrics import (
 from prefero.metrics import multilabel as sets
 from prefero.rankings import check_calibrated, label_names, split_calibrated
 
-Rows = NDArray[np.intp]
-# How deep the head of an order goes that NDCG looks at.
+# The length of the head of an order that NDCG looks at.
 HEAD = 10
 
 
 @dataclass(frozen=True)
-class Task:
-    """What tells one task from another; which one it is, rankers tell by their tags.
+class RankingTask:
+    """What an experiment does differently for each task, which rankers declare by their tags.
 
     Attributes
     ----------
@@ -40,9 +39,11 @@ class Task:
     metrics : tuple of str
         The columns of results; rankers are compared by the first unless told otherwise.
     check : callable
-        Takes the target and what errors call it; returns it as numbers, and the labels' names.
+        Takes the target and its name in errors; returns it as numbers, and the labels' names.
     fit : callable
-        Trains a model on instances, and on their rows of a data set.
+        Trains a model on instances and their ranks; takes the data set and its rows, too.
+    predict : callable
+        Predicts instances, which are rows of a data set.
     metrics_of : callable
         Returns the metrics of a trained model for instances, their rows of a data set, and
         the rows that it was trained on.
@@ -51,13 +52,13 @@ class Task:
     kind: str
     metrics: tuple[str, ...]
     check: Callable[[Any, str], tuple[Values, NDArray[Any] | None]]
-    fit: Callable[[Any, Any, Any, DataSet, Rows], Any]
-    predict: Callable[[Any, Any, DataSet, Rows], Any]
-    metrics_of: Callable[[Any, Any, Any, DataSet, Rows, Rows], dict[str, float]]
+    fit: Callable[[Any, Any, Any, DataSet, Indices], Any]
+    predict: Callable[[Any, Any, DataSet, Indices], Any]
+    metrics_of: Callable[[Any, Any, Any, DataSet, Indices, Indices], dict[str, float]]
 
 
-def task_of(rankers: Mapping[str, Any]) -> Task:
-    """Return the task of rankers, which all must share; what says nothing ranks labels."""
+def task_of(rankers: Mapping[str, Any]) -> RankingTask:
+    """Return the task of rankers, which all must share; label ranking if they declare none."""
     kinds = {name: _kind(ranker) for name, ranker in rankers.items()}
     first = next(iter(kinds), None)
     if first is None:
@@ -76,19 +77,19 @@ def _kind(ranker: Any) -> str:
 # Label ranking
 
 
-def _fit_labels(model: Any, X: Any, ranks: Values, data: DataSet, rows: Rows) -> Any:
+def _fit_labels(model: Any, X: Any, ranks: Values, data: DataSet, rows: Indices) -> Any:
     if data.scores is None or not has_fit_parameter(final_step(model), "scores"):
         return model.fit(X, ranks)
     known = np.where(np.isnan(ranks), np.nan, data.scores[rows])
     return fit_final(model, X, ranks, scores=known)
 
 
-def _predict_labels(model: Any, X: Any, data: DataSet, rows: Rows) -> Any:
+def _predict_labels(model: Any, X: Any, data: DataSet, rows: Indices) -> Any:
     return model.predict(X)
 
 
 def _measure_labels(
-    model: Any, X: Any, predicted: Any, data: DataSet, rows: Rows, train: Rows
+    model: Any, X: Any, predicted: Any, data: DataSet, rows: Indices, train: Indices
 ) -> dict[str, float]:
     truth = data.ranks[rows]
     scores = None if data.scores is None else data.scores[rows]
@@ -110,7 +111,7 @@ def _measure_labels(
 
 
 def _single_best(scores: Values) -> int:
-    """The label with the largest mean, of those that have one."""
+    """The label with the largest mean score."""
     known = ~np.isnan(scores)
     counts = known.sum(axis=0)
     sums = np.where(known, scores, 0).sum(axis=0)
@@ -119,16 +120,16 @@ def _single_best(scores: Values) -> int:
 
 
 def _buckets(model: Any, X: Any, predicted: ArrayLike) -> ArrayLike:
-    """Return the prediction with ties, where a ranker knows of ties."""
+    """Return the prediction with ties, if the ranker predicts ties."""
     ranker, inner = at_final_step(model, X)
     return ranker.predict_buckets(inner) if hasattr(ranker, "predict_buckets") else predicted
 
 
-def first_worth(worth: Values, predicted: Any) -> float:
-    """Return the mean worth of the labels predicted first, of those whose worth is known."""
-    known = ~np.isnan(worth)
+def first_choice_mean(values: Values, predicted: Any) -> float:
+    """Return the mean value of the labels predicted first among those with a known value."""
+    known = ~np.isnan(values)
     ranks = np.where(known, predicted, np.inf)
-    chosen = np.take_along_axis(worth, np.argmin(ranks, axis=1)[:, None], axis=1)[:, 0]
+    chosen = np.take_along_axis(values, np.argmin(ranks, axis=1)[:, None], axis=1)[:, 0]
     some = known.any(axis=1)
     return float(chosen[some].mean()) if some.any() else float("nan")
 
@@ -141,7 +142,7 @@ def _check_calibrated(C: Any, name: str) -> tuple[Values, NDArray[Any] | None]:
     return check_calibrated(C, name=name), None if names is None else names[:-1]
 
 
-def _fit_sets(model: Any, X: Any, ranks: Any, data: DataSet, rows: Rows) -> Any:
+def _fit_sets(model: Any, X: Any, ranks: Any, data: DataSet, rows: Indices) -> Any:
     relevance, inner = split_calibrated(ranks)
     names = label_names(ranks)
     if names is None:
@@ -150,14 +151,14 @@ def _fit_sets(model: Any, X: Any, ranks: Any, data: DataSet, rows: Rows) -> Any:
     return fit_final(model, X, frames[0], ranks=frames[1])
 
 
-def _predict_sets(model: Any, X: Any, data: DataSet, rows: Rows) -> Any:
+def _predict_sets(model: Any, X: Any, data: DataSet, rows: Indices) -> Any:
     ranker, inner = at_final_step(model, X)
     scores = ranker.decision_function(inner)
     return scores, ranker.predict_calibrated(inner)
 
 
 def _measure_sets(
-    model: Any, X: Any, predicted: Any, data: DataSet, rows: Rows, train: Rows
+    model: Any, X: Any, predicted: Any, data: DataSet, rows: Indices, train: Indices
 ) -> dict[str, float]:
     scores, calibrated = predicted
     truth = data.ranks[rows]
@@ -173,32 +174,34 @@ def _measure_sets(
     }
 
 
-# Supervised ordering: one rank an object, whose groups the data set holds; scores are grades
+# Supervised ordering: one rank per object, groups in the data set; scores are grades
 
 
 def _check_places(y: Any, name: str) -> tuple[Values, NDArray[Any] | None]:
     places = np.asarray(y, dtype=np.float64)
     if places.ndim != 1:
-        raise ValueError(f"{name} must hold one rank an object, got shape {places.shape}.")
+        raise ValueError(f"{name} must hold one rank per object, got shape {places.shape}.")
     return places, None
 
 
-def _fit_objects(model: Any, X: Any, ranks: Values, data: DataSet, rows: Rows) -> Any:
+def _fit_objects(model: Any, X: Any, ranks: Values, data: DataSet, rows: Indices) -> Any:
     members = None if data.groups is None else data.groups[rows]
     return fit_final(model, X, ranks, qid=members)
 
 
-def _predict_objects(model: Any, X: Any, data: DataSet, rows: Rows) -> Any:
+def _predict_objects(model: Any, X: Any, data: DataSet, rows: Indices) -> Any:
     orderer, inner = at_final_step(model, X)
     return orderer.predict(inner, None if data.groups is None else data.groups[rows])
 
 
 def _measure_objects(
-    model: Any, X: Any, predicted: Any, data: DataSet, rows: Rows, train: Rows
+    model: Any, X: Any, predicted: Any, data: DataSet, rows: Indices, train: Indices
 ) -> dict[str, float]:
     truth, scores = data.ranks[rows], -np.asarray(predicted, dtype=np.float64)
     members = None if data.groups is None else data.groups[rows]
-    gains, relevant = judged(truth, None if data.scores is None else data.scores[rows], members)
+    gains, relevant = gains_and_relevance(
+        truth, None if data.scores is None else data.scores[rows], members
+    )
     return {
         "rho": ordering.query_rho(truth, scores, members),
         "tau": ordering.query_tau(truth, scores, members),
@@ -208,17 +211,17 @@ def _measure_objects(
     }
 
 
-def judged(
+def gains_and_relevance(
     ranks: Values, grades: Values | None, members: NDArray[Any] | None
 ) -> tuple[Values, Values]:
-    """Return what each object is worth, and which are relevant.
+    """Return the gain of each object for NDCG, and which objects are relevant.
 
-    Of grades that are not negative it is 2^grade - 1, and positive ones are relevant. Else an
-    object is worth the number of those behind it, and the first of each group is relevant.
+    For grades that are not negative the gain is 2^grade - 1, and positive grades are relevant.
+    Otherwise the gain is the number of objects behind, and the first of each group is relevant.
     """
     known = None if grades is None else grades[~np.isnan(grades)]
     if grades is not None and known is not None and known.size and 0 <= known.min():
-        # Grades of a wide range are scores: their power would leave the best object alone.
+        # Grades of a wide range are scores: as exponents they would leave only the best object.
         gains = 2**grades - 1 if known.max() <= HEAD else grades
         return gains, np.where(np.isnan(grades), np.nan, grades > 0)
     codes = (
@@ -235,12 +238,12 @@ def judged(
 TASKS = {
     task.kind: task
     for task in (
-        Task(
+        RankingTask(
             "label_ranker",
             ("tau", "tau_x", "rho", "top1", "regret", "utility", "gap_closed"),
             *(check_label_ranks, _fit_labels, _predict_labels, _measure_labels),
         ),
-        Task(
+        RankingTask(
             "multilabel_ranker",
             (
                 *("rho", "average_precision", "ranking_loss", "one_error", "hamming_loss"),
@@ -248,17 +251,10 @@ TASKS = {
             ),
             *(_check_calibrated, _fit_sets, _predict_sets, _measure_sets),
         ),
-        Task(
+        RankingTask(
             "orderer",
             ("rho", "tau", "ndcg", "map", "mrr"),
             *(_check_places, _fit_objects, _predict_objects, _measure_objects),
         ),
     )
 }
-
-
-def measures_of(columns: Iterable[str]) -> list[str]:
-    """Return the columns that measure how good a ranker is, in the order they are shown."""
-    known = dict.fromkeys(name for task in TASKS.values() for name in task.metrics)
-    present = set(columns)
-    return [name for name in known if name in present]

@@ -10,9 +10,8 @@ from scipy import stats
 
 from prefero._optional import require
 from prefero._typing import Values
-from prefero.evaluation._scores import of_rate, score_matrix, smaller_is_better
 from prefero.evaluation.fold_comparison import compare_folds, scores_by_fold
-from prefero.evaluation.table import Table
+from prefero.evaluation.results import ResultTable, at_missing_rate, larger_is_better, score_matrix
 
 __all__ = ["Comparison", "compare", "relative_sizes"]
 
@@ -50,7 +49,7 @@ class Comparison:
         ``[i, j]`` is the number of data sets on which ranker i beats ranker j.
     left_out : list of str
         Data sets without a score for every ranker.
-    over_folds : Table
+    over_folds : ResultTable
         On a single data set the best ranker against each other one, by `compare_folds`; no
         rows if there are several, or if the results are not told apart by fold.
 
@@ -61,7 +60,7 @@ class Comparison:
     ...     for k in range(6)
     ...     for ranker, gain in (("forest", 0.2), ("tree", 0.1), ("constant", 0.0))
     ... ]
-    >>> found = compare(Table(rows))
+    >>> found = compare(ResultTable(rows))
     >>> found.best, found.average_ranks.tolist()
     ('forest', [1.0, 2.0, 3.0])
     """
@@ -80,7 +79,7 @@ class Comparison:
     critical_difference: float
     wins: NDArray[np.int64]
     left_out: list[str]
-    over_folds: Table
+    over_folds: ResultTable
 
     @property
     def order(self) -> NDArray[np.intp]:
@@ -177,16 +176,16 @@ class Comparison:
             test = f"{self.test} {p}{then}"
         return f"({test}, level {self.alpha:g})"
 
-    def leaderboard(self) -> Table:
+    def leaderboard(self) -> ResultTable:
         """Return one row a ranker, the best average rank first.
 
         Returns
         -------
-        Table
+        ResultTable
             The columns ``ranker``, ``average rank``, ``mean`` (of the metric) and ``wins``
             (over all other rankers and data sets).
         """
-        return Table(
+        return ResultTable(
             {
                 "ranker": self.rankers[i],
                 "average rank": float(self.average_ranks[i]),
@@ -196,33 +195,33 @@ class Comparison:
             for i in self.order
         )
 
-    def win_table(self) -> Table:
+    def win_table(self) -> ResultTable:
         """Return how often each ranker beats each other one (Table 8 of de Sá et al.).
 
         Returns
         -------
-        Table
+        ResultTable
             One row and one column a ranker, then the total.
         """
         return self._square(self.wins.tolist(), total=True)
 
-    def p_table(self) -> Table:
+    def p_table(self) -> ResultTable:
         """Return the p-values of all pairs.
 
         Returns
         -------
-        Table
+        ResultTable
             One row and one column a ranker.
         """
         return self._square(self.pair_p_values.tolist(), total=False)
 
-    def _square(self, values: list[list[Any]], *, total: bool) -> Table:
+    def _square(self, values: list[list[Any]], *, total: bool) -> ResultTable:
         rows = []
         for i in self.order:
             row: dict[str, Any] = {"ranker": self.rankers[i]}
             row |= {self.rankers[j]: "" if i == j else values[i][j] for j in self.order}
             rows.append(row | ({"total": sum(values[i])} if total else {}))
-        return Table(rows)
+        return ResultTable(rows)
 
     def to_text(self) -> str:
         """Return the whole comparison as text that is also Markdown.
@@ -245,9 +244,10 @@ class Comparison:
 
 
 def compare(
-    results: Table,
+    results: ResultTable,
     *,
     scoring: str = "tau",
+    greater_is_better: bool | None = None,
     missing: float | None = None,
     posthoc: Posthoc = "nemenyi",
     alpha: float = 0.05,
@@ -261,11 +261,14 @@ def compare(
 
     Parameters
     ----------
-    results : Table
+    results : ResultTable
         With the columns ``dataset``, ``ranker`` and the metric, such as `run_experiment`
         returns. Several rows of a ranker on a data set are averaged.
     scoring : str, default="tau"
-        The column to compare. Larger is better, except for ``regret`` and seconds.
+        The column to compare.
+    greater_is_better : bool, optional
+        Whether larger values are better; needed for a column of your own, unless
+        `run_experiment` was told.
     missing : float, optional
         The missing rate to look at, if the results hold several.
     posthoc : {"nemenyi", "dunn"}, default="nemenyi"
@@ -288,7 +291,7 @@ def compare(
     Examples
     --------
     >>> tau = {"a": (0.9, 0.8, 0.7, 0.9), "b": (0.8, 0.9, 0.6, 0.8), "c": (0.1, 0.2, 0.3, 0.2)}
-    >>> results = Table(
+    >>> results = ResultTable(
     ...     {"dataset": f"d{i}", "ranker": name, "tau": value}
     ...     for name, values in tau.items()
     ...     for i, value in enumerate(values)
@@ -301,13 +304,14 @@ def compare(
         raise ValueError(f"posthoc must be 'nemenyi' or 'dunn', got {posthoc!r}.")
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r}.")
-    results = of_rate(results, missing)
+    larger = larger_is_better(scoring, greater_is_better, results)
+    results = at_missing_rate(results, missing)
     datasets, rankers, scores = score_matrix(results, scoring)
     whole = np.asarray(~np.isnan(scores).any(axis=1))
     scores = scores[whole]
     if not len(scores):
         raise ValueError(f"No data set has a {scoring} for every ranker.")
-    signed = -scores if smaller_is_better(scoring) else scores
+    signed = scores if larger else -scores
     ranks = stats.rankdata(-signed, axis=1)
     test, statistic, p_value = _any_difference(signed)
     pairs = _pair_tests(signed, posthoc, p_value)
@@ -328,20 +332,20 @@ def compare(
         critical_difference=_critical_difference(ranks.shape, alpha) if nemenyi else float("nan"),
         wins=(signed[:, :, None] > signed[:, None, :]).sum(axis=0),
         left_out=[name for name in datasets if name not in kept],
-        over_folds=_over_folds(results.where(dataset=kept[0]), scoring)
+        over_folds=_over_folds(results.where(dataset=kept[0]), scoring, larger)
         if len(kept) == 1
-        else Table([]),
+        else ResultTable([]),
     )
 
 
-def _over_folds(results: Table, scoring: str) -> Table:
+def _over_folds(results: ResultTable, scoring: str, larger: bool) -> ResultTable:
     """Compare the best ranker with each other one, if all have results on the same folds."""
     if not {"repetition", "fold"} <= set(results.columns) or len(set(results["fold"])) < 2:
-        return Table([])
+        return ResultTable([])
     folds = [set(scores) for scores in scores_by_fold(results, scoring).values()]
     if len(folds) < 2 or len(folds[0]) < 2 or any(other != folds[0] for other in folds):
-        return Table([])
-    return compare_folds(results, scoring=scoring)
+        return ResultTable([])
+    return compare_folds(results, scoring=scoring, greater_is_better=larger)
 
 
 def _any_difference(scores: Values) -> tuple[str, float, float]:
@@ -390,8 +394,8 @@ def _count(n: int, noun: str) -> str:
 
 
 def relative_sizes(
-    results: Table, reference: str, *, size: str = "leaves", missing: float | None = None
-) -> Table:
+    results: ResultTable, reference: str, *, size: str = "leaves", missing: float | None = None
+) -> ResultTable:
     """Divide the mean size of every ranker's models by that of a reference ranker.
 
     Cheng et al. (2009) give the leaves of a label ranking tree relative to a classification
@@ -399,7 +403,7 @@ def relative_sizes(
 
     Parameters
     ----------
-    results : Table
+    results : ResultTable
         What `run_experiment` returned.
     reference : str
         The ranker to divide by.
@@ -410,20 +414,20 @@ def relative_sizes(
 
     Returns
     -------
-    Table
+    ResultTable
         One row a data set, one column a ranker other than the reference.
 
     Examples
     --------
     >>> rows = [{"dataset": "d", "ranker": r, "leaves": n} for r, n in [("LRT", 30), ("CART", 20)]]
-    >>> relative_sizes(Table(rows), "CART")[0]
+    >>> relative_sizes(ResultTable(rows), "CART")[0]
     {'dataset': 'd', 'LRT': 1.5}
     """
     datasets, rankers, sizes = score_matrix(results, size, missing)
     if reference not in rankers:
         raise ValueError(f"There is no ranker {reference!r}, only {', '.join(rankers)}.")
     ratios = sizes / sizes[:, [rankers.index(reference)]]
-    return Table(
+    return ResultTable(
         {"dataset": name}
         | {who: float(ratio) for who, ratio in zip(rankers, row, strict=True) if who != reference}
         for name, row in zip(datasets, ratios, strict=True)

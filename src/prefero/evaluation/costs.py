@@ -1,4 +1,4 @@
-"""Quality against cost: what a ranker's first choices are worth, the dearer the cheaper."""
+"""Quality against cost of the first choices of a ranker."""
 
 import warnings
 from typing import Any
@@ -12,16 +12,16 @@ from sklearn.utils.validation import has_fit_parameter
 from prefero._pipelines import final_step, fit_final
 from prefero._sklearn import safe_indexing
 from prefero._typing import Values
-from prefero.evaluation._tasks import first_worth
+from prefero.evaluation._tasks import first_choice_mean
 from prefero.evaluation.experiment import seeded
-from prefero.evaluation.table import Table
+from prefero.evaluation.results import ResultTable
 from prefero.rankings import ranks_from_scores
 
 __all__ = ["cost_curve", "single_choices"]
 
-# Under which names a data set holds them; scores are larger for better labels.
+# Their names among the values of a data set.
 SCORE, COST = "score", "cost"
-# Multiples of the weight at which scores and costs differ equally much inside a row.
+# Multiples of the weight at which scores and costs vary equally within a row.
 _MULTIPLES = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
 
@@ -35,11 +35,11 @@ def cost_curve(
     groups: ArrayLike | None = None,
     n_splits: int = 5,
     random_state: int = 0,
-) -> Table:
-    """Train a ranker for several weights of the cost, and look at what it chooses.
+) -> ResultTable:
+    """Train a ranker for several weights of the cost; return score and cost of its choices.
 
-    For each weight the labels of the training rows are ranked by score - weight * cost; the
-    first choices for the rows left out are then looked up in both.
+    For each weight the labels of the training rows are ranked by score - weight * cost. The
+    means of score and cost are those of the first choices on held-out rows.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ def cost_curve(
     X : array-like of shape (n_samples, n_features)
         Instances.
     scores, costs : array-like of shape (n_samples, n_labels)
-        What each label is worth (larger is better) and what it costs; NaN where unknown.
+        Score (larger is better) and cost of each label; NaN where unknown.
     weights : array-like, optional
-        How much score one unit of cost is worth; by default 0 and multiples of the weight at
-        which scores and costs differ equally much inside a row.
+        How much score one unit of cost offsets; by default 0 and multiples of the weight at
+        which scores and costs vary equally within a row.
     groups : array-like of shape (n_samples,), optional
-        What each row belongs to; folds do not divide it.
+        The group of each row; folds do not divide groups.
     n_splits : int, default=5
         The number of folds.
     random_state : int, default=0
@@ -61,8 +61,8 @@ def cost_curve(
 
     Returns
     -------
-    Table
-        One row a weight: ``weight``, and the means ``score`` and ``cost`` of the first choices.
+    ResultTable
+        One row per weight: ``weight``, and the means ``score`` and ``cost`` of the first choices.
 
     Examples
     --------
@@ -75,30 +75,30 @@ def cost_curve(
     >>> curve["cost"]
     array([5., 1.])
     """
-    worth, price = _known(scores, "scores"), _known(costs, "costs")
-    check_consistent_length(X, worth, price, groups)
-    known = ~np.isnan(worth + price)
-    worth, price = (np.where(known, part, np.nan) for part in (worth, price))
-    chosen = _default_weights(worth, price) if weights is None else np.asarray(weights, float)
+    utilities, prices = _known(scores, "scores"), _known(costs, "costs")
+    check_consistent_length(X, utilities, prices, groups)
+    known = ~np.isnan(utilities + prices)
+    utilities, prices = (np.where(known, part, np.nan) for part in (utilities, prices))
+    chosen = _default_weights(utilities, prices) if weights is None else np.asarray(weights, float)
     kind = KFold if groups is None else GroupKFold
     folds = list(
-        kind(n_splits, shuffle=True, random_state=random_state).split(worth, groups=groups)
+        kind(n_splits, shuffle=True, random_state=random_state).split(utilities, groups=groups)
     )
     rows = []
     for weight in chosen.tolist():
-        predicted = _predicted(ranker, X, worth - weight * price, folds, random_state)
+        predicted = _predicted(ranker, X, utilities - weight * prices, folds, random_state)
         rows.append(
             {
                 "weight": weight,
-                "score": first_worth(worth, predicted),
-                "cost": first_worth(price, predicted),
+                "score": first_choice_mean(utilities, predicted),
+                "cost": first_choice_mean(prices, predicted),
             }
         )
-    return Table(rows)
+    return ResultTable(rows)
 
 
-def single_choices(labels: Any, scores: ArrayLike, costs: ArrayLike) -> Table:
-    """Return the mean score and cost of each label, which is what choosing it always gets.
+def single_choices(labels: Any, scores: ArrayLike, costs: ArrayLike) -> ResultTable:
+    """Return the mean score and cost of each label: the result of always choosing it.
 
     Examples
     --------
@@ -106,13 +106,13 @@ def single_choices(labels: Any, scores: ArrayLike, costs: ArrayLike) -> Table:
     >>> table["score"], table["cost"]
     (array([0.8, 0.8]), array([5., 1.]))
     """
-    worth, price = _known(scores, "scores"), _known(costs, "costs")
-    known = ~np.isnan(worth + price)
-    return Table(
+    utilities, prices = _known(scores, "scores"), _known(costs, "costs")
+    known = ~np.isnan(utilities + prices)
+    return ResultTable(
         {
             "label": str(label),
-            "score": float(worth[known[:, j], j].mean()),
-            "cost": float(price[known[:, j], j].mean()),
+            "score": float(utilities[known[:, j], j].mean()),
+            "cost": float(prices[known[:, j], j].mean()),
         }
         for j, label in enumerate(labels)
         if known[:, j].any()
@@ -120,7 +120,7 @@ def single_choices(labels: Any, scores: ArrayLike, costs: ArrayLike) -> Table:
 
 
 def _predicted(ranker: Any, X: Any, utility: Values, folds: Any, random_state: int) -> Values:
-    """The ranks of rows that were left out, by models that order by utility."""
+    """Out-of-fold ranks, by models that order labels by utility."""
     ranks = ranks_from_scores(utility, higher_is_better=True)
     predicted = np.full(ranks.shape, np.nan)
     for train, test in folds:
@@ -128,7 +128,7 @@ def _predicted(ranker: Any, X: Any, utility: Values, folds: Any, random_state: i
         model = seeded(ranker, random_state)
         takes = has_fit_parameter(final_step(model), "scores")
         with warnings.catch_warnings():
-            # What a ranker has to say about the data it said in the experiment.
+            # The experiment has shown these warnings already.
             warnings.simplefilter("ignore")
             fit_final(
                 model,

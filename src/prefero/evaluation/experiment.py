@@ -18,26 +18,27 @@ from prefero._progress import Progress, reporting
 from prefero._sklearn import safe_indexing
 from prefero.evaluation._data import DataSet, Folds, Source, Split, Splits, load_all
 from prefero.evaluation._run_store import (
-    CellStore,
+    RunStore,
     Values,
     code_of,
     derived_seed,
     digest,
     source_of,
 )
-from prefero.evaluation._tasks import first_worth, task_of
-from prefero.evaluation.table import Table
+from prefero.evaluation._tasks import first_choice_mean, task_of
+from prefero.evaluation.results import ResultTable
 from prefero.rankings import drop_labels
 
-__all__ = ["run_experiment", "summarize"]
+__all__ = ["run_experiment"]
 
 Details = Mapping[str, Callable[[Any], float]]
-Metrics = Mapping[str, Callable[[Any, Any, ArrayLike], float]]
+Metric = Callable[[Any, Any, ArrayLike], float]
+Metrics = Mapping[str, Metric | tuple[Metric, bool]]
 
 
 @dataclass(frozen=True)
-class _Cell:
-    """Where a row of the table comes from; its fields are the table's first columns."""
+class _Run:
+    """One ranker, trained and tested on one fold; its fields are the first columns."""
 
     dataset: str
     ranker: str
@@ -46,7 +47,7 @@ class _Cell:
     fold: int
 
     def seed(self, purpose: str, random_state: int) -> int:
-        """Return a seed that knows nothing of the ranker."""
+        """Return a seed that does not depend on the ranker."""
         place = (self.dataset, self.repetition, self.fold, self.missing)
         return derived_seed(purpose, random_state, *place)
 
@@ -59,11 +60,11 @@ class _Extra:
     """The columns that the caller adds, and whether rankers learn from scores."""
 
     details: dict[str, Callable[[Any], float]]
-    metrics: dict[str, Callable[[Any, Any, ArrayLike], float]]
-    use_scores: bool = False
+    metrics: dict[str, Metric]
+    use_scores: bool
 
     def values(self, model: Any, X: Any, ranks: ArrayLike) -> Values:
-        """Return them for a fitted ranker and the rows that it has not seen."""
+        """Return them for a fitted ranker and unseen rows."""
         return {
             **{name: float(function(model)) for name, function in self.details.items()},
             **{name: float(metric(model, X, ranks)) for name, metric in self.metrics.items()},
@@ -71,7 +72,7 @@ class _Extra:
 
 
 class RefusedDataError(ValueError):
-    """What a ranker does not like about its data, and in which cell it met it."""
+    """A ranker refused its data; says why, and in which run."""
 
     def __init__(self, where: str, problem: str) -> None:
         super().__init__(where, problem)
@@ -97,7 +98,7 @@ def run_experiment(
     metrics: Metrics | None = None,
     use_scores: bool = False,
     progress: Progress = "auto",
-) -> Table:
+) -> ResultTable:
     """Cross-validate rankers on data sets, with labels missing from the training rankings.
 
     Every ranker sees the same folds and the same missing labels: both follow from
@@ -113,17 +114,18 @@ def run_experiment(
     data : mapping of str to tuple, Bunch or callable
         By name: ``(X, Y)``, ``(X, Y, scores)``, ``(X, Y, scores, values)``, a data set of
         `prefero.datasets`, or a function that returns one of them. ``Y`` holds ranks; for
-        multilabel rankers calibrated ranks, the zero point last; for orderers one rank an
-        object, whose orders ``groups`` tells apart. ``scores`` (larger is better) say what each
-        label is worth, for the regret; of objects, their grades. ``values`` are further worths
-        of the labels, by name: their means over the labels predicted first become columns.
+        multilabel rankers calibrated ranks, the virtual label last; for orderers one rank per
+        object, with ``groups`` naming the order that it belongs to. ``scores`` (larger is
+        better) are the utilities of the labels, for the regret; for objects, their grades.
+        ``values`` are further values of the labels, by name: their means over the labels
+        predicted first become columns.
     n_splits : int, default=10
         Folds of each repetition.
     n_repeats : int, default=1
         Repetitions, each with folds of its own.
     groups : mapping of str to array-like of shape (n_samples,), optional
         By data set, what each row belongs to. Rows of one group are never divided between
-        training and test: reactions of one substrate are no independent witnesses.
+        training and test: reactions of one substrate are not independent of each other.
     cv : splitter or iterable, optional
         The folds in place of ``n_splits`` and ``n_repeats``: any splitter of scikit-learn, or
         pairs of training and test rows. It is given the groups.
@@ -133,36 +135,37 @@ def run_experiment(
     random_state : int, default=0
         The seed of folds and missing labels.
     n_jobs : int, optional
-        Cells to run at a time, as for joblib.
+        Runs at a time, as for joblib.
     folder : path, optional
-        Where to keep finished cells. A run that is started again in the same folder, after
-        a crash or with more rankers, data sets, repetitions or rates, computes only the
-        cells that are new. A cell is known by everything that determines it: the values of
-        the data, the ranker's parameters, the split, the rate, the code of the ranker and of
-        all that it imports of Prefero, and the version of scikit-learn.
+        Where to keep finished runs. An experiment that is started again in the same folder,
+        after a crash or with more rankers, data sets, repetitions or rates, computes only the
+        new runs. A run is identified by everything that determines it: the values of the data,
+        the ranker's parameters, the split, the rate, the code of the ranker and of everything
+        in Prefero that it imports, and the version of scikit-learn.
     details : mapping of str to callable, optional
         More columns: what each function returns for the fitted ranker, such as its number
-        of leaves. A function is known by its column's name and its source.
-    metrics : mapping of str to callable, optional
-        Further metrics: what each function returns for the fitted ranker, the instances that
-        it has not seen and their ranks. A function is known in the same way.
+        of leaves. A function is identified by the name of its column and its source.
+    metrics : mapping of str to callable or (callable, bool), optional
+        Further metrics, by column: a function of the fitted ranker, unseen instances and their
+        ranks; with it, whether larger values are better, which `compare` needs to know. A
+        scorer of scikit-learn knows its direction. A function is identified in the same way.
     use_scores : bool, default=False
         Whether label rankers whose ``fit`` takes scores are trained on them too.
     progress : {"auto"}, callable or None, default="auto"
         ``"auto"`` draws a bar with the time left when standard error is a terminal; a
-        function is called with the numbers of finished and of all cells.
+        function is called with the numbers of finished and of all runs.
 
     Returns
     -------
-    Table
-        One row a cell with the columns ``dataset``, ``ranker``, ``missing``,
+    ResultTable
+        One row per run with the columns ``dataset``, ``ranker``, ``missing``,
         ``repetition``, ``fold``, the metrics, ``train_rows``, ``test_rows``,
         ``fit_seconds``, ``predict_seconds`` and the details. The metrics of label rankers are
         ``tau`` (Kendall), ``tau_x`` (Emond and Mason's, which expects ties where there are
         some: of ``predict_buckets``), ``rho`` (Spearman), ``top1`` (how often the first choice
-        is right) and, NaN without scores, ``regret``, ``utility`` (what the first choice is
-        worth) and ``gap_closed`` (from the label best on the training rows); those of
-        multilabel rankers ``rho`` (over labels and zero point), ``average_precision``,
+        is right) and, NaN without scores, ``regret``, ``utility`` (the mean score of
+        the first choices) and ``gap_closed`` (from the label best on the training rows); those
+        of multilabel rankers ``rho`` (over labels and virtual label), ``average_precision``,
         ``ranking_loss``, ``one_error``,
         ``hamming_loss`` and ``subset_loss``; those of orderers, as means over groups, ``rho``,
         ``tau``, ``ndcg`` (of the first ten), ``map`` and ``mrr``.
@@ -177,7 +180,8 @@ def run_experiment(
     array([1., 1.])
     """
     folds = Folds(n_splits, n_repeats, cv if cv is None else check_cv(cv), random_state)
-    extra = _Extra(dict(details or {}), dict(metrics or {}), use_scores)
+    own, directions = _own_metrics(metrics or {})
+    extra = _Extra(dict(details or {}), own, use_scores)
     rates = [_checked_rate(rate) for rate in missing]
     if not (rankers and data and rates):
         raise ValueError("There is nothing to run: give a ranker, a data set and a rate.")
@@ -186,46 +190,60 @@ def run_experiment(
         raise ValueError("Labels are dropped from the rankings of label rankers only.")
     sets = load_all(data, groups, n_splits if cv is None else 1, task.check)
     splits = {name: folds.of(name, one) for name, one in sets.items()}
-    cells = [
-        _Cell(name, ranker, rate, *place)
+    runs = [
+        _Run(name, ranker, rate, *place)
         for name, ranker, rate in product(data, rankers, rates)
         for place in splits[name]
     ]
-    keys = _keys(cells, random_state, sets, splits, rankers, extra)
+    keys = _keys(runs, random_state, sets, splits, rankers, extra)
     values = dict.fromkeys(name for one in sets.values() for name in one.values)
     columns = [*task.metrics, *values, *_COSTS, *extra.details, *extra.metrics]
-    store = CellStore(folder, columns)
-    pending = [cell for cell in cells if keys[cell] not in store]
+    store = RunStore(folder, columns)
+    pending = [run for run in runs if keys[run] not in store]
     jobs = (
-        joblib.delayed(_run_cell)(
-            cell,
+        joblib.delayed(_run_one)(
+            run,
             random_state,
-            sets[cell.dataset],
-            splits[cell.dataset][cell.repetition, cell.fold],
-            rankers[cell.ranker],
+            sets[run.dataset],
+            splits[run.dataset][run.repetition, run.fold],
+            rankers[run.ranker],
             extra,
         )
-        for cell in pending
+        for run in pending
     )
-    # As they are done, so that they are kept; Ray's backend has them all at the end alone.
-    by_and_by = joblib.parallel.get_active_backend()[0].supports_return_generator
-    parallel = joblib.Parallel(n_jobs, return_as="generator_unordered" if by_and_by else "list")
-    with reporting(progress, len(cells), len(cells) - len(pending), "cells") as advance:
-        for cell, values in parallel(jobs):
-            store.add(keys[cell], asdict(cell), values)
+    # Runs are kept as soon as they finish; Ray's backend returns them all at the end only.
+    one_by_one = joblib.parallel.get_active_backend()[0].supports_return_generator
+    parallel = joblib.Parallel(n_jobs, return_as="generator_unordered" if one_by_one else "list")
+    with reporting(progress, len(runs), len(runs) - len(pending), "runs") as advance:
+        for run, values in parallel(jobs):
+            store.add(keys[run], asdict(run), values)
             advance()
-    return Table(asdict(cell) | store[keys[cell]] for cell in cells)
+    rows = [asdict(run) | store[keys[run]] for run in runs]
+    return ResultTable(rows, greater_is_better=directions)
+
+
+def _own_metrics(metrics: Metrics) -> tuple[dict[str, Metric], dict[str, bool]]:
+    """Return the functions of a caller's metrics, and the directions of those that have one."""
+    functions, directions = {}, {}
+    for name, metric in metrics.items():
+        if isinstance(metric, tuple):
+            functions[name], directions[name] = metric
+            continue
+        functions[name] = metric
+        if hasattr(metric, "_score_func"):  # a scorer of scikit-learn turns the sign of losses
+            directions[name] = True
+    return functions, directions
 
 
 def _keys(
-    cells: list[_Cell],
+    runs: list[_Run],
     random_state: int,
     sets: Mapping[str, DataSet],
     splits: Mapping[str, Splits],
     rankers: Mapping[str, BaseEstimator],
     extra: _Extra,
-) -> dict[_Cell, str]:
-    """Name every cell by all that determines it."""
+) -> dict[_Run, str]:
+    """Return a key for every run, made of everything that determines it."""
     fingerprints = {name: _fingerprint(ranker) for name, ranker in rankers.items()}
     rows = {
         (name, *place): joblib.hash(split)
@@ -240,14 +258,14 @@ def _keys(
         *(["scores"] if extra.use_scores else []),
     ]
     return {
-        cell: digest(
-            [cell.dataset, cell.missing, cell.repetition, cell.fold],
-            rows[cell.dataset, cell.repetition, cell.fold],
-            sets[cell.dataset].fingerprint,
-            fingerprints[cell.ranker],
+        run: digest(
+            [run.dataset, run.missing, run.repetition, run.fold],
+            rows[run.dataset, run.repetition, run.fold],
+            sets[run.dataset].fingerprint,
+            fingerprints[run.ranker],
             shared,
         )
-        for cell in cells
+        for run in runs
     }
 
 
@@ -264,28 +282,28 @@ def _fingerprint(ranker: BaseEstimator) -> str:
     return str(joblib.hash((named, code_of(ranker))))
 
 
-def _run_cell(
-    cell: _Cell,
+def _run_one(
+    run: _Run,
     random_state: int,
     data: DataSet,
     split: Split,
     ranker: BaseEstimator,
     extra: _Extra,
-) -> tuple[_Cell, Values]:
+) -> tuple[_Run, Values]:
     try:
-        return cell, _metric(cell, random_state, data, split, ranker, extra)
+        return run, _measure(run, random_state, data, split, ranker, extra)
     except Exception as error:
         where = (
-            f"{cell.ranker} failed on {cell.dataset} (missing {cell.missing:g}, repetition "
-            f"{cell.repetition}, fold {cell.fold})"
+            f"{run.ranker} failed on {run.dataset} (missing {run.missing:g}, repetition "
+            f"{run.repetition}, fold {run.fold})"
         )
         if isinstance(error, ValueError):
             raise RefusedDataError(where, str(error)) from error
         raise RuntimeError(f"{where}: {error}") from error
 
 
-def _metric(
-    cell: _Cell,
+def _measure(
+    run: _Run,
     random_state: int,
     data: DataSet,
     split: Split,
@@ -293,9 +311,9 @@ def _metric(
     extra: _Extra,
 ) -> Values:
     train, test = split
-    train, ranks = _training(data.ranks, train, cell.missing, cell.seed("labels", random_state))
-    model = seeded(ranker, cell.seed("ranker", random_state))
-    task = task_of({cell.ranker: ranker})
+    train, ranks = _training(data.ranks, train, run.missing, run.seed("labels", random_state))
+    model = seeded(ranker, run.seed("ranker", random_state))
+    task = task_of({run.ranker: ranker})
     data_seen = data if extra.use_scores else replace(data, scores=None)
     start = time.perf_counter()
     task.fit(model, safe_indexing(data.X, train), ranks, data_seen, train)
@@ -305,7 +323,9 @@ def _metric(
     done = time.perf_counter()
     return {
         **task.metrics_of(model, unseen, predicted, data, test, train),
-        **{name: first_worth(worth[test], predicted) for name, worth in data.values.items()},
+        **{
+            name: first_choice_mean(values[test], predicted) for name, values in data.values.items()
+        },
         "train_rows": float(len(train)),
         "test_rows": float(len(test)),
         "fit_seconds": fitted - start,
@@ -337,47 +357,3 @@ def seeded(ranker: BaseEstimator, seed: int) -> Any:
         if value is None and name.rpartition("__")[2] == "random_state"
     }
     return model.set_params(**unset)
-
-
-def summarize(results: Table, by: Sequence[str] = ("dataset", "ranker", "missing")) -> Table:
-    """Return the mean and the standard deviation of every metric over folds and repetitions.
-
-    Parameters
-    ----------
-    results : Table
-        What `run_experiment` returned.
-    by : sequence of str, default=("dataset", "ranker", "missing")
-        The columns whose combinations get a row each.
-
-    Returns
-    -------
-    Table
-        The columns ``by``, then ``cells`` (their number), then for every metric ``m`` of
-        the results ``m`` (the mean) and ``m_sd`` (the sample standard deviation, NaN for a
-        single cell). Undefined metrics are left out of both.
-
-    Examples
-    --------
-    >>> rows = [{"dataset": "toy", "ranker": "tree", "fold": f, "tau": f / 2} for f in range(3)]
-    >>> print(summarize(Table(rows), by=("dataset", "ranker")).to_text())
-    | dataset | ranker | cells |   tau | tau_sd |
-    |---------|--------|------:|------:|-------:|
-    | toy     | tree   |     3 | 0.500 |  0.500 |
-    """
-    places = (*_Cell.__dataclass_fields__, "train_rows", "test_rows")
-    metrics = [name for name in results.columns if name not in places]
-    rows = []
-    for key, members in results.groups(*by).items():
-        row = dict(zip(by, key, strict=True)) | {"cells": len(members)}
-        for name in metrics:
-            row[name], row[f"{name}_sd"] = _mean_and_sd(members[name])
-        rows.append(row)
-    return Table(rows)
-
-
-def _mean_and_sd(values: ArrayLike) -> tuple[float, float]:
-    known = np.asarray(values, dtype=np.float64)
-    known = known[~np.isnan(known)]
-    if not known.size:
-        return float("nan"), float("nan")
-    return float(known.mean()), float(known.std(ddof=1)) if known.size > 1 else float("nan")

@@ -4,19 +4,19 @@ import numpy as np
 from scipy import stats
 
 from prefero._typing import Values
-from prefero.evaluation._scores import of_rate, smaller_is_better
-from prefero.evaluation.table import Table
+from prefero.evaluation.results import ResultTable, at_missing_rate, larger_is_better
 
 __all__ = ["compare_folds"]
 
 
 def compare_folds(
-    results: Table,
+    results: ResultTable,
     reference: str | None = None,
     *,
     scoring: str = "tau",
+    greater_is_better: bool | None = None,
     missing: float | None = None,
-) -> Table:
+) -> ResultTable:
     """Compare one ranker with each other one over the folds of a single data set.
 
     Folds share most of their training rows, so that their differences vary less than those of
@@ -27,18 +27,20 @@ def compare_folds(
 
     Parameters
     ----------
-    results : Table
+    results : ResultTable
         Of one data set, such as `run_experiment` returns; more repetitions say more.
     reference : str, optional
         The ranker to compare with all others; by default the best one.
     scoring : str, default="tau"
         The column to compare.
+    greater_is_better : bool, optional
+        Whether larger values are better, as for `compare`.
     missing : float, optional
         The missing rate to look at, if the results hold several.
 
     Returns
     -------
-    Table
+    ResultTable
         One row for each other ranker, the best first: ``ranker``, its mean, ``behind`` (how
         much it is worse than the reference on average) and ``p_value`` (two-sided).
 
@@ -53,12 +55,12 @@ def compare_folds(
     ...     for name, taus in [("forest", (0.9, 0.8, 0.9)), ("consensus", (0.2, 0.3, 0.1))]
     ...     for fold, tau in enumerate(taus)
     ... ]
-    >>> print(compare_folds(Table(rows)).to_text())
+    >>> print(compare_folds(ResultTable(rows)).to_text())
     | ranker    |   tau | behind | p_value |
     |-----------|------:|-------:|--------:|
     | consensus | 0.200 |  0.667 |   0.041 |
     """
-    results = of_rate(results, missing)
+    results = at_missing_rate(results, missing)
     datasets = sorted(set(results["dataset"]))
     if len(datasets) != 1:
         raise ValueError(
@@ -68,7 +70,7 @@ def compare_folds(
     n_splits = len(set(results["fold"]))
     if n_splits < 2:
         raise ValueError("The results hold a single fold: there is nothing to compare over.")
-    sign = -1 if smaller_is_better(scoring) else 1
+    sign = 1 if larger_is_better(scoring, greater_is_better, results) else -1
     order = sorted(scores, key=lambda name: -sign * scores[name].mean())
     first = order[0] if reference is None else reference
     if first not in scores:
@@ -77,7 +79,7 @@ def compare_folds(
     behind = [sign * (scores[first] - scores[name]) for name in others]
     ratio = tested_to_trained(results, n_splits)
     p_values = _holm(np.array([_corrected_t_test(gap, ratio) for gap in behind]))
-    return Table(
+    return ResultTable(
         (
             {"ranker": name, scoring: float(scores[name].mean()), "behind": float(gap.mean())}
             | {"p_value": float(p)}
@@ -87,7 +89,7 @@ def compare_folds(
     )
 
 
-def scores_by_fold(results: Table, scoring: str) -> dict[str, dict[tuple[int, int], float]]:
+def scores_by_fold(results: ResultTable, scoring: str) -> dict[str, dict[tuple[int, int], float]]:
     """Return the score of every ranker by repetition and fold, where it is defined."""
     return {
         str(name): {
@@ -99,7 +101,7 @@ def scores_by_fold(results: Table, scoring: str) -> dict[str, dict[tuple[int, in
     }
 
 
-def tested_to_trained(results: Table, n_splits: int) -> float:
+def tested_to_trained(results: ResultTable, n_splits: int) -> float:
     """Return the ratio of test to training rows, as the results hold it or the folds imply."""
     if "test_rows" in results.columns:
         return float(np.mean(results["test_rows"] / results["train_rows"]))

@@ -15,7 +15,7 @@ from prefero._sklearn import safe_indexing
 from prefero._typing import Indices, Values
 from prefero.evaluation._data import Folds, load_data
 from prefero.evaluation.experiment import seeded
-from prefero.evaluation.table import Table
+from prefero.evaluation.results import ResultTable
 from prefero.metrics import kendall_tau
 from prefero.rankings import bucket_positions, pair_signs, ranks_from_scores, strict_ranks
 
@@ -39,7 +39,7 @@ def leave_one_label_out(
     dataset: str = "data",
     random_state: int = 0,
     progress: Callable[[], Any] = lambda: None,
-) -> Table:
+) -> ResultTable:
     """Measure how well rankers place labels that no training ranking holds.
 
     Each label in turn is left out of the rankings of the training rows; the ranker is then asked
@@ -71,7 +71,7 @@ def leave_one_label_out(
 
     Returns
     -------
-    Table
+    ResultTable
         One row a ranker and label, with the columns ``dataset``, ``ranker``, ``repetition``,
         ``fold`` (the number of the label), ``placed`` (the share of the pairs of the new label
         that are put right), ``tau`` (over all labels), ``train_rows``, ``test_rows`` and
@@ -109,7 +109,7 @@ def leave_one_label_out(
         for name, ranker in rankers.items():
             rows.append(place | {"ranker": name} | one.tried(seeded(ranker, random_state)))
             progress()
-    return Table(rows)
+    return ResultTable(rows)
 
 
 class _Left:

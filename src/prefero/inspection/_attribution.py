@@ -10,7 +10,7 @@ from prefero._names import did_you_mean
 from prefero._pipelines import at_final_step
 from prefero._sklearn import safe_indexing
 from prefero._typing import Values
-from prefero.evaluation.table import Table
+from prefero.evaluation.results import ResultTable
 
 # Rows that stand in for a feature's other values, where a model cannot be taken apart.
 _MOST_BACKGROUND = 200
@@ -204,7 +204,7 @@ def with_column(copies: Any, background: Any, j: int) -> Any:
     return changed
 
 
-def evidence_for(view: View, a: int, b: int) -> tuple[str, Table] | None:
+def evidence_for(view: View, a: int, b: int) -> tuple[str, ResultTable] | None:
     """Return what else the ranker can show about a pair, under a title."""
     for method, show in _EVIDENCE.items():
         if hasattr(view.ranker, method):
@@ -212,7 +212,7 @@ def evidence_for(view: View, a: int, b: int) -> tuple[str, Table] | None:
     return None
 
 
-def _neighbors(view: View, a: int, b: int) -> tuple[str, Table]:
+def _neighbors(view: View, a: int, b: int) -> tuple[str, ResultTable]:
     why = view.ranker.explain_neighbors(view.inner)
     weights = why.weights[0]
     if view.calibrated:
@@ -239,10 +239,10 @@ def _neighbors(view: View, a: int, b: int) -> tuple[str, Table]:
         f"The nearest {len(rows)} cases (numbers of the training rows, from 1) vote "
         f"{votes[0]:.3g} for {first} and {votes[1]:.3g} for {second}:"
     )
-    return title, Table(rows[:_MOST_NEIGHBORS])
+    return title, ResultTable(rows[:_MOST_NEIGHBORS])
 
 
-def _path(view: View, a: int, b: int) -> tuple[str, Table]:
+def _path(view: View, a: int, b: int) -> tuple[str, ResultTable]:
     (steps,) = view.ranker.explain_path(view.inner)
     rows = [
         {
@@ -253,20 +253,20 @@ def _path(view: View, a: int, b: int) -> tuple[str, Table]:
         }
         for step in steps
     ]
-    return "The path through the tree, with the margin at each node:", Table(rows)
+    return "The path through the tree, with the margin at each node:", ResultTable(rows)
 
 
-def _votes(view: View, a: int, b: int) -> tuple[str, Table]:
+def _votes(view: View, a: int, b: int) -> tuple[str, ResultTable]:
     share = float(view.ranker.predict_votes(view.inner)[0, a, b])
     trees = len(view.ranker.seeds_)
     rows = [
         {"puts first": str(view.labels[label]), "share of trees": part}
         for label, part in ((a, share), (b, 1 - share))
     ]
-    return f"The votes of the {trees} trees:", Table(rows)
+    return f"The votes of the {trees} trees:", ResultTable(rows)
 
 
-_EVIDENCE: dict[str, Callable[[View, int, int], tuple[str, Table]]] = {
+_EVIDENCE: dict[str, Callable[[View, int, int], tuple[str, ResultTable]]] = {
     "explain_neighbors": _neighbors,
     "explain_path": _path,
     "seeds_": _votes,

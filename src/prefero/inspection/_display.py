@@ -56,7 +56,7 @@ displayed = documented(
             Ranks.
         """,
     results="""
-        results : Table
+        results : ResultTable
             What `prefero.evaluation.run_experiment` returned.
         """,
     scoring="""

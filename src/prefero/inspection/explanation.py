@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from prefero.evaluation.table import Table
+from prefero.evaluation.results import ResultTable
 from prefero.inspection._attribution import ZERO_POINT, Effect, View, evidence_for, margin_parts
 from prefero.inspection._display import COLOURS, HATCHES, Display, legend, plain, room_for
 from prefero.rankings import format_order
@@ -39,7 +39,7 @@ class Explanation:
     base : float or None
         The margin before any feature is looked at. With it the effects sum up to the margin;
         None if they do not, because the model cannot be taken apart.
-    evidence : Table or None
+    evidence : ResultTable or None
         What else the ranker can show: its neighbours, the path through the tree, the votes of
         the forest.
     how : str
@@ -69,7 +69,7 @@ class Explanation:
     effects: list[Effect]
     base: float | None
     how: str
-    evidence: Table | None = None
+    evidence: ResultTable | None = None
     title: str = field(default="", repr=False)
     n_relevant: int | None = None
 
@@ -103,7 +103,7 @@ class Explanation:
         chance = 1 - self.probability if flipped else self.probability
         return f"{text}; P({label} is relevant) = {chance:.2f}."
 
-    def effect_table(self, top: int | None = 10) -> Table:
+    def effect_table(self, top: int | None = 10) -> ResultTable:
         """Return the effects of the features as a table.
 
         Parameters
@@ -113,7 +113,7 @@ class Explanation:
 
         Returns
         -------
-        Table
+        ResultTable
             The columns ``feature``, ``value``, ``effect`` and ``speaks for``.
         """
         shown = self.effects[:top]
@@ -123,7 +123,7 @@ class Explanation:
             rows.append(self._line(f"{len(rest)} more", "", sum(e.amount for e in rest)))
         if self.base:
             rows.append(self._line("without features", "", self.base))
-        return Table(rows, ("feature", "value", "effect", "speaks for"))
+        return ResultTable(rows, ("feature", "value", "effect", "speaks for"))
 
     def _line(self, feature: str, value: str, amount: float) -> dict[str, Any]:
         side = "" if amount == 0 else str(self.pair[0] if amount > 0 else self.pair[1])

@@ -7,9 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from prefero._typing import Values
-from prefero.evaluation._scores import score_matrix
 from prefero.evaluation.comparison import Comparison
-from prefero.evaluation.table import Table
+from prefero.evaluation.results import ResultTable, score_matrix
 from prefero.inspection._display import (
     COLOURS,
     Display,
@@ -50,13 +49,13 @@ class CriticalDifferenceDisplay(Display):
 
     Examples
     --------
-    >>> from prefero.evaluation import Table, compare
+    >>> from prefero.evaluation import ResultTable, compare
     >>> rows = [
     ...     {"dataset": f"set {k}", "ranker": ranker, "tau": 0.5 + gain + 0.01 * k}
     ...     for k in range(6)
     ...     for ranker, gain in (("forest", 0.2), ("tree", 0.1), ("constant", 0.0))
     ... ]
-    >>> display = CriticalDifferenceDisplay.from_comparison(compare(Table(rows)))
+    >>> display = CriticalDifferenceDisplay.from_comparison(compare(ResultTable(rows)))
     >>> display.comparison.best
     'forest'
     """
@@ -148,9 +147,9 @@ class GainDisplay(Display):
 
     Examples
     --------
-    >>> from prefero.evaluation import Table
+    >>> from prefero.evaluation import ResultTable
     >>> told = [("iris", "forest", 0.9), ("iris", "tree", 0.8)]
-    >>> results = Table([dict(zip(("dataset", "ranker", "tau"), row)) for row in told])
+    >>> results = ResultTable([dict(zip(("dataset", "ranker", "tau"), row)) for row in told])
     >>> display = GainDisplay.from_results(results, [("forest", "tree")])
     >>> display.datasets
     ['iris']
@@ -164,7 +163,7 @@ class GainDisplay(Display):
     @classmethod
     def from_results(
         cls,
-        results: Table,
+        results: ResultTable,
         pairs: Sequence[tuple[str, str]],
         *,
         scoring: str = "tau",
@@ -243,7 +242,12 @@ class MissingLabelsDisplay(Display):
 
     @classmethod
     def from_results(
-        cls, results: Table, *, dataset: str | None = None, scoring: str = "tau", ax: Any = None
+        cls,
+        results: ResultTable,
+        *,
+        dataset: str | None = None,
+        scoring: str = "tau",
+        ax: Any = None,
     ) -> Self:
         """Draw the curves of an experiment with several missing rates.
 
@@ -288,31 +292,31 @@ class CostCurveDisplay(Display):
 
     Parameters
     ----------
-    curve : Table
+    curve : ResultTable
         What `prefero.evaluation.cost_curve` returned.
-    singles : Table
+    singles : ResultTable
         The columns ``label``, ``score`` and ``cost``: what each label alone would get.
 
     %(drawn_on)s
 
     Examples
     --------
-    >>> curve = Table([{"weight": w, "score": 0.9 - w, "cost": 5 - 40 * w} for w in (0.0, 0.1)])
-    >>> singles = Table([{"label": "small", "score": 0.7, "cost": 1.0}])
+    >>> curve = ResultTable([{"weight": w, "score": 0.9 - w, "cost": 5 - 40 * w} for w in (0, 0.1)])
+    >>> singles = ResultTable([{"label": "small", "score": 0.7, "cost": 1.0}])
     >>> CostCurveDisplay.from_curve(curve, singles).ax_.get_xlabel() != ""
     True
     """
 
-    curve: Table
-    singles: Table
+    curve: ResultTable
+    singles: ResultTable
 
     @classmethod
-    def from_curve(cls, curve: Table, singles: Table, *, ax: Any = None) -> Self:
+    def from_curve(cls, curve: ResultTable, singles: ResultTable, *, ax: Any = None) -> Self:
         """Draw a curve.
 
         Parameters
         ----------
-        curve, singles : Table
+        curve, singles : ResultTable
             As for the display itself.
         %(ax)s
 

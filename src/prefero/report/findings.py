@@ -1,4 +1,4 @@
-"""The words and tables of a page, from the results of an experiment."""
+"""Sentences and tables of the page, from the results of an experiment."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,11 +7,9 @@ import numpy as np
 
 from prefero._pipelines import final_step
 from prefero.evaluation._data import DataSet
-from prefero.evaluation._scores import of_rate
 from prefero.evaluation.baselines import ConstantOrderer
 from prefero.evaluation.comparison import Comparison
-from prefero.evaluation.experiment import summarize
-from prefero.evaluation.table import Table
+from prefero.evaluation.results import ResultTable, at_missing_rate, summarize
 from prefero.label_ranking import ConsensusLabelRanker
 from prefero.multilabel import ConsensusMultilabelRanker
 from prefero.rankings import bucket_positions
@@ -40,36 +38,36 @@ COLUMNS = {
 }
 
 
-def all_metrics(found: Comparison, results: Table) -> Table:
-    """Return the mean of every metric that has values, one row a ranker, the best first.
+def all_metrics(found: Comparison, results: ResultTable) -> ResultTable:
+    """Return the mean of every metric that has values, one row per ranker, the best first.
 
     Parameters
     ----------
     found : Comparison
         The comparison of the rankers.
-    results : Table
+    results : ResultTable
         The results of one missing rate.
 
     Returns
     -------
-    Table
-        The column ``ranker``, and one a metric.
+    ResultTable
+        The column ``ranker``, and one column per metric.
     """
     means = {row["ranker"]: row for row in summarize(results, by=("ranker",))}
-    known = known_measures(found, results)
+    known = known_metrics(found, results)
     names = [found.rankers[i] for i in found.order]
-    return Table(
+    return ResultTable(
         {"ranker": name} | {COLUMNS[scoring]: means[name][scoring] for scoring in known}
         for name in names
     )
 
 
-def known_measures(found: Comparison, results: Table) -> list[str]:
-    """Return the metrics that have values and say something of their own."""
+def known_metrics(found: Comparison, results: ResultTable) -> list[str]:
+    """Return the metrics that have values and do not repeat another one."""
     means = list(summarize(results, by=("ranker",)))
     known = [name for name in COLUMNS if name in results.columns]
     known = [name for name in known if not all(np.isnan(row[name]) for row in means)]
-    # Without ties it is tau.
+    # Without ties tau-x equals tau.
     if "tau_x" in known and all(row["tau_x"] == row["tau"] for row in means):
         known.remove("tau_x")
     if "utility" in known and "cost" not in known and found.scoring != "utility":
@@ -77,13 +75,13 @@ def known_measures(found: Comparison, results: Table) -> list[str]:
     return known
 
 
-def constant_order(rankers: Mapping[str, Any]) -> list[str]:
-    """Return the names of the rankers that give every row the same order."""
+def baseline_names(rankers: Mapping[str, Any]) -> list[str]:
+    """Return the names of the consensus baselines, which predict the same order for everyone."""
     kinds = (ConsensusLabelRanker, ConsensusMultilabelRanker, ConstantOrderer)
     return [name for name, ranker in rankers.items() if isinstance(final_step(ranker), kinds)]
 
 
-def scores_by_dataset(found: Comparison) -> Table:
+def scores_by_dataset(found: Comparison) -> ResultTable:
     """Return the score of every ranker on every data set.
 
     Parameters
@@ -93,17 +91,17 @@ def scores_by_dataset(found: Comparison) -> Table:
 
     Returns
     -------
-    Table
-        One row a data set, one column a ranker, the best ranker first.
+    ResultTable
+        One row per data set, one column per ranker, the best ranker first.
     """
-    return Table(
+    return ResultTable(
         {"data set": name} | {found.rankers[i]: float(row[i]) for i in found.order}
         for name, row in zip(found.datasets, found.scores, strict=True)
     )
 
 
-def data_summary(sets: Mapping[str, DataSet]) -> Table:
-    """Return what is in each data set.
+def data_summary(sets: Mapping[str, DataSet]) -> ResultTable:
+    """Describe each data set.
 
     Parameters
     ----------
@@ -112,11 +110,11 @@ def data_summary(sets: Mapping[str, DataSet]) -> Table:
 
     Returns
     -------
-    Table
-        One row a data set: its size, and the shares of labels that are missing and of rows
+    ResultTable
+        One row per data set: its size, and the shares of labels that are missing and of rows
         with ties.
     """
-    return Table(_data_row(name, data) for name, data in sets.items())
+    return ResultTable(_data_row(name, data) for name, data in sets.items())
 
 
 def _data_row(name: str, data: DataSet) -> dict[str, Any]:
@@ -138,10 +136,9 @@ def _data_row(name: str, data: DataSet) -> dict[str, Any]:
             "rows": len(ranks),
             "features": np.shape(data.X)[1],
             "labels": len(data.labels),
-            "labels not judged": f"{np.isnan(sides).mean():.1%}",
-            "relevant labels of a row": float(relevant.mean()),
+            "labels of unknown relevance": f"{np.isnan(sides).mean():.1%}",
+            "relevant labels per row": float(relevant.mean()),
         }
-    # A label that shares its place stands between the first and the last of its bucket.
     positions = np.sort(bucket_positions(ranks), axis=1)
     tied = (np.diff(positions, axis=1) == 0).any(axis=1)
     return {
@@ -155,12 +152,12 @@ def _data_row(name: str, data: DataSet) -> dict[str, Any]:
     }
 
 
-def protocol(results: Table) -> str:
-    """Return how the results were obtained, as far as the table tells.
+def protocol(results: ResultTable) -> str:
+    """Describe how the results were obtained, as far as the table tells.
 
     Parameters
     ----------
-    results : Table
+    results : ResultTable
         The results of one missing rate.
 
     Returns
@@ -177,9 +174,9 @@ def protocol(results: Table) -> str:
     return f"{folds}-fold cross-validation{often}{dropped}; the same folds for every ranker."
 
 
-def lowest_rate(results: Table, missing: float | None) -> tuple[Table, list[float]]:
+def lowest_rate(results: ResultTable, missing: float | None) -> tuple[ResultTable, list[float]]:
     """Return the results of one missing rate, by default the lowest, and all rates there are."""
     if "missing" not in results.columns:
         return results, []
     rates = sorted(set(results["missing"]))
-    return of_rate(results, rates[0] if missing is None else missing), rates
+    return at_missing_rate(results, rates[0] if missing is None else missing), rates

@@ -109,7 +109,7 @@ function evidence(shown) {
 }
 
 function show(data, row) {
-  const facts = [[data.scoring, row.value.toFixed(3)], ...row.facts];
+  const facts = [[data.metric, row.value.toFixed(3)], ...row.facts];
   const parts = [
     make("h3", { text: `${data.noun} ${row.name}` }),
     make("dl", {}, ...facts.flatMap(([name, text]) => [make("dt", { text: name }), make("dd", { text })])),
@@ -132,7 +132,7 @@ function picker(data) {
   const select = at("pick");
   const last = data.rows.length - 1;
   select.append(...data.rows.map((row, i) => make("option", {
-    value: i, text: `${row.name}: ${data.scoring} ${row.value.toFixed(3)}${row.why ? ", explained" : ""}`,
+    value: i, text: `${row.name}: ${data.metric} ${row.value.toFixed(3)}${row.why ? ", explained" : ""}`,
   })));
   const go = (index) => {
     const place = Math.min(last, Math.max(0, index));

@@ -19,16 +19,16 @@ import sklearn
 
 import prefero
 from prefero._optional import require
-from prefero.evaluation.table import number_text
+from prefero.evaluation.results import number_text
 
 
 def render(template: str, page: Any) -> str:
-    """Return a page; what users named is escaped, only our own figures are not.
+    """Return a page; what users named is escaped; only our own figures are not.
 
     Parameters
     ----------
     template : str
-        The file of this room that lays it out.
+        The template, a file of this package.
     page : object
         What the template shows.
 
@@ -52,7 +52,7 @@ def render(template: str, page: Any) -> str:
         folder.joinpath(name).read_text("utf-8") for name in ("page.css", "elements.js", "page.js")
     )
     script = "\n".join(scripts)
-    # The script stands between its tags with nothing around it: the browser runs what has this sum.
+    # The browser runs only the script with this digest, so nothing may surround it in its tags.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     shown = environment.get_template(template).render(
         page=page, style=style, script=script, digest=digest
@@ -68,7 +68,7 @@ def _breakable(text: Any) -> Any:
 
 
 def made(random_state: int) -> dict[str, str]:
-    """Return what a person needs to know to make the page again."""
+    """Return versions and seed, to reproduce the page."""
     return {
         "written": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "Prefero": prefero.__version__,
@@ -77,18 +77,8 @@ def made(random_state: int) -> dict[str, str]:
         "NumPy": np.__version__,
         "Python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "seed of the close look": str(random_state),
+        "seed of the detailed part": str(random_state),
     }
-
-
-def listed_importance(
-    meaning: str, names: list[str], values: Any, most: int = 20
-) -> tuple[str, list[tuple[str, float, float]]]:
-    """Return what importance means, and by feature its value and the width of its bar."""
-    largest = float(np.max(values, initial=0.0))
-    order = np.argsort(-values, kind="stable")[:most]
-    widths = np.clip(values / largest, 0, 1) if largest > 0 else np.zeros_like(values)
-    return meaning, [(names[j], float(values[j]), float(widths[j])) for j in order]
 
 
 def cell(value: Any) -> str:
@@ -134,7 +124,7 @@ class Figures:
         display : callable
             Makes and draws the display, on the axes that it is given.
         about : str
-            What the figure shows, for those who do not see it.
+            What the figure shows, as alternative text.
         size : (float, float), optional
             Inches of the axes that the display is given; by default it is given None and takes
             a size of its own.

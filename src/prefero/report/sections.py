@@ -1,22 +1,30 @@
-"""The parts of the page about the best ranker on one data set, whatever its task is."""
+"""The detailed part of the page: what it holds, and the values that its script reads."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prefero._typing import Values
-from prefero.evaluation.table import Table
+from prefero.evaluation.results import ResultTable
+from prefero.inspection.explanation import Explanation
+from prefero.report.predictions import OutOfFold, feature_importance
 
-# Steps of a colour, from a trace to full.
+# Rows to choose from on the page, and those of them that are explained.
+MOST_PICKED = 300
+_LISTED_EFFECTS, _LISTED_EVIDENCE, _LISTED_FEATURES = 8, 12, 20
+# Shades of a color.
 _STEPS = 8
-# Ranks have the full colour that a label takes so many times as often as by chance.
+# A label that takes a rank so many times as often as by chance has the full color.
 _FULL = 4
+_NOT_EXPLAINED = "This row is not explained on the page; prefero explain can explain any row."
 
 
 @dataclass(frozen=True)
-class Line:
-    """A label, with one strip and one note on it for each matrix."""
+class StripLine:
+    """A label, with one strip and one note for each matrix."""
 
     name: str
     notes: list[str]
@@ -25,25 +33,25 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Strips:
-    """Matrices with the same rows beside each other.
+    """Matrices of shares, side by side, as strips of colored cells: one row per label.
 
     Attributes
     ----------
     titles : list of str
         What each matrix is.
     ticks : list of int
-        Numbers to stand above the first, the middle and the last column.
-    lines : list of Line
+        Numbers above the first, the middle and the last column.
+    lines : list of StripLine
         From top to bottom.
     numbers : list of ndarray
-        The matrices in percent, with the rows in that order.
+        The matrices, with the rows in that order.
     numbered : bool
-        Whether the columns are the labels again, known by their numbers.
+        Whether the columns are the labels again, identified by number.
     """
 
     titles: list[str]
     ticks: list[int]
-    lines: list[Line]
+    lines: list[StripLine]
     numbers: list[Values]
     numbered: bool
 
@@ -58,12 +66,12 @@ def rank_strips(shares: dict[str, Values], names: list[str]) -> Strips:
     matrices = list(shares.values())
     c = len(names)
     places = np.arange(1, c + 1)
-    # A label without any rank stands last.
+    # A label without any rank comes last.
     order = np.argsort(matrices[0] @ places, kind="stable")
-    # One label that always takes one rank would leave all others pale.
+    # A single label that always takes one rank would leave all others pale.
     brightest = min(_FULL / c, max(float(np.nanmax(m, initial=0.0)) for m in matrices)) or 1.0
     lines = [
-        Line(
+        StripLine(
             names[i],
             [_mean_rank(matrix[i] @ places) for matrix in matrices],
             [_strip(np.ceil(_STEPS * matrix[i] / brightest)) for matrix in matrices],
@@ -74,20 +82,17 @@ def rank_strips(shares: dict[str, Values], names: list[str]) -> Strips:
 
 
 def pair_strips(shares: dict[str, Values], names: list[str]) -> Strips:
-    """Return which label stands before which, the label that wins most first."""
+    """Return which label comes before which, the label that wins most first."""
     matrices = list(shares.values())
     order = np.argsort(-np.nansum(matrices[0] - 0.5, axis=1), kind="stable")
-    square = np.ix_(order, order)
-    ordered = [matrix[square] for matrix in matrices]
+    ordered = [matrix[np.ix_(order, order)] for matrix in matrices]
+    steps = [2 * _STEPS * (matrix - 0.5) for matrix in ordered]
+    away_from_half = [np.sign(values) * np.ceil(np.abs(values)) for values in steps]
     lines = [
-        Line(names[i], [], [_strip(_rounded_out(2 * _STEPS * (m[row] - 0.5))) for m in ordered])
+        StripLine(names[i], [], [_strip(values[row]) for values in away_from_half])
         for row, i in enumerate(order)
     ]
     return Strips(list(shares), _ticks(len(names)), lines, ordered, True)
-
-
-def _rounded_out(values: Values) -> Values:
-    return np.sign(values) * np.ceil(np.abs(values))
 
 
 def _mean_rank(value: float) -> str:
@@ -99,7 +104,7 @@ def _ticks(c: int) -> list[int]:
 
 
 def _strip(steps: Values) -> str:
-    """Draw a row of cells: steps above zero in one colour, below in another, NaN and 0 in none."""
+    """Draw a row of cells: one color above zero, another below, none for NaN and 0."""
     cells: dict[int, list[str]] = {}
     for at, step in enumerate(steps.tolist()):
         if step == step and step != 0:
@@ -112,37 +117,47 @@ def _strip(steps: Values) -> str:
     return f'<svg class="strip" {box} aria-hidden="true">{paths}</svg>'
 
 
-# What importance means, and by feature its value and the width of its bar.
+# The meaning of importance; by feature its value and the width of its bar.
 Importance = tuple[str, list[tuple[str, float, float]]]
+
+
+def listed_importance(found: OutOfFold, scoring: str, random_state: int) -> Importance:
+    """Return the meaning of importance, and the most important features with their bars."""
+    meaning, values = feature_importance(found, scoring, random_state)
+    largest = float(np.max(values, initial=0.0))
+    order = np.argsort(-values, kind="stable")[:_LISTED_FEATURES]
+    widths = np.clip(values / largest, 0, 1) if largest > 0 else np.zeros_like(values)
+    names = found.features
+    return meaning, [(names[j], float(values[j]), float(widths[j])) for j in order]
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page that words and tables make."""
+    """A section of the page with one table."""
 
     name: str
     title: str
-    words: list[str] = field(default_factory=list)
-    tables: list[tuple[str, Table]] = field(default_factory=list)
+    caption: str
+    table: ResultTable
 
 
 @dataclass(frozen=True)
-class Costs:
-    """Quality against cost: the picture, the curve, and what each label alone would get."""
+class CostSection:
+    """Quality against cost: the figure, the curve, and what each single label would get."""
 
     figure: str
-    curve: Table
-    singles: Table
+    curve: ResultTable
+    singles: ResultTable
 
 
 @dataclass(frozen=True)
-class Trust:
-    """How sure the ranker is, and how far that can be trusted.
+class UncertaintySection:
+    """How certain the ranker is, and how well that holds.
 
     Attributes
     ----------
     figures : list of (str, str)
-        Pictures and what they show.
+        Figures and their captions.
     error : float
         The expected calibration error; NaN if there are no probabilities.
     answered : list of (str, str)
@@ -155,17 +170,17 @@ class Trust:
 
 
 @dataclass(frozen=True, eq=False)
-class ClosePart:
-    """The close look, as the template shows it; what is None or empty is not shown.
+class Details:
+    """The detailed look at the best ranker; what is None or empty is not shown.
 
     Attributes
     ----------
     in_words : str
-        A sentence on what the ranker does for rows that it has not seen.
+        A sentence on how well the ranker does on unseen rows.
     about : str
-        What was looked at.
+        The rows that were used.
     labels, start : list of str, str
-        The names of the labels without what all of them begin with, and that.
+        The names of the labels without their common start, and that start.
     """
 
     in_words: str
@@ -175,8 +190,77 @@ class ClosePart:
     n_features: int
     labels: list[str] = field(default_factory=list)
     start: str = ""
-    costs: Costs | None = None
+    costs: CostSection | None = None
     ranks: Strips | None = None
     pairs: Strips | None = None
-    trust: Trust | None = None
+    uncertainty: UncertaintySection | None = None
     sections: list[Section] = field(default_factory=list)
+
+
+# Rows to choose from
+
+
+def spread(values: Values, most: int) -> NDArray[np.intp]:
+    """Return the places of at most so many values, evenly spread from the least to the greatest."""
+    order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
+    if len(order) <= most:
+        return order
+    return order[np.unique(np.linspace(0, len(order) - 1, most).round().astype(np.intp))]
+
+
+def spread_and_middle(chosen: NDArray[np.intp], most: int) -> set[int]:
+    """Return so many of the chosen rows evenly spread, and the one in the middle."""
+    if not len(chosen):
+        return set()
+    some = chosen[spread(np.arange(len(chosen), dtype=float), most)]
+    return {int(chosen[len(chosen) // 2]), *some.tolist()}
+
+
+def picked_rows(
+    rows: list[dict[str, Any]], items: list[str], metric: str, note: str, noun: str = "Row"
+) -> dict[str, Any]:
+    """Return rows to choose from as the script of the page reads them, the worst first."""
+    return {
+        "noun": noun,
+        "title": f"{noun}s",
+        "note": note,
+        "metric": metric,
+        "items": items,
+        "rows": rows,
+        "unexplained": _NOT_EXPLAINED if items else None,
+    }
+
+
+def picked_row(
+    name: str, value: float, true: Iterable[float], predicted: Values, **more: Any
+) -> dict[str, Any]:
+    """Return a row to choose: its metric, its true and its predicted ranks."""
+    return {
+        "name": name,
+        "value": round(float(value), 3),
+        "true": [None if np.isnan(rank) else float(rank) for rank in true],
+        "predicted": predicted.tolist(),
+        "why": None,
+        **more,
+    }
+
+
+def explanation_values(why: Explanation, words: str, called: dict[Any, str]) -> dict[str, Any]:
+    """Return an explanation as values that JSON can write, with the page's names of labels."""
+    table = why.effect_table(_LISTED_EFFECTS)
+    values: dict[str, Any] = {
+        "words": words,
+        "pair": [called.get(label, str(label)) for label in why.pair],
+        "how": why.how.rstrip(":") + ".",
+        "effects": [[row["feature"], row["value"], float(f"{row['effect']:.3g}")] for row in table],
+    }
+    if why.evidence is not None and len(why.evidence):
+        values["evidence"] = {
+            "title": why.title.rstrip(":") + ".",
+            "columns": list(why.evidence.columns),
+            "rows": [
+                [f"{v:.3g}" if isinstance(v, float) else str(v) for v in row.values()]
+                for row in why.evidence[:_LISTED_EVIDENCE]
+            ],
+        }
+    return values

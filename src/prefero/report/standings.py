@@ -7,11 +7,10 @@ import numpy as np
 from scipy import stats
 
 from prefero._typing import Values
-from prefero.evaluation._scores import score_matrix
 from prefero.evaluation.comparison import Comparison
 from prefero.evaluation.fold_comparison import scores_by_fold, tested_to_trained
-from prefero.evaluation.table import Table, number_text
-from prefero.report.findings import COLUMNS, known_measures
+from prefero.evaluation.results import ResultTable, number_text, score_matrix
+from prefero.report.findings import COLUMNS, known_metrics
 
 # What stands side by side, by task; the metric that rankers are compared by joins them.
 _MAIN = {
@@ -29,11 +28,11 @@ _LEVEL = 0.95
 
 MEANINGS = {
     "tau": "Kendall’s correlation of true and predicted order: 1 is every pair right, 0 is chance.",
-    "tau_x": "As tau, but a tie that is predicted where there is none, or missed, counts too.",
+    "tau_x": "As tau, but ties that are missed, or predicted where there are none, count too.",
     "rho": "Spearman’s correlation of true and predicted ranks: 1 is right, 0 is chance.",
-    "top1": "The share of rows whose first label is really first: 1 is always.",
-    "regret": "What the first label is worse than the best one, in the unit of the scores: "
-    "0 is nothing.",
+    "top1": "The share of rows whose predicted first label is the true one: 1 is best.",
+    "regret": "How much worse the first label is than the best one, in the unit of the scores: "
+    "0 is best.",
     "gap_closed": "How far from one label for all (0) to the best label for each row (1).",
     "utility": "The mean score of the first label, less what it costs.",
     "score": "The mean score of the first label.",
@@ -43,7 +42,7 @@ MEANINGS = {
     "1 is best.",
     "ranking_loss": "The share of relevant and irrelevant labels in the wrong order: 0 is best.",
     "one_error": "The share of rows whose first label is irrelevant: 0 is best.",
-    "hamming_loss": "The share of labels on the wrong side of the zero point: 0 is best.",
+    "hamming_loss": "The share of labels on the wrong side of the virtual label: 0 is best.",
     "subset_loss": "The share of rows with any label on the wrong side: 0 is best.",
     "ndcg": "How good the first ten are, the first counting most: 1 is best.",
     "map": "The mean share of relevant objects at or above each relevant one: 1 is best.",
@@ -65,18 +64,18 @@ class Mark:
 
 @dataclass(frozen=True)
 class Column:
-    """A metric: what it is called and means, and a mark a ranker."""
+    """A metric: its title and meaning, and one mark per ranker."""
 
     title: str
     meaning: str
     marks: list[Mark]
-    # Where the constant order is, in percent of the width.
-    constant: float | None
+    # Where the baseline is, in percent of the width.
+    baseline: float | None
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A ranker: its place, what is to be said of it, and how far behind the best it is."""
+    """A ranker: its place, its tags, and how far it is behind the best."""
 
     place: int
     name: str
@@ -93,11 +92,13 @@ class Standings:
     columns: list[Column]
     rows: list[Standing]
     lines: str
-    # The figures of the best ranker and of the constant order: title, meaning, both values.
+    # Of each metric: title, meaning, values of the best ranker and of the baseline.
     figures: list[tuple[str, str, str, str]]
 
 
-def standings(kind: str, found: Comparison, results: Table, constant: Sequence[str]) -> Standings:
+def standings(
+    kind: str, found: Comparison, results: ResultTable, baselines: Sequence[str]
+) -> Standings:
     """Return the leaderboard of a comparison.
 
     Parameters
@@ -106,34 +107,34 @@ def standings(kind: str, found: Comparison, results: Table, constant: Sequence[s
         The task.
     found : Comparison
         The comparison of the rankers.
-    results : Table
+    results : ResultTable
         The results of one missing rate.
-    constant : sequence of str
-        The rankers that give every row the same order.
+    baselines : sequence of str
+        The consensus baselines among the rankers.
 
     Returns
     -------
     Standings
         Its columns and rows, the best ranker first.
     """
-    chosen = [name for name in _MAIN[kind] if name in known_measures(found, results)]
+    chosen = [name for name in _MAIN[kind] if name in known_metrics(found, results)]
     chosen = list(dict.fromkeys((found.scoring, *chosen)))
-    baseline = next((name for name in constant if name in found.rankers), None)
+    baseline = next((name for name in baselines if name in found.rankers), None)
     columns = [_metric_of(name, found, results, baseline) for name in chosen]
     figures = _figures(columns, found, baseline)
     if len(found.datasets) > 1:
         columns.insert(0, _average_ranks(found, baseline))
-    return Standings(columns, _rows(found, constant), _lines(found, results), figures)
+    return Standings(columns, _rows(found, baselines), _lines(found, results), figures)
 
 
 def p_text(p: float) -> str:
-    """Return a p-value as people write it."""
+    """Return a p-value as text."""
     if np.isnan(p):
         return "–"
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _rows(found: Comparison, constant: Sequence[str]) -> list[Standing]:
+def _rows(found: Comparison, baselines: Sequence[str]) -> list[Standing]:
     alike = found.alike()
     over_folds = {row["ranker"]: row for row in found.over_folds}
     best = found.order[0]
@@ -143,9 +144,9 @@ def _rows(found: Comparison, constant: Sequence[str]) -> list[Standing]:
         name = found.rankers[i]
         tags = ["best"] if i == best else []
         if tested and name in alike:
-            tags.append("not told apart from the best")
-        if name in constant:
-            tags.append("constant order")
+            tags.append("not significantly worse than the best")
+        if name in baselines:
+            tags.append("baseline")
         p, behind = float("nan"), float("nan")
         if name in over_folds:
             p, behind = over_folds[name]["p_value"], over_folds[name]["behind"]
@@ -160,7 +161,7 @@ def _place(found: Comparison, ranker: str | None) -> int | None:
     return None if ranker is None else found.order.tolist().index(found.rankers.index(ranker))
 
 
-def _metric_of(name: str, found: Comparison, results: Table, baseline: str | None) -> Column:
+def _metric_of(name: str, found: Comparison, results: ResultTable, baseline: str | None) -> Column:
     values = _values(name, found, results)
     means = [float(np.mean(values[i])) for i in found.order]
     halves = _half_widths(found, [values[i] for i in found.order], results)
@@ -191,7 +192,7 @@ def _drawn(
     means: list[float],
     halves: list[float],
     ends: list[tuple[float, float]],
-    constant: int | None,
+    baseline: int | None,
 ) -> Column:
     """Put values and intervals on one scale, a twentieth of which is left free at both ends."""
     known = [value for pair in ends for value in pair if np.isfinite(value)] + [
@@ -214,7 +215,7 @@ def _drawn(
         )
         for mean, half, (low, high) in zip(means, halves, ends, strict=True)
     ]
-    at = None if constant is None or not np.isfinite(means[constant]) else marks[constant].at
+    at = None if baseline is None or not np.isfinite(means[baseline]) else marks[baseline].at
     return Column(title, meaning, marks, at)
 
 
@@ -239,11 +240,11 @@ def _figures(
     ]
 
 
-def _values(name: str, found: Comparison, results: Table) -> list[Values]:
-    """The values of a metric that its mean is of: by fold, or by data set if there are several."""
+def _values(name: str, found: Comparison, results: ResultTable) -> list[Values]:
+    """The values behind the means: by fold, or by data set if there are several."""
     if len(found.datasets) > 1:
         kept = [row for row in results if row["dataset"] in found.datasets]
-        _, rankers, scores = score_matrix(Table(kept, results.columns), name)
+        _, rankers, scores = score_matrix(ResultTable(kept, results.columns), name)
         return [scores[:, rankers.index(ranker)] for ranker in found.rankers]
     members = results.where(dataset=found.datasets[0])
     if {"repetition", "fold"} <= set(results.columns):
@@ -252,11 +253,11 @@ def _values(name: str, found: Comparison, results: Table) -> list[Values]:
     return [members.where(ranker=ranker)[name] for ranker in found.rankers]
 
 
-def _half_widths(found: Comparison, values: list[Values], results: Table) -> list[float]:
-    """Half the width of the interval of each mean; NaN where nothing tells it.
+def _half_widths(found: Comparison, values: list[Values], results: ResultTable) -> list[float]:
+    """Half the width of the interval of each mean; NaN where it is unknown.
 
-    Folds share training rows, for which their variance is corrected as in `compare_folds`. From
-    data sets what they have in common for all rankers is taken out (Cousineau 2005; Morey 2008).
+    Folds share training rows, for which their variance is corrected as in `compare_folds`. Over
+    data sets, differences that all rankers share are removed (Cousineau 2005; Morey 2008).
     """
     n = min(map(len, values))
     if n < 2:
@@ -274,11 +275,11 @@ def _half_widths(found: Comparison, values: list[Values], results: Table) -> lis
     return [quantile * float(np.sqrt((1 / n + ratio) * row.var(ddof=1))) for row in values]
 
 
-def _lines(found: Comparison, results: Table) -> str:
+def _lines(found: Comparison, results: ResultTable) -> str:
     if len(found.datasets) > 1:
         return (
             f"Lines are {_LEVEL:.0%} intervals of the means over {len(found.datasets)} data sets, "
-            "what makes a data set hard or easy for all taken out."
+            "without the differences between data sets that all rankers share."
         )
     return (
         f"Lines are {_LEVEL:.0%} intervals of the means, from the folds; their variance is "
