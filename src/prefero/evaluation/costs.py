@@ -1,6 +1,5 @@
 """Quality against cost of the first choices of a ranker."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 from prefero._pipelines import final_step, fit_final
 from prefero._sklearn import safe_indexing
 from prefero._typing import Values
+from prefero._warnings import silenced
 from prefero.evaluation._tasks import first_choice_mean
 from prefero.evaluation.experiment import seeded
 from prefero.evaluation.results import ResultTable
@@ -127,9 +127,7 @@ def _predicted(ranker: Any, X: Any, utility: Values, folds: Any, random_state: i
         train = train[~np.isnan(ranks[train]).all(axis=1)]
         model = seeded(ranker, random_state)
         takes = has_fit_parameter(final_step(model), "scores")
-        with warnings.catch_warnings():
-            # The experiment has shown these warnings already.
-            warnings.simplefilter("ignore")
+        with silenced():  # the experiment has shown the warnings
             fit_final(
                 model,
                 safe_indexing(X, train),

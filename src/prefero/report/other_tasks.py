@@ -1,6 +1,5 @@
 """The detailed look at multilabel rankers and at orderers."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -8,6 +7,7 @@ from numpy.typing import NDArray
 
 from prefero._names import without_common_start
 from prefero._typing import Values
+from prefero._warnings import silenced
 from prefero.evaluation._data import DataSet
 from prefero.evaluation._tasks import RankingTask
 from prefero.evaluation.results import ResultTable
@@ -154,8 +154,7 @@ def _quantiles(rho: Values) -> Section:
 
 
 def _rho(truth: Values, predicted: Values) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with silenced():
         return ordering.query_rho(truth, -predicted)
 
 

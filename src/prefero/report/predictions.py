@@ -1,6 +1,5 @@
 """Out-of-fold predictions of one ranker on one data set, for the detailed part of the page."""
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +13,7 @@ from prefero._optional import require
 from prefero._pipelines import at_final_step, final_step
 from prefero._sklearn import safe_indexing
 from prefero._typing import Values
+from prefero._warnings import silenced
 from prefero.evaluation._data import DataSet
 from prefero.evaluation._tasks import RankingTask
 from prefero.evaluation.experiment import seeded
@@ -115,9 +115,7 @@ def predict_out_of_fold(
     fold, models, predicted = np.empty(len(rows), dtype=np.intp), [], []
     for number, (train, test) in enumerate(_splits(data.groups, rows, random_state)):
         model = seeded(ranker, random_state)
-        with warnings.catch_warnings():
-            # The experiment has shown these warnings already.
-            warnings.simplefilter("ignore")
+        with silenced():  # the experiment has shown the warnings
             ranks = _with_names(data, data.ranks[rows[train]])
             task.fit(model, safe_indexing(X, train), ranks, unscored, rows[train])
         fold[test] = number
@@ -246,8 +244,7 @@ def feature_importance(found: OutOfFold, scoring: str, random_state: int) -> tup
     X, rows = safe_indexing(found.X, test), found.rows[test]
 
     def value(X: Any) -> float:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with silenced():
             predicted = task.predict(model, X, found.data, rows)
             metrics = task.metrics_of(model, X, predicted, found.data, rows, rows)
         return metrics[scoring] if larger_is_better(scoring) else -metrics[scoring]
