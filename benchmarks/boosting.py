@@ -26,10 +26,10 @@ from prefero import BoostingLabelRanker, ConsensusLabelRanker
 from prefero._trees import find_bins
 from prefero._typing import Values
 from prefero.datasets import benchmark_path
+from prefero.evaluation import ResultTable
 from prefero.label_ranking._boosting_rounds import Boosting, Cases, constant_scores
 from prefero.metrics import kendall_tau
 from prefero.rankings import strict_ranks
-from prefero.study import Table
 from prefero.tables import read_rankings
 
 SETS = ("segment", "pendigits", "fried")
@@ -131,7 +131,7 @@ def main() -> None:
         options.repeat, options.folds = 1, 0
     rows = [compare(name, options.rounds, options.repeat, options.folds) for name in options.sets]
     print(f"{options.rounds} rounds; peer's CPU time over ours\n")
-    print(Table(rows).to_text(digits=3))
+    print(ResultTable(rows).to_text(digits=3))
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from prefero import (
     save,
 )
 from prefero.datasets import make_label_ranking
-from prefero.study import Table
+from prefero.evaluation import ResultTable
 
 TREES = 30
 LABELS = (5, 20, 50, 100)
@@ -296,11 +296,13 @@ def main() -> None:
         load=f"load of the machine {os.getloadavg()[0]:.1f} at the start",
         cache=cache / 1e9,
         gather=gather / 1e6,
-        growing=Table([row for name in options.sets for row in growing(name, cache)]).to_text(2),
-        walking=Table([walking(name, gather) for name in options.sets]).to_text(2),
-        labels=Table([many_labels(count) for count in options.labels]).to_text(2),
-        first=Table([first_answer()]).to_text(2),
-        one=Table(one_row()).to_text(2),
+        growing=ResultTable([row for name in options.sets for row in growing(name, cache)]).to_text(
+            2
+        ),
+        walking=ResultTable([walking(name, gather) for name in options.sets]).to_text(2),
+        labels=ResultTable([many_labels(count) for count in options.labels]).to_text(2),
+        first=ResultTable([first_answer()]).to_text(2),
+        one=ResultTable(one_row()).to_text(2),
     )
     if options.output is None:
         print(text)

@@ -21,8 +21,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from prefero import LogLinearLabelRanker, PairwiseLabelRanker, PreferenceGraphs
+from prefero.evaluation import ResultTable
 from prefero.preferences import DECOMPOSITIONS, decompose
-from prefero.study import Table
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "reproduction"))
 from dekel2003_folds import load
@@ -233,7 +233,7 @@ def main() -> None:
     if not options.rcv1:
         alone = loss_rows(graphs, DECOMPOSITIONS)
         rows = [general_row(graphs), fried_row(), pairwise_row(), *alone, *rows]
-    print(Table(rows).to_text())
+    print(ResultTable(rows).to_text())
     if options.full:
         ranker = LogLinearLabelRanker(alpha=ALPHA, fit_intercept=False, tol=1e-3, calibrate=False)
         ours, ranker = seconds(lambda: ranker.fit(X, graphs))

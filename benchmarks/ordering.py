@@ -20,8 +20,8 @@ from threadpoolctl import threadpool_limits
 
 import prefero
 from prefero import RankBoostOrderer, RankCorrelationReducer, RankSVMOrderer
+from prefero.evaluation import ResultTable
 from prefero.ordering import OrderedObjects, ranks_in_queries
-from prefero.study import Table
 
 
 def main() -> None:
@@ -62,9 +62,9 @@ def seconds(work: Callable[[], Any], repeats: int) -> float:
     return min(times)
 
 
-def relative_to(unit: str, times: dict[str, float]) -> Table:
+def relative_to(unit: str, times: dict[str, float]) -> ResultTable:
     """A table of times, in seconds and as multiples of one of them."""
-    return Table(
+    return ResultTable(
         [
             {"method": name, "seconds": time, f"relative to {unit}": time / times[unit]}
             for name, time in times.items()
@@ -72,7 +72,7 @@ def relative_to(unit: str, times: dict[str, float]) -> Table:
     )
 
 
-def rank_svm(repeats: int) -> Table:
+def rank_svm(repeats: int) -> ResultTable:
     """Our solver on implicit pairs against LinearSVC on the list of their differences."""
     data = sample(20, 100, 20)
 
@@ -102,7 +102,7 @@ def explicit_pairs(data: OrderedObjects) -> tuple[NDArray[np.int64], NDArray[np.
     return better, worse
 
 
-def growth(repeats: int) -> Table:
+def growth(repeats: int) -> ResultTable:
     """Time by the number of objects of one group, against n log n."""
     sizes = np.array([2_000, 8_000, 32_000, 128_000])
     times = []
@@ -112,7 +112,7 @@ def growth(repeats: int) -> Table:
         orderer = RankSVMOrderer(C=1e4 / n**2)
         times.append(seconds(partial(orderer.fit, *data), repeats) / orderer.n_iter_)
     growth = np.array(times) / (sizes * np.log2(sizes))
-    return Table(
+    return ResultTable(
         [
             {"objects": int(n), "seconds a step": time, "by n log n, relative": float(ratio)}
             for n, time, ratio in zip(sizes, times, growth / growth[0], strict=True)
@@ -120,7 +120,7 @@ def growth(repeats: int) -> Table:
     )
 
 
-def rank_boost(n_groups: int, size: int, repeats: int) -> Table:
+def rank_boost(n_groups: int, size: int, repeats: int) -> ResultTable:
     """Our kernels against RankBoost written with NumPy on a list of pairs."""
     data = sample(n_groups, size, 16)
     binned = RankBoostOrderer(100, learning_rate=1.0)
@@ -163,7 +163,7 @@ def numpy_rank_boost(
     return scores
 
 
-def reduction(repeats: int) -> Table:
+def reduction(repeats: int) -> ResultTable:
     """Spearman and Kendall RCDR against scikit-learn's PCA, ten components each."""
     data = sample(5_000, 10, 600)
     spearman = RankCorrelationReducer(10, correlation="spearman")

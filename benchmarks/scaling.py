@@ -46,8 +46,8 @@ from prefero import (
 )
 from prefero.datasets import benchmark_path
 from prefero.distributed import DistributedLabelRanker
+from prefero.evaluation import ResultTable
 from prefero.metrics import kendall_tau, pairwise_calibration_error
-from prefero.study import Table
 from prefero.tables import read_rankings
 
 FEATURES = [f"x{k}" for k in range(10)]
@@ -210,7 +210,7 @@ def workers(rows: int, folder: Path, trees: int, depth: int, repeat: int) -> Non
                     "by CPU": (ours + theirs) / (ours + theirs / 2),
                 }
             )
-    print(Table(lines).to_text(digits=2))
+    print(ResultTable(lines).to_text(digits=2))
     load, cores = psutil.getloadavg()[0], psutil.cpu_count()
     print(
         f"{rows:,} rows; {load:.1f} processes wanted the {cores} cores at the end, of which two "
@@ -268,7 +268,7 @@ def accuracy(name: str = "fried", trees: int = 100) -> None:
             parts = [da.from_array(a[train], chunks=(-(-len(train) // n), -1)) for a in (X, Y)]
             fit = DistributedLabelRanker(ranker, forest=kind, client=False, n_jobs=1).fit
             rows.append(row(model, n, fit(*parts).to_local()))
-    print(Table(rows).to_text(digits=4))
+    print(ResultTable(rows).to_text(digits=4))
 
 
 def main() -> None:

@@ -21,9 +21,9 @@ from prefero.distributed._boosting import BoostSpec, RankedRows, Rounds, ranked_
 from prefero.distributed._engine import LocalEngine
 from prefero.distributed._levels import GrowOptions, grow_forest
 from prefero.distributed._partitions import Blocks, Partitions, Place
+from prefero.evaluation import ResultTable
 from prefero.label_ranking._loglinear import Objective
 from prefero.rankings import ranks_from_scores
-from prefero.study import Table
 
 
 def made(rows: int, number: int, n_features: int = 10, n_labels: int = 5) -> tuple[Any, Any]:
@@ -177,7 +177,7 @@ def exchange(rows: int, trees: int, depth: int) -> None:
             }
         )
         engine.close()
-    print(Table(table).to_text(digits=2))
+    print(ResultTable(table).to_text(digits=2))
 
 
 def boosting_cost(
@@ -226,7 +226,7 @@ def exchange_of_boosting(costs: Costs, rows: int, rounds: int) -> None:
             }
         )
         engine.close()
-    print(Table(table).to_text(digits=2))
+    print(ResultTable(table).to_text(digits=2))
 
 
 def _prepared(X: Any, Y: Any) -> tuple[CountingEngine, LaneSpec, list[Any]]:
@@ -281,7 +281,7 @@ def machines() -> None:
         ),
     }
     print(
-        Table(
+        ResultTable(
             {"learner": name, "GB a machine": sent / 1e9, "hours of one core": work / 3.6e12}
             for name, (sent, work) in found.items()
         ).to_text(digits=4)

@@ -27,8 +27,8 @@ from sklearn.ensemble import RandomForestRegressor
 
 from prefero import ForestLabelRanker, TreeLabelRanker
 from prefero.datasets import benchmark_path
+from prefero.evaluation import ResultTable
 from prefero.rankings import bucket_positions, drop_labels
-from prefero.study import Table
 from prefero.tables import read_rankings
 
 SETS = ("fried", "calhousing", "elevators", "pendigits", "segment", "vowel", "wisconsin")
@@ -132,7 +132,7 @@ def main() -> None:
     rows = [compare(name, options.trees, options.repeat) for name in options.sets]
     if rows:
         print(f"{options.trees} trees; peer's CPU time over ours\n")
-        print(Table(rows).to_text(digits=2))
+        print(ResultTable(rows).to_text(digits=2))
         print()
         print(threads(options.trees))
     if options.peer_python:
@@ -142,7 +142,7 @@ def main() -> None:
             for name, missing in cases
         ]
         print("\none label ranking tree; CPU time of scikit-lr over ours\n")
-        print(Table(trees).to_text(digits=3))
+        print(ResultTable(trees).to_text(digits=3))
 
 
 if __name__ == "__main__":

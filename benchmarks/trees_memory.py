@@ -19,8 +19,8 @@ from sklearn.ensemble import RandomForestRegressor
 
 from prefero import ForestLabelRanker
 from prefero.datasets import benchmark_path
+from prefero.evaluation import ResultTable
 from prefero.rankings import ranks_from_scores
-from prefero.study import Table
 from prefero.tables import read_rankings
 
 METHODS = ("RandomForestRegressor", "kendall", "spearman")
@@ -71,7 +71,7 @@ def main() -> None:
                 task = name, method, trees, shrinkage
                 row[f"{method}, MB"], row[f"{method}, CPU s"] = pool.apply(fit, task)
         rows.append(row)
-    print(Table(rows).to_text(digits=1))
+    print(ResultTable(rows).to_text(digits=1))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes the reference of the site: a page a room from its public names, and the commands."""
+"""Writes the reference of the site: one page per package, and the commands."""
 
 import inspect
 import re
@@ -10,8 +10,8 @@ from typing import Any
 import prefero
 
 REFERENCE = Path(__file__).parent / "reference"
-# The rooms in the order of a reader, with what they are for.
-ROOMS = {
+# Packages in the order of a reader, with their titles.
+PACKAGES = {
     "label_ranking": "Label rankers",
     "automatic": "Automatic rankers and stacks",
     "multilabel": "Multilabel rankers",
@@ -22,15 +22,16 @@ ROOMS = {
     "preferences": "Preference graphs",
     "tables": "Tables",
     "datasets": "Data sets",
-    "metrics": "Measures",
-    "metrics.multilabel": "Measures of label sets",
+    "metrics": "Metrics",
+    "metrics.multilabel": "Metrics of label sets",
     "metrics.ordering": "Metrics of orders in groups",
     "consensus": "Consensus",
     "mallows": "Mallows distributions",
     "plackett_luce": "Plackett-Luce distributions",
     "calibration": "Calibration",
-    "study": "Studies",
-    "study.plotting": "Displays",
+    "evaluation": "Evaluation",
+    "inspection": "Explanations and displays",
+    "report": "Report page",
     "persistence": "Model files",
     "serve": "Service",
     "distributed": "More than one machine",
@@ -40,46 +41,46 @@ ROOMS = {
 }
 
 
-def public_names(room: ModuleType) -> list[str]:
-    """Return the public names of a room that are no modules."""
-    return [name for name in room.__all__ if not isinstance(getattr(room, name), ModuleType)]
+def public_names(package: ModuleType) -> list[str]:
+    """Return the public names of a package that are not modules."""
+    return [name for name in package.__all__ if not isinstance(getattr(package, name), ModuleType)]
 
 
 def write_reference() -> None:
     """Write docs/reference anew."""
     (REFERENCE / "names").mkdir(parents=True, exist_ok=True)
-    missing = set(prefero._ROOMS) - set(ROOMS)
+    missing = set(prefero._PACKAGES) - set(PACKAGES)
     if missing:
         raise ValueError(
-            f"docs/_reference.py does not say what the rooms {sorted(missing)} are for."
+            f"docs/_reference.py does not say what the packages {sorted(missing)} are for."
         )
     pages = []
-    for name, title in ROOMS.items():
-        room = import_module(f"prefero.{name}")
+    for name, title in PACKAGES.items():
+        package = import_module(f"prefero.{name}")
         heading = f"{title}\n{'=' * len(title)}\n\n"
         about = f".. currentmodule:: prefero.{name}\n\n.. automodule:: prefero.{name}\n\n"
-        listed = "".join(f"   {public}\n" for public in public_names(room))
+        listed = "".join(f"   {public}\n" for public in public_names(package))
         summary = f".. autosummary::\n   :toctree: names\n   :nosignatures:\n\n{listed}"
         (REFERENCE / f"{name}.rst").write_text(heading + about + summary)
-        for public in public_names(room):
+        for public in public_names(package):
             page = REFERENCE / "names" / f"prefero.{name}.{public}.rst"
-            page.write_text(_page(room, public))
+            page.write_text(_page(package, public))
         pages.append(name)
     (REFERENCE / "commands.md").write_text(_commands())
     title = "Reference"
     tree = "".join(f"   {name}\n" for name in [*pages, "commands"])
     (REFERENCE / "index.rst").write_text(
-        f"{title}\n{'=' * len(title)}\n\nEvery public name, room by room, and every command.\n\n"
+        f"{title}\n{'=' * len(title)}\n\nPublic names by package, and every command.\n\n"
         f".. toctree::\n   :maxdepth: 1\n\n{tree}"
     )
 
 
-def _page(room: ModuleType, public: str) -> str:
+def _page(package: ModuleType, public: str) -> str:
     """The page of a name: what its docstring says and, of a class, those of its methods."""
-    thing = getattr(room, public)
+    thing = getattr(package, public)
     kind = "class" if inspect.isclass(thing) else "function" if callable(thing) else "data"
     kind = "data" if not hasattr(thing, "__qualname__") else kind
-    heading = f"{public}\n{'=' * len(public)}\n\n.. currentmodule:: {room.__name__}\n\n"
+    heading = f"{public}\n{'=' * len(public)}\n\n.. currentmodule:: {package.__name__}\n\n"
     methods = own_methods(thing) if inspect.isclass(thing) else []
     listed = "".join(f"\n   .. automethod:: {name}\n" for name in methods)
     return f"{heading}.. auto{kind}:: {public}\n{listed}"

@@ -34,8 +34,8 @@ from prefero import (
 )
 from prefero._typing import Values
 from prefero.datasets import benchmark_path
+from prefero.evaluation import ResultTable
 from prefero.metrics import kendall_tau, regret
-from prefero.study import Table
 
 QUICK = (CONSTANT, "forest")
 # What leaves hold beside ranks.
@@ -130,7 +130,9 @@ def main() -> None:
     tables = {
         "Share of the gap closed, over all rows": with_mean(whole),
         **({"What scores add to a forest that knows ranks": with_total(more)} if more else {}),
-        "Share of the gap closed, mean of the folds, beside published figures": Table(by_fold),
+        "Share of the gap closed, mean of the folds, beside published figures": ResultTable(
+            by_fold
+        ),
         "Kendall's tau": with_mean(tau),
     }
     publish("Algorithm selection", tables, options.output, reading=READING)
@@ -230,18 +232,18 @@ def published(scenario: str) -> dict[str, float]:
     return {f"{head} (published)": figures.get(name, np.nan) for head, name in PUBLISHED.items()}
 
 
-def with_mean(rows: list[dict[str, Any]]) -> Table:
+def with_mean(rows: list[dict[str, Any]]) -> ResultTable:
     """Return a table with the means last."""
-    return Table([*rows, _mean_of(rows)])
+    return ResultTable([*rows, _mean_of(rows)])
 
 
-def with_total(rows: list[dict[str, Any]]) -> Table:
+def with_total(rows: list[dict[str, Any]]) -> ResultTable:
     """Return the same with the standard errors of the means."""
     last = _mean_of(rows)
     for head in last:
         if head.endswith("standard error"):
             last[head] = float(np.sqrt(np.sum([row[head] ** 2 for row in rows])) / len(rows))
-    return Table([*rows, last])
+    return ResultTable([*rows, last])
 
 
 def _mean_of(rows: list[dict[str, Any]]) -> dict[str, Any]:

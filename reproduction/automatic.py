@@ -34,8 +34,8 @@ from real import CONSTANT, Real, find_sets, some_rankers
 from sklearn.model_selection import RepeatedKFold
 
 from prefero import AutoLabelRanker, ConsensusLabelRanker
+from prefero.evaluation import ResultTable, compare_folds, run_experiment, summarize
 from prefero.rankings import bucket_positions
-from prefero.study import Table, compare_folds, run_experiment, summarize
 
 ERROR = 0.1
 BY_REGRET = "auto by regret"
@@ -113,7 +113,7 @@ def main() -> None:
     tables = {}
     if options.regret:
         tables["Regret, by what the ranker was chosen by"] = regrets(results)
-    results = Table(row for row in results if row["ranker"] != BY_REGRET)
+    results = ResultTable(row for row in results if row["ranker"] != BY_REGRET)
     best = {} if options.real else published("best_known.csv", column="best_tau_any")
     for rate in [0.0] if options.real else options.missing:
         missing = "" if options.real else f", {rate:.0%} of the labels missing"
@@ -143,7 +143,7 @@ def run(
     options: argparse.Namespace,
     rankers: Any = None,
     **more: Any,
-) -> Table:
+) -> ResultTable:
     """Run the folds of one set that are asked for."""
     many = name in LARGE_SETS and options.large_folds is not None
     return run_experiment(
@@ -158,9 +158,9 @@ def run(
     )
 
 
-def run_sets(options: argparse.Namespace) -> Table:
+def run_sets(options: argparse.Namespace) -> ResultTable:
     """Run the KEBI sets."""
-    results = Table([])
+    results = ResultTable([])
     for name in options.sets:
         X, Y = read_set(name)
         repetitions = 1 if options.quick or len(X) > 3000 else options.repetitions
@@ -169,9 +169,9 @@ def run_sets(options: argparse.Namespace) -> Table:
     return results
 
 
-def run_real(options: argparse.Namespace) -> Table:
+def run_real(options: argparse.Namespace) -> ResultTable:
     """Run the sets of real preferences."""
-    results = Table([])
+    results = ResultTable([])
     for name, read in sorted(find_sets().items()):
         if options.sets != list(ALL_SETS) and name not in options.sets:
             continue
@@ -186,16 +186,16 @@ def run_real(options: argparse.Namespace) -> Table:
     return results
 
 
-def regrets(results: Table) -> Table:
+def regrets(results: ResultTable) -> ResultTable:
     """Return the mean regret of each ranker, a line a set."""
     rows: dict[str, dict[str, Any]] = {}
     for row in summarize(results):
         rows.setdefault(row["dataset"], {"dataset": row["dataset"]})[row["ranker"]] = row["regret"]
         rows[row["dataset"]]["folds"] = row["cells"]
-    return Table(rows.values())
+    return ResultTable(rows.values())
 
 
-def beside(results: Table, best: Published, rate: float) -> Table:
+def beside(results: ResultTable, best: Published, rate: float) -> ResultTable:
     """Put our means beside the constant order and the best of others, the means last."""
     means = summarize(results.where(missing=rate))
     rows: dict[str, dict[str, Any]] = {}
@@ -209,10 +209,10 @@ def beside(results: Table, best: Published, rate: float) -> Table:
     heads = [head for head in next(iter(rows.values())) if head not in ("dataset", "folds")]
     mean = {head: float(np.nanmean([row[head] for row in rows.values()])) for head in heads}
     mean["folds"] = sum(row["folds"] for row in rows.values())
-    return Table([*rows.values(), {"dataset": f"mean of {len(rows)}"} | mean])
+    return ResultTable([*rows.values(), {"dataset": f"mean of {len(rows)}"} | mean])
 
 
-def counted(results: Table, best: Published) -> Table:
+def counted(results: ResultTable, best: Published) -> ResultTable:
     """Count, rate by rate, the sets above the best of others, and the farthest below it."""
     rows = []
     for rate in sorted(set(results["missing"])):
@@ -223,17 +223,17 @@ def counted(results: Table, best: Published) -> Table:
             {"missing": f"{rate:.0%}", "sets": len(ahead), "above": int((ahead > 0).sum())}
             | {"more than .005 below": below, "farthest below": float(min(ahead.min(), 0))}
         )
-    return Table(rows)
+    return ResultTable(rows)
 
 
-def guarded(results: Table) -> Table:
+def guarded(results: ResultTable) -> ResultTable:
     """Compare the automatic ranker with the better constant order of each set, over its folds."""
     rows = []
     for (name,), own in results.groups("dataset").items():
         means = {row["ranker"]: row["tau"] for row in summarize(own, by=("ranker",))}
         constants = [who for who in means if who.startswith(CONSTANT)]
         better = max(constants, key=lambda who: means[who])
-        pair = Table(row for row in own if row["ranker"] in (better, "auto"))
+        pair = ResultTable(row for row in own if row["ranker"] in (better, "auto"))
         (found,) = compare_folds(pair, "auto")
         row = {"dataset": name, "folds": len(set(own["fold"])), "auto": means["auto"]}
         row |= {"constant": means[better], "rule": better, "ahead": found["behind"]}
@@ -242,14 +242,16 @@ def guarded(results: Table) -> Table:
             best = max(singles, key=lambda who: means[who])
             row |= {"best single": best, "ahead of it": means["auto"] - means[best]}
         rows.append(row)
-    return Table(rows)
+    return ResultTable(rows)
 
 
-def coverage(results: Table) -> Table:
+def coverage(results: ResultTable) -> ResultTable:
     """Return how often conformal answers hold the truth, and how large they are."""
-    ours = Table(row for row in results if row["ranker"] == "auto")
+    ours = ResultTable(row for row in results if row["ranker"] == "auto")
     columns = ("dataset", *MEASURES)
-    return Table({head: row[head] for head in columns} for row in summarize(ours, by=("dataset",)))
+    return ResultTable(
+        {head: row[head] for head in columns} for row in summarize(ours, by=("dataset",))
+    )
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from prefero import BinaryRelevanceRanker, NeighborsMultilabelRanker, PairwiseMultilabelRanker
 from prefero.datasets import benchmark_path
+from prefero.evaluation import ResultTable
 from prefero.metrics import multilabel as metrics
 from prefero.multilabel import mean_calibrated_ranks
 from prefero.multilabel.neighbors import SIZES
@@ -52,7 +53,6 @@ from prefero.rankings import (
     split_calibrated,
     strict_ranks,
 )
-from prefero.study import Table
 
 Values = NDArray[np.float64]
 Rows = list[dict[str, Any]]
@@ -246,7 +246,7 @@ def run_expression(name: str, seed: int, method: str, thin: bool) -> dict[str, f
     return {"rho": score, "train": trained - start, "test": time.process_time() - trained}
 
 
-def expression_tables(options: Any) -> dict[str, Table]:
+def expression_tables(options: Any) -> dict[str, ResultTable]:
     """Every method on a few splits, the case-based ones on more."""
     sets = options.sets or EXPRESSION_SETS
     thin = options.quick
@@ -279,10 +279,12 @@ def expression_tables(options: Any) -> dict[str, Table]:
         row["to reach"] = PLAIN_KNN_STAR[row["set"]]
     return {
         f"Generalized Spearman correlation, {mean_of(few)}": with_means(means),
-        "Its standard deviation over these splits": Table(table(everyone, few, "rho", deviation)),
+        "Its standard deviation over these splits": ResultTable(
+            table(everyone, few, "rho", deviation)
+        ),
         CLAIMS: claims_table(means, seconds),
         f"Case-based methods, {mean_of(many)}": with_means(more_means),
-        "Their standard deviation": Table(table(case_based, many, "rho", deviation)),
+        "Their standard deviation": ResultTable(table(case_based, many, "rho", deviation)),
         "CPU seconds to train, parameters chosen": with_means(seconds[0]),
         "CPU seconds to predict the test part": with_means(seconds[1]),
     }
@@ -298,10 +300,12 @@ def deviation(values: Values) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
 
 
-def with_means(rows: Rows) -> Table:
+def with_means(rows: Rows) -> ResultTable:
     """Add a row of means over the sets."""
     heads = [head for head in rows[0] if head != "set"]
-    return Table([*rows, {"set": "mean"} | {h: np.mean([row[h] for row in rows]) for h in heads}])
+    return ResultTable(
+        [*rows, {"set": "mean"} | {h: np.mean([row[h] for row in rows]) for h in heads}]
+    )
 
 
 def scores_of(model: Any, X: Values) -> Values:
@@ -350,14 +354,14 @@ def run_multilabel(name: str, rival: str) -> dict[str, float]:
     return dict(zip(ML_KNN_YEAST, np.mean(values, axis=0), strict=True)) | {"seconds": seconds}
 
 
-def multilabel_table(name: str, options: Any) -> Table:
+def multilabel_table(name: str, options: Any) -> ResultTable:
     """Run all methods on one set."""
     run = cached(run_multilabel, options.folder)
     cells = Parallel(n_jobs=options.jobs)(delayed(run)(name, rival) for rival in rivals())
     rows = [{"method": rival} | cell for rival, cell in zip(rivals(), cells, strict=True)]
     if name == "yeast":
         rows.append({"method": "ML-kNN, published"} | ML_KNN_YEAST | {"seconds": np.nan})
-    return Table(rows)
+    return ResultTable(rows)
 
 
 READING = """
@@ -403,7 +407,7 @@ OF_THE_PAPER = (
 )
 
 
-def missed(claims: Table) -> str:
+def missed(claims: ResultTable) -> str:
     """Say which claims fail, and how: the other way round, or too close to tell."""
     reversed_, close, apart = [], [], []
     for row in claims:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import wilcoxon
 
-from prefero.study import Table
+from prefero.evaluation import ResultTable
 
 Rows = list[dict[str, Any]]
 
@@ -30,7 +30,7 @@ FASTER = tuple(("k-NN", other) for other in ("CRPC-LIN", "CRPC-POLY", "BR-LIN", 
 _CHANCE = 0.05
 
 
-def claims_table(means: Rows, seconds: tuple[Rows, Rows]) -> Table:
+def claims_table(means: Rows, seconds: tuple[Rows, Rows]) -> ResultTable:
     """On how many sets, and by how much in the mean, a claim holds; Wilcoxon's p over the sets.
 
     ``means`` are the correlations by set and method, ``seconds`` those to train and to predict.
@@ -49,7 +49,7 @@ def claims_table(means: Rows, seconds: tuple[Rows, Rows]) -> Table:
         lead = np.sum(spent, axis=0)
         met = "yes" if lead.mean() > 0 and _chance(lead) < _CHANCE else "no"
         rows.append(_row(f"{faster} faster than {slower} (seconds)", lead, met))
-    return Table(rows)
+    return ResultTable(rows)
 
 
 def _lead(rows: Rows, first: str, second: str) -> Any:

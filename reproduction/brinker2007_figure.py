@@ -10,9 +10,9 @@ from sklearn.model_selection import KFold
 
 from prefero import NeighborsMultilabelRanker
 from prefero.datasets import benchmark_path
+from prefero.evaluation import ResultTable
+from prefero.inspection._display import MARKERS, legend, open_frame
 from prefero.metrics import multilabel as metrics
-from prefero.study import Table
-from prefero.study.plotting._style import MARKERS, legend, open_frame
 
 Values = NDArray[np.float64]
 
@@ -54,16 +54,16 @@ def gap_losses(
     return losses
 
 
-def gap_table(options: Any) -> Table:
+def gap_table(options: Any) -> ResultTable:
     """Return what Figure 1 shows."""
     losses = cached(gap_losses, options.folder)()
-    return Table(
+    return ResultTable(
         {"k": k} | {f"p={gap}": float(loss) for gap, loss in zip(GAPS, row, strict=True)}
         for k, row in zip(FIGURE_SIZES, losses, strict=True)
     )
 
 
-def level_table(options: Any) -> Table:
+def level_table(options: Any) -> ResultTable:
     """Return some of Figure 1 on all features and on each of the two kinds alone."""
     run = cached(gap_losses, options.folder)
     kinds = {"all 103": (0, 103), "79 of expression": (0, 79), "24 of the profile": (79, 103)}
@@ -76,10 +76,10 @@ def level_table(options: Any) -> Table:
             | {f"k={k}": float(losses[i, j]) for i, k in enumerate(sizes)}
             for j, gap in enumerate(gaps)
         ]
-    return Table(rows)
+    return ResultTable(rows)
 
 
-def level(gaps: Table, kinds: Table) -> str:
+def level(gaps: ResultTable, kinds: ResultTable) -> str:
     """Say how the level of Figure 1 is beside the printed axis, and what moves it."""
     losses = np.array([[row[f"p={gap}"] for gap in GAPS] for row in gaps])
     single = {row["features"]: row["k=1"] for row in kinds}
@@ -92,7 +92,7 @@ def level(gaps: Table, kinds: Table) -> str:
     )
 
 
-def falls(gaps: Table) -> tuple[str, str]:
+def falls(gaps: ResultTable) -> tuple[str, str]:
     """Say whether the loss falls with the gap, as the paper concludes from its Figure 1."""
     losses = np.array([[row[f"p={gap}"] for gap in GAPS] for row in gaps if row["k"] > 1])
     steps = np.diff(losses, axis=1)
@@ -105,7 +105,7 @@ def falls(gaps: Table) -> tuple[str, str]:
     return "yes" if lower == len(losses) else "no", words
 
 
-def draw_gaps(table: Table) -> Any:
+def draw_gaps(table: ResultTable) -> Any:
     """Draw Figure 1: the larger the gap, the darker the curve."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure

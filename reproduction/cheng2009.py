@@ -41,8 +41,8 @@ from prefero import (
     NeighborsLabelRanker,
     TreeLabelRanker,
 )
-from prefero.study import Comparison, Table, compare, run_experiment, summarize
-from prefero.study.plotting import MissingLabelsDisplay
+from prefero.evaluation import Comparison, ResultTable, compare, run_experiment, summarize
+from prefero.inspection import MissingLabelsDisplay
 
 RATES = (0.0, 0.3, 0.6)
 CURVE_RATES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
@@ -124,13 +124,13 @@ OF_ALL = """\
 """
 
 
-def losses_by_missing(results: Table) -> Table:
+def losses_by_missing(results: ResultTable) -> ResultTable:
     """Return how much tau each method loses at 60 % missing labels, ours beside theirs."""
 
     def taken(tau: dict[str, float], later: dict[str, float]) -> dict[str, float]:
         return {head: tau[head] - later[head] for head in tau if head != "dataset"}
 
-    return Table(
+    return ResultTable(
         {"dataset": first["dataset"]} | taken(first, last)
         for first, last in zip(
             beside_the_paper(results, RATES[0]), beside_the_paper(results, RATES[-1]), strict=True
@@ -138,7 +138,7 @@ def losses_by_missing(results: Table) -> Table:
     )
 
 
-def beside_the_paper(results: Table, rate: float) -> Table:
+def beside_the_paper(results: ResultTable, rate: float) -> ResultTable:
     """Return our tau at one missing rate beside the columns of Table 2."""
     names = [name for name in dict.fromkeys(results["ranker"]) if name in OF_THE_PAPER]
     return beside(results, {name: published(TABLE_2, method=name) for name in names}, missing=rate)
@@ -155,7 +155,7 @@ def described(name: str) -> dict[str, Any]:
     return row | {"printed / real instances": int(printed["instances"]) / len(X)}
 
 
-def tests(results: Table, sets: Sequence[str]) -> Table:
+def tests(results: ResultTable, sets: Sequence[str]) -> ResultTable:
     """Return average ranks and who differs at 10 %: ours, by the published tau, as printed."""
     rows = []
     for rate in RATES:
@@ -166,10 +166,10 @@ def tests(results: Table, sets: Sequence[str]) -> Table:
             for (name, missing), tau in published(TABLE_2, method=method).items()
             if missing == rate and name in sets
         ]
-        for who, table in (("ours", Table(ours)), ("by published tau", Table(theirs))):
+        for who, table in (("ours", ResultTable(ours)), ("by published tau", ResultTable(theirs))):
             rows.append(_tested(rate, who, compare(table, alpha=LEVEL)))
         rows.append(_printed(rate))
-    return Table(rows)
+    return ResultTable(rows)
 
 
 def _tested(rate: float, who: str, found: Comparison) -> dict[str, Any]:
@@ -197,10 +197,10 @@ def _printed(rate: float) -> dict[str, Any]:
     }
 
 
-def by_em(options: argparse.Namespace, sets: Sequence[str]) -> Table:
+def by_em(options: argparse.Namespace, sets: Sequence[str]) -> ResultTable:
     """Return tau of trees by the paper's EM in every cut, beside those by observed pairs."""
     trees = {"LRT": TreeLabelRanker.lrt(), "LRT by EM": TreeLabelRanker.lrt(criterion="mallows_em")}
-    results = Table([])
+    results = ResultTable([])
     for name in sets:
         X, Y = read_set(name)
         splits = list(KFold(10, shuffle=True, random_state=0).split(X))[:FOLDS]
@@ -217,14 +217,14 @@ def by_em(options: argparse.Namespace, sets: Sequence[str]) -> Table:
     mean = {
         head: float(np.mean([row[head] for row in rows])) for head in rows[0] if head != "dataset"
     }
-    return Table([*rows, {"dataset": f"mean of {len(rows)}"} | mean])
+    return ResultTable([*rows, {"dataset": f"mean of {len(rows)}"} | mean])
 
 
-def curve_table(results: Table) -> Table:
+def curve_table(results: ResultTable) -> ResultTable:
     """Return tau on housing by the rate of missing labels: one row a rate."""
     tau = {(row["ranker"], row["missing"]): row["tau"] for row in summarize(results)}
     methods = dict.fromkeys(results["ranker"])
-    return Table(
+    return ResultTable(
         {"missing": f"{rate:.0%}"} | {method: tau[method, rate] for method in methods}
         for rate in CURVE_RATES
     )
@@ -239,7 +239,7 @@ def main() -> None:
     methods = {name: METHODS[name] for name in options.methods}
     results = kebi.run_kebi(methods, options, sets=sets, missing=RATES)
     whole = set(OF_THE_PAPER) <= methods.keys()
-    tables = {SETS: Table(map(described, sets))} if whole else {}
+    tables = {SETS: ResultTable(map(described, sets))} if whole else {}
     tables |= {head_of(rate): beside_the_paper(results, rate) for rate in RATES}
     tables["Kendall's tau lost from 0% to 60% missing labels"] = losses_by_missing(results)
     if whole:
@@ -271,14 +271,14 @@ def head_of(rate: float) -> str:
 
 
 def more_tables(
-    options: argparse.Namespace, results: Table, sets: Sequence[str]
-) -> dict[str, Table]:
+    options: argparse.Namespace, results: ResultTable, sets: Sequence[str]
+) -> dict[str, ResultTable]:
     """Return what the paper says beside tau: tests, sizes, reliability; and trees by EM."""
     tables = {TESTS: tests(results, sets)}
     tables |= size_tables(sets, RATES, options.jobs, cached(leaves, options.folder))
     run = cached(reliabilities, options.folder)
     rows = Parallel(options.jobs)(delayed(run)(name, RATES) for name in sets)
-    tables[RELIABILITY] = Table(rows)
+    tables[RELIABILITY] = ResultTable(rows)
     if small := [name for name in sets if len(read_set(name)[0]) <= MOST_ROWS_OF_EM]:
         tables["LRT by the paper's EM in every cut"] = by_em(options, small)
     return tables
@@ -291,7 +291,7 @@ NEAR_SIZE, VERY_HIGH = 1.25, 0.8
 RELIABILITY = "Spearman correlation of reliability and tau over test instances"
 
 
-def what_is_met(tables: dict[str, Table]) -> list[tuple[str, str, str, str]]:
+def what_is_met(tables: dict[str, ResultTable]) -> list[tuple[str, str, str, str]]:
     """Return every table and figure of the paper, where ours is, whether it was met and why."""
     items = [("Table 1", "Table 1", *same_sets(tables[SETS]))]
     for rate in RATES:
@@ -322,7 +322,7 @@ def what_is_met(tables: dict[str, Table]) -> list[tuple[str, str, str, str]]:
     return items
 
 
-def same_sets(table: Table) -> tuple[str, str]:
+def same_sets(table: ResultTable) -> tuple[str, str]:
     """Say which columns of Table 1 are those of the files."""
     heads = ("instances", "attributes", "labels")
     same = [h for h in heads if all(row[h] == row[f"{h} (published)"] for row in table)]
@@ -337,7 +337,7 @@ def _on_par(better: str) -> str:
     return pairs[0] if pairs else "level"
 
 
-def of_sizes(tables: dict[str, Table]) -> list[tuple[str, str, str, str]]:
+def of_sizes(tables: dict[str, ResultTable]) -> list[tuple[str, str, str, str]]:
     """Say how near the relative tree sizes come to the printed ones, and whether they are small."""
     fits = tables[FITS]
     best = min(fits.columns[1:], key=lambda head: float(np.mean(fits[head])))
@@ -362,7 +362,7 @@ def of_sizes(tables: dict[str, Table]) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def reliable(tables: dict[str, Table]) -> tuple[str, str]:
+def reliable(tables: dict[str, ResultTable]) -> tuple[str, str]:
     """Say whether reliability goes with tau, and whether that is very high."""
     table = tables[RELIABILITY]
     found = {

@@ -23,8 +23,8 @@ from joblib import Parallel, delayed
 from kebi import arguments, cached, need, parse, publish, published_rows
 from scipy.stats import spearmanr
 
-from prefero.study import Table
-from prefero.study.folds import compare_folds
+from prefero.evaluation import ResultTable
+from prefero.evaluation.fold_comparison import compare_folds
 
 NOT_DONE = "proposed there, not done"
 BEYOND = "Beyond the paper, on counts"
@@ -33,7 +33,7 @@ LEVEL = 0.05
 AHEAD, BEHIND = "ahead at 5 %", "behind at 5 %"
 
 
-def run(name: str, solver: str, folds: int, options: Any) -> Table:
+def run(name: str, solver: str, folds: int, options: Any) -> ResultTable:
     """Return the errors of all methods on some folds of one set."""
     cell = cached(run_fold, options.folder)
     rows = Parallel(n_jobs=options.jobs)(
@@ -41,7 +41,7 @@ def run(name: str, solver: str, folds: int, options: Any) -> Table:
         for trained_on in methods(solver)
         for fold in range(folds)
     )
-    return Table({"dataset": name} | row for row in rows)
+    return ResultTable({"dataset": name} | row for row in rows)
 
 
 def printed_errors() -> dict[tuple[str, str], float]:
@@ -52,7 +52,7 @@ def printed_errors() -> dict[tuple[str, str], float]:
     }
 
 
-def figure_4(results: Table) -> Table:
+def figure_4(results: ResultTable) -> ResultTable:
     """Ours, with the spread over the folds, beside the paper's figures where it has them."""
     theirs = printed_errors()
     rows = []
@@ -68,15 +68,15 @@ def figure_4(results: Table) -> Table:
             cells["chosen"] = ", ".join(f"{value:g}" for value in of_folds["chosen"])
         rows.append(cells)
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    return Table({column: row.get(column, "") for column in columns} for row in rows)
+    return ResultTable({column: row.get(column, "") for column in columns} for row in rows)
 
 
-def domination_table(results: Sequence[tuple[str, Table]]) -> Table:
+def domination_table(results: Sequence[tuple[str, ResultTable]]) -> ResultTable:
     """How much more error each loss has than domination, with the test over the folds."""
     rows = []
     for solver, table in results:
         for error in NAMES.values():
-            signed = Table({**row, "less": -row[error]} for row in table)
+            signed = ResultTable({**row, "less": -row[error]} for row in table)
             found = {row["ranker"]: row for row in compare_folds(signed, "Dom", scoring="less")}
             row = {"set": table["dataset"][0], "solver": solver, "error": error}
             for name in sorted(found):
@@ -86,10 +86,10 @@ def domination_table(results: Sequence[tuple[str, Table]]) -> Table:
             row[AHEAD] = ", ".join(name for name in sorted(sure) if sure[name] < 0) or "none"
             row[BEHIND] = ", ".join(name for name in sorted(sure) if sure[name] > 0) or "none"
             rows.append(row)
-    return Table(rows)
+    return ResultTable(rows)
 
 
-def told(differences: Table) -> str:
+def told(differences: ResultTable) -> str:
     """Say in sentences what the table of differences tells beyond chance."""
     lines = []
     for (name, solver), rows in differences.groups("set", "solver").items():
@@ -102,7 +102,9 @@ def told(differences: Table) -> str:
     return "\n".join(lines) or "- nothing: of a single fold there is no test."
 
 
-def best_on(differences: Table, losses: Sequence[str], *, surely: bool = False) -> tuple[str, str]:
+def best_on(
+    differences: ResultTable, losses: Sequence[str], *, surely: bool = False
+) -> tuple[str, str]:
     """Say on which errors domination has less error than some losses, with boosting.
 
     The claim holds if it has on all errors of all sets, and, if ``surely``, beyond chance.
@@ -124,7 +126,7 @@ def _listed(errors: Sequence[str]) -> str:
     return ", ".join(errors) or "none"
 
 
-def level(results: Table) -> str:
+def level(results: ResultTable) -> str:
     """Say how our sixteen errors lie beside the printed ones: their ratios, and their order."""
     theirs = printed_errors()
     ours = {
@@ -144,7 +146,7 @@ def level(results: Table) -> str:
     return f"{results['dataset'][0]}: {span}, order of the four losses (Spearman) {order}"
 
 
-def reading(folds: dict[str, int], differences: Table) -> str:
+def reading(folds: dict[str, int], differences: ResultTable) -> str:
     """Say what the tables show and how they came about."""
     made = ", ".join(f"{n} of {N_FOLDS} folds of {name}" for name, n in folds.items())
     text = READING.replace("MADE", made).replace("TOLD", told(differences))
@@ -210,7 +212,9 @@ these folds had been seen.
 OF_A_SET = {"counts": COUNTS, "tfidf": TFIDF}
 
 
-def of_the_paper(differences: Table, beside: Sequence[str]) -> list[tuple[str, str, str, str]]:
+def of_the_paper(
+    differences: ResultTable, beside: Sequence[str]
+) -> list[tuple[str, str, str, str]]:
     """Return every figure and claim of the paper, where ours is, whether it was met and why."""
     place = "Is domination best?"
     why = "; ".join((*beside, "thousands of articles, not 66,000"))
@@ -244,7 +248,7 @@ def main() -> None:
         folds = {"counts": 1, "tfidf": 0}
     folds = {name: number for name, number in folds.items() if number > 0}
     need(file for name in folds for file in FILES[name])
-    tables, compared, domination, constant, beside = {}, [], Table([]), {}, []
+    tables, compared, domination, constant, beside = {}, [], ResultTable([]), {}, []
     for name, number in folds.items():
         constant[name] = run(name, "none", number, options)
         for solver in options.solvers:

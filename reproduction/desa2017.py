@@ -18,8 +18,8 @@ import numpy as np
 from kebi import agreement, beside, item, published, published_rows
 
 from prefero import ConsensusLabelRanker, ForestLabelRanker, TreeLabelRanker
-from prefero.study import Table, compare, summarize
-from prefero.study.plotting import GainDisplay
+from prefero.evaluation import ResultTable, compare, summarize
+from prefero.inspection import GainDisplay
 
 _AS_PRINTED: dict[str, Any] = {"shrinkage": 0.0, "aggregation": "rankings"}
 _RT: dict[str, Any] = {"criterion": "kendall", "min_similarity_ratio": 0.98, "min_samples_leaf": 2}
@@ -104,9 +104,9 @@ def depth(ranker: Any) -> float:
     return float(ranker.get_depths().mean()) if isinstance(ranker, ForestLabelRanker) else np.nan
 
 
-def of_rankers(results: Table, names: Collection[str]) -> Table:
+def of_rankers(results: ResultTable, names: Collection[str]) -> ResultTable:
     """Return the rows of some rankers."""
-    return Table([row for row in results if row["ranker"] in names])
+    return ResultTable([row for row in results if row["ranker"] in names])
 
 
 def main() -> None:
@@ -117,7 +117,7 @@ def main() -> None:
     sets = kebi.sets_to_run(options)
     rankers = TREES if options.trees_only else TREES | FORESTS
     results = kebi.run_kebi(rankers, options, sets=sets, details={"depth": depth})
-    tables = {"Table 3: the sets": Table(map(described, sets)), **of_trees(results)}
+    tables = {"Table 3: the sets": ResultTable(map(described, sets)), **of_trees(results)}
     figures = {"Figure 1": depth_bars(results)}
     if not options.trees_only:
         tables |= of_forests(results)
@@ -132,7 +132,7 @@ def main() -> None:
     )
 
 
-def remarks(tables: dict[str, Table]) -> str:
+def remarks(tables: dict[str, ResultTable]) -> str:
     """Say what we know of the two figures that are farthest from the printed ones."""
 
     def at(head: str, name: str) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def theirs(names: Collection[str], column: str = "tau") -> dict[str, Any]:
     return {name: figures for name, figures in found.items() if figures}
 
 
-def of_trees(results: Table) -> dict[str, Table]:
+def of_trees(results: ResultTable) -> dict[str, ResultTable]:
     """Return Tables 4 and 5."""
     trees = of_rankers(results, TREES)
     deep = of_rankers(results, [name for name in TREES if name != "constant order"])
@@ -191,12 +191,12 @@ def of_trees(results: Table) -> dict[str, Table]:
     }
 
 
-def of_forests(results: Table) -> dict[str, Table]:
+def of_forests(results: ResultTable) -> dict[str, ResultTable]:
     """Return Tables 6, 7 and 8."""
     forests, beside_constant = (
         of_rankers(results, names) for names in (FORESTS, ("constant order", *FORESTS))
     )
-    common = Table(row for row in results if row["dataset"] != "pendigits")
+    common = ResultTable(row for row in results if row["dataset"] != "pendigits")
     best = {"best of Tables 4 and 6": row_maximum(*theirs(OF_TABLE_7).values())}
     tables = {
         "Table 6: tau of forests": beside(beside_constant, theirs(FORESTS) | best),
@@ -219,12 +219,12 @@ def row_maximum(*tables: dict[tuple[str, float], float]) -> dict[tuple[str, floa
     return {key: max(table[key] for table in tables if key in table) for key in keys}
 
 
-def dunn(results: Table, names: Sequence[str], file: str) -> Table:
+def dunn(results: ResultTable, names: Sequence[str], file: str) -> ResultTable:
     """Return the p-value of each pair, one-sided, beside the published one."""
     printed = {row["method"]: row for row in published_rows(file)}
     found = compare(of_rankers(results, names), posthoc="dunn")
     place = {name: found.rankers.index(name) for name in names}
-    return Table(
+    return ResultTable(
         {
             "pair": f"{one} and {other}",
             "ours": found.pair_p_values[place[one], place[other]] / 2,
@@ -234,12 +234,12 @@ def dunn(results: Table, names: Sequence[str], file: str) -> Table:
     )
 
 
-def won(results: Table) -> tuple[Table, Table]:
+def won(results: ResultTable) -> tuple[ResultTable, ResultTable]:
     """Return how often each method beats each other one, and in all."""
     printed = {row["method"]: row for row in published_rows("desa2017_table8.csv")}
     found = compare(of_rankers(results, OF_TABLE_7))
     place = {name: found.rankers.index(name) for name in OF_TABLE_7}
-    pairs = Table(
+    pairs = ResultTable(
         {
             "pair": f"{one} beats {other}",
             "ours": int(found.wins[place[one], place[other]]),
@@ -247,7 +247,7 @@ def won(results: Table) -> tuple[Table, Table]:
         }
         for one, other in permutations(OF_TABLE_7, 2)
     )
-    totals = Table(
+    totals = ResultTable(
         {
             "method": name,
             "ours": int(found.wins[place[name]].sum()),
@@ -259,7 +259,7 @@ def won(results: Table) -> tuple[Table, Table]:
     return pairs, totals
 
 
-def in_words(results: Table, common: Table) -> Table:
+def in_words(results: ResultTable, common: ResultTable) -> ResultTable:
     """Return what the text says of its tables beside what these and ours say.
 
     The differences are means over the sets of Table 6, ``common``.
@@ -280,16 +280,16 @@ def in_words(results: Table, common: Table) -> Table:
     rows.append({"quantity": "depth of LRF-ERT over that of LRF-RT", "text": "0.70"} | ratio)
     for names, table in ((OF_TABLE_5, results), (OF_TABLE_7, common)):
         p_values = {
-            who: f"{compare(Table(as_rows(tau, names))).p_value:.3f}"
+            who: f"{compare(ResultTable(as_rows(tau, names))).p_value:.3f}"
             for who, tau in by_method(table, "tau").items()
         }
         rows.append(
             {"quantity": f"Friedman's p, {len(names)} methods", "text": "< 0.01"} | p_values
         )
-    return Table(rows)
+    return ResultTable(rows)
 
 
-def by_method(results: Table, measure: str) -> dict[str, dict[tuple[str, str], float]]:
+def by_method(results: ResultTable, measure: str) -> dict[str, dict[tuple[str, str], float]]:
     """Return a measure by method and set, as the paper's tables have it and as ours do."""
     ours = {(row["ranker"], row["dataset"]): row[measure] for row in summarize(results)}
     printed = {
@@ -310,7 +310,7 @@ def as_rows(tau: dict[tuple[str, str], float], names: Sequence[str]) -> list[dic
     ]
 
 
-def depth_bars(results: Table) -> Any:
+def depth_bars(results: ResultTable) -> Any:
     """Draw the depths of RT and ERT as bars."""
     from matplotlib import pyplot
 
@@ -330,7 +330,9 @@ def depth_bars(results: Table) -> Any:
     return figure
 
 
-def what_is_met(tables: dict[str, Table], options: argparse.Namespace) -> list[tuple[str, ...]]:
+def what_is_met(
+    tables: dict[str, ResultTable], options: argparse.Namespace
+) -> list[tuple[str, ...]]:
     """Return every table and figure of the paper, where ours is, whether it was met and why."""
     trees, deep = tables["Table 4: tau of trees"], tables["Table 4: depth of trees"]
     items = [
@@ -364,7 +366,7 @@ def what_is_met(tables: dict[str, Table], options: argparse.Namespace) -> list[t
     ]
 
 
-def told(words: Table) -> tuple[str, str]:
+def told(words: ResultTable) -> tuple[str, str]:
     """Say which differences of the text have its sign in our run."""
     signs = {"a reduction": "-", "an increase": "+"}
     rows = {row["quantity"]: row for row in words}
@@ -379,7 +381,7 @@ def told(words: Table) -> tuple[str, str]:
     return met, f"{why}; {CONTRADICTION}"
 
 
-def apart(place: str, p_values: Table) -> tuple[str, str, str, str]:
+def apart(place: str, p_values: ResultTable) -> tuple[str, str, str, str]:
     """Say whether the same pairs differ at 5 %, and how far the p-values are apart."""
     same = all((row["ours"] < 0.05) == (row["published"] < 0.05) for row in p_values)
     far = max(p_values, key=lambda row: abs(row["ours"] - row["published"]))
@@ -392,7 +394,7 @@ def apart(place: str, p_values: Table) -> tuple[str, str, str, str]:
     )
 
 
-def deeper(depths: Table) -> tuple[str, str]:
+def deeper(depths: ResultTable) -> tuple[str, str]:
     """Say whether ERT is deeper than RT on the same sets as in the paper."""
     sets = [row for row in depths if not row["dataset"].startswith("mean")]
     ours = [row["dataset"] for row in sets if row["ERT"] > row["RT"]]
@@ -401,7 +403,7 @@ def deeper(depths: Table) -> tuple[str, str]:
     return "yes" if ours == printed else "no", words
 
 
-def losses_of_forests(trees: Table, forests: Table) -> tuple[str, str]:
+def losses_of_forests(trees: ResultTable, forests: ResultTable) -> tuple[str, str]:
     """Say on which sets a forest is worse than its tree, in our run and as printed."""
     alone = {row["dataset"]: row for row in trees}
 

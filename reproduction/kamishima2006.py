@@ -46,8 +46,8 @@ from prefero import (
     RankCorrelationReducer,
     RankSVMOrderer,
 )
+from prefero.evaluation import ResultTable
 from prefero.ordering import BoostingOrderer, OrderedObjects
-from prefero.study import Table
 
 SUSHI_SIZES = RCDR_SIZES["sushi"]
 N_HELD_OUT = 1000
@@ -313,7 +313,7 @@ def ahead_of_constant(scores: Mapping[tuple[str, Size], Any]) -> str:
     return ", ".join(words)
 
 
-def table_3(scores: Mapping[tuple[str, Size], Any], measure: str) -> Table:
+def table_3(scores: Mapping[tuple[str, Size], Any], measure: str) -> ResultTable:
     """Mean and deviation of rho of every method, beside the published one."""
     theirs = printed_rho()
     rows = []
@@ -325,7 +325,7 @@ def table_3(scores: Mapping[tuple[str, Size], Any], measure: str) -> Table:
             row[head] = f"{np.mean(found):.3f} ± {np.std(found):.3f}"
             row[f"published {head}"] = theirs.get((name, *size), np.nan)
         rows.append(row)
-    return Table(rows)
+    return ResultTable(rows)
 
 
 if __name__ == "__main__":

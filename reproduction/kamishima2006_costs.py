@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 
 import prefero
-from prefero.study import Table
-from prefero.study.plotting._style import draw_curves, open_frame
+from prefero.evaluation import ResultTable
+from prefero.inspection._display import draw_curves, open_frame
 
 BASE = {"N": 200, "L": 16, "K": 32}
 SIZES = {
@@ -73,7 +73,7 @@ def linear_orders(N: int, L: int, K: int) -> tuple[NDArray[Any], ...]:
     return X, ranks.ravel(), np.repeat(np.arange(N), L)
 
 
-def growth_table(seconds: Mapping[tuple[str, str], list[float]]) -> Table:
+def growth_table(seconds: Mapping[tuple[str, str], list[float]]) -> ResultTable:
     """Exponents of the growth between the third and the last size, beside the printed ones."""
     rows = []
     for name, printed in PRINTED.items():
@@ -84,7 +84,7 @@ def growth_table(seconds: Mapping[tuple[str, str], list[float]]) -> Table:
             row |= {quantity: f"{slope:.1f}", f"{quantity} (printed)": theirs}
         row["seconds at the base"] = seconds[name, "N"][SIZES["N"].index(BASE["N"])]
         rows.append(row)
-    return Table(rows)
+    return ResultTable(rows)
 
 
 def draw_growth(seconds: Mapping[tuple[str, str], list[float]]) -> Any:

@@ -13,8 +13,8 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 
 from prefero import ExpectedRankOrderer, RankCorrelationReducer
-from prefero.study import Table
-from prefero.study.plotting import DimensionsDisplay
+from prefero.evaluation import ResultTable
+from prefero.inspection import DimensionsDisplay
 
 RCDR_SIZES: dict[str, tuple[Size, ...]] = {
     "sushi": ((500, 10), (100, 5), (100, 2)),
@@ -29,7 +29,7 @@ ALIKE, LEVEL = 0.02, 0.005
 Scores = dict[tuple[str, int], tuple[float, float]]
 
 
-def curves(data: str, parts: range, jobs: int | None, folder: Path | None) -> Table:
+def curves(data: str, parts: range, jobs: int | None, folder: Path | None) -> ResultTable:
     """Mean rho of linear ERR on the first components of each reduction, one row a number."""
     run = cached(curve_cell, folder)
     rows = []
@@ -45,7 +45,7 @@ def curves(data: str, parts: range, jobs: int | None, folder: Path | None) -> Ta
                 if method == "KRCDR":
                     row["KRCDR, shortened tests"] = short
             rows.append(row)
-    return Table(rows)
+    return ResultTable(rows)
 
 
 def curve_cell(data: str, size: Size, part: int) -> Scores:
@@ -87,16 +87,16 @@ def fold_scores(fold: Fold, dimensions: Sequence[int]) -> Iterator[tuple[tuple[s
             yield (name, number), linear_scores([part[:, :number] for part in reduced])
 
 
-def claims(*tables: Table) -> Table:
+def claims(*tables: ResultTable) -> ResultTable:
     """What the paper concludes from its Figure 4, by data and size."""
     rows = []
     for data, table in zip(("SUSHI", "text"), tables, strict=True):
         for size in dict.fromkeys(row["orders"] for row in table):
             rows.append({"data": data, "orders": size} | conclusions(table.where(orders=size)))
-    return Table(rows)
+    return ResultTable(rows)
 
 
-def conclusions(table: Table) -> dict[str, Any]:
+def conclusions(table: ResultTable) -> dict[str, Any]:
     """At which dimensions each conclusion holds on one size."""
     alike = max(abs(row["KRCDR"] - row["SRCDR"]) for row in table)
     best, original = max(row["SRCDR"] for row in table), table["ORIG"][0]
@@ -111,7 +111,7 @@ def conclusions(table: Table) -> dict[str, Any]:
     }
 
 
-def verdicts(*tables: Table) -> list[tuple[str, str, str, str]]:
+def verdicts(*tables: ResultTable) -> list[tuple[str, str, str, str]]:
     """What the paper concludes from its Figure 4, whether it holds, and where."""
     found = claims(*tables)
     place = "What the paper concludes from Figure 4"
@@ -151,7 +151,7 @@ def _met(holds: bool) -> str:
     return "yes" if holds else "no"
 
 
-def _above_pca(name: str, table: Table) -> str:
+def _above_pca(name: str, table: ResultTable) -> str:
     """Say at which dimensions RCDR is above PCA at every size, and at which at none."""
     sizes = [part for _, part in table.groups("orders").items()]
     ahead = np.array([[row["SRCDR"] > row["PCA"] for row in part] for part in sizes])
@@ -164,7 +164,7 @@ def _above_pca(name: str, table: Table) -> str:
     return f"{name}: " + ", ".join(f"{at} with {some}" for at, some in parts.items() if some)
 
 
-def deflation(*tables: Table) -> str:
+def deflation(*tables: ResultTable) -> str:
     """Say what the deflation of the orders brings, size by size."""
     mean = "deflated less plain, mean"
     return ", ".join(
@@ -173,7 +173,7 @@ def deflation(*tables: Table) -> str:
     )
 
 
-def places_met(found: Table) -> tuple[str, str, str, str]:
+def places_met(found: ResultTable) -> tuple[str, str, str, str]:
     """Say whether RCDR and linear ERR have the printed places beside Table 3."""
     same = [row["place"] == row["place (paper)"] for row in found]
     words = ", ".join(
@@ -184,7 +184,7 @@ def places_met(found: Table) -> tuple[str, str, str, str]:
     return f"{head}, SUSHI", f"{head}, like for like", met, words
 
 
-def places(curve: Table, rivals: Mapping[tuple[str, Size], float]) -> Table:
+def places(curve: ResultTable, rivals: Mapping[tuple[str, Size], float]) -> ResultTable:
     """Where linear ERR after Kendall RCDR, its dimensions the best, stands in Table 3."""
     printed = {"500:10": 3, "100:5": 1, "100:2": 2}
     rows = []
@@ -197,10 +197,10 @@ def places(curve: Table, rivals: Mapping[tuple[str, Size], float]) -> Table:
         row = {"orders": head, "RCDR + linear ERR": float(reached), "best of Table 3": best}
         row |= {"its rho": others[best], "place": place, "place (paper)": printed[head]}
         rows.append(row)
-    return Table(rows)
+    return ResultTable(rows)
 
 
-def dimensions_where(table: Table, first: str, second: str) -> str:
+def dimensions_where(table: ResultTable, first: str, second: str) -> str:
     """Write the numbers of dimensions at which the first column exceeds the second."""
     found = [row["dimensions"] for row in table if row[first] > row[second]]
     if len(found) == len(table):
@@ -208,7 +208,7 @@ def dimensions_where(table: Table, first: str, second: str) -> str:
     return ", ".join(map(str, found)) or "none"
 
 
-def draw_curves(table: Table) -> Any:
+def draw_curves(table: ResultTable) -> Any:
     """Draw the curves of each size side by side, with one legend for all."""
     from matplotlib import pyplot
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from prefero import RankCorrelationReducer
+from prefero.evaluation import ResultTable
 from prefero.ordering import objects_from_orders
-from prefero.study import Table
 
 Vectors = NDArray[np.float64]
 NAMES = ("w1", "w2", "w3", "w4", "w5")
@@ -18,7 +18,7 @@ NAMES = ("w1", "w2", "w3", "w4", "w5")
 PRINTED = {13: 0.5951, 15: 0.4278, 1: 0.4237, 14: 0.2822, 12: -0.2317}
 
 
-def artificial(draws: int) -> Table:
+def artificial(draws: int) -> ResultTable:
     """Section 4.1: weights (1, 1, 0.5, 0, 0), the fifth attribute a copy of the fourth.
 
     A row has the mean over the draws, after the vectors were turned to one side, with the standard
@@ -47,7 +47,7 @@ def artificial(draws: int) -> Table:
             ours[turned, :5] *= -1
             rows.append({"vector": vector, "method": method} | with_spread(ours, int(turned.sum())))
             rows.append({"vector": vector, "method": "  published"} | with_names(values, "{:.2f}"))
-    return Table(rows)
+    return ResultTable(rows)
 
 
 def artificial_orders(seed: int) -> tuple[Vectors, NDArray[np.int64]]:
@@ -81,7 +81,7 @@ def with_names(values: list[float], form: str) -> dict[str, Any]:
     return cells | {"||R||/N or share": f"{values[5]:.3f}", "turned": ""}
 
 
-def first_component(draws: int) -> Table:
+def first_component(draws: int) -> ResultTable:
     """The largest weights of Kendall RCDR's first component, for both ways to count ties."""
     found = {ties: sushi_vectors(draws, ties) for ties in ("b", "a")}
     means = {ties: vectors.mean(axis=0) for ties, vectors in found.items()}
@@ -98,7 +98,7 @@ def first_component(draws: int) -> Table:
     apart = {ties: np.abs(mean[places] - printed).max() for ties, mean in means.items()}
     largest = {f'ties="{ties}"': f"{value:.3f}" for ties, value in apart.items()}
     rows.append({"attribute": "largest difference to the printed"} | largest | {"published": ""})
-    return Table(rows)
+    return ResultTable(rows)
 
 
 def sushi_vectors(draws: int, ties: Literal["a", "b"] | str) -> Vectors:

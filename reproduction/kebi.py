@@ -37,9 +37,9 @@ import prefero
 from prefero._files import write_beside
 from prefero._typing import Values
 from prefero.datasets import benchmark_path, benchmarks_folder, fetch_benchmark
-from prefero.study import Table, run_experiment, summarize
-from prefero.study._code import all_code
-from prefero.study.experiment import Details
+from prefero.evaluation import ResultTable, run_experiment, summarize
+from prefero.evaluation._run_store import all_code
+from prefero.evaluation.experiment import Details
 from prefero.tables import read_rankings
 
 SMALL_SETS = (
@@ -115,10 +115,10 @@ def run_kebi(
     sets: Sequence[str],
     missing: Sequence[float] = (0.0,),
     details: Details | None = None,
-) -> Table:
+) -> ResultTable:
     """Run repetitions of ten folds, on large sets one or its first folds alone."""
 
-    def run(chosen: Sequence[str], **folds: Any) -> Table:
+    def run(chosen: Sequence[str], **folds: Any) -> ResultTable:
         data = {name: partial(read_set, name) for name in chosen}
         return run_experiment(
             rankers,
@@ -130,7 +130,7 @@ def run_kebi(
             **folds,
         )
 
-    results = Table([])
+    results = ResultTable([])
     if small := [name for name in sets if name not in LARGE_SETS]:
         results += run(small, n_splits=N_FOLDS, n_repeats=repetitions(options))
     for name in sets:
@@ -173,8 +173,12 @@ def published(file: str, *, column: str = "tau", **where: str) -> Published:
 
 
 def beside(
-    results: Table, theirs: Mapping[str, Published], *, missing: float = 0.0, scoring: str = "tau"
-) -> Table:
+    results: ResultTable,
+    theirs: Mapping[str, Published],
+    *,
+    missing: float = 0.0,
+    scoring: str = "tau",
+) -> ResultTable:
     """Put our means beside published figures: one row a data set, the means last.
 
     ``theirs`` maps the head of a column to its figures. A head that is also the name of one
@@ -197,10 +201,10 @@ def beside(
         {"dataset": name} | {head: values.get(name, np.nan) for head, values in columns.items()}
         for name in names
     ]
-    return Table(rows) + _means(rows)
+    return ResultTable(rows) + _means(rows)
 
 
-def agreement(table: Table, head: str, near: float = 0.01) -> tuple[str, str]:
+def agreement(table: ResultTable, head: str, near: float = 0.01) -> tuple[str, str]:
     """Say whether a column of `beside` meets the published one, and how far apart they are.
 
     It is met if the figures are no more than ``near`` apart in the mean of the sets, in part if
@@ -230,7 +234,7 @@ def _of_rate(figures: Published, missing: float) -> dict[str, float]:
     return {name: value for (name, rate), value in figures.items() if np.isclose(rate, missing)}
 
 
-def _means(rows: list[dict[str, Any]]) -> Table:
+def _means(rows: list[dict[str, Any]]) -> ResultTable:
     """Return the means over all sets, where a column has them, and over those that all have."""
     heads = [head for head in rows[0] if head != "dataset"]
     whole = [row for row in rows if not any(np.isnan(row[head]) for head in heads)]
@@ -240,7 +244,7 @@ def _means(rows: list[dict[str, Any]]) -> Table:
         | {head: float(np.mean([row[head] for row in part])) for head in heads}
         for part in parts
     ]
-    return Table(means)
+    return ResultTable(means)
 
 
 def arguments(description: str) -> argparse.ArgumentParser:
@@ -282,7 +286,7 @@ def cached(function: Callable[..., Any], folder: Path | None) -> Callable[..., A
 
 def publish(
     title: str,
-    tables: Mapping[str, Table],
+    tables: Mapping[str, ResultTable],
     output: Path | None,
     *,
     figures: Mapping[str, Any] | None = None,
@@ -302,7 +306,7 @@ def publish(
     text += "".join(f"\n## {head}\n\n{table.to_text()}\n" for head, table in tables.items())
     ending = f"\n{cleandoc(reading)}\n" if reading else ""
     if items := [dict(zip(_ITEM, item, strict=True)) for item in of_the_paper]:
-        ending += f"\n## Every table and figure of the paper\n\n{Table(items).to_text()}\n"
+        ending += f"\n## Every table and figure of the paper\n\n{ResultTable(items).to_text()}\n"
     print(text + ending)
     if output is None:
         return

@@ -22,7 +22,7 @@ from prefero import (
     RankSVMOrderer,
 )
 from prefero.datasets import make_dyad_ranking
-from prefero.study import Table, leave_one_label_out
+from prefero.evaluation import ResultTable, leave_one_label_out
 
 ROWS, TEST_ROWS, SEEDS = 150, 150, 3
 SIZES = {"n_features": 4, "n_labels": 12, "n_label_features": 3}
@@ -30,13 +30,13 @@ KINDS = {"shared taste": 0.0, "half of each": 1.0, "personal taste": 3.0}
 
 READING = """
 Of 12 labels with 3 features each is left out in turn; 150 instances with 4 features rank the
-other 11, and 150 further ones are asked about all 12 (`prefero.study.leave_one_label_out`). "Pairs
-of the new label" is how often its pairs with the others are put right, 1/2 is a guess; tau is over
-all labels. The constant order (`consensus`) ranks the others by their mean ranks and knows nothing
-of the new label, which stands in the middle. `mean-ranks` fits the mean ranks of the labels by
-their features (ridge regression) and so places the new label, the same for everyone. Means over
-the labels and three draws of the data (`make_dyad_ranking`, noise 0.5), with `--quick` over one.
-Orderers have their defaults.
+other 11, and 150 further instances rank all 12 (`prefero.evaluation.leave_one_label_out`).
+"Pairs of the new label" is the share of its pairs with other labels in the right order, where a
+guess gives 1/2; tau is over all labels. The consensus baseline (`consensus`) orders the other
+labels by their mean ranks and puts the new label in the middle. `mean-ranks` predicts the mean rank
+of the new label from its features (ridge regression): also the same order for everyone. Figures are
+means over the labels and three draws of the data (`make_dyad_ranking`, noise 0.5), with `--quick`
+over one. Orderers have their default parameters.
 """
 
 
@@ -59,11 +59,14 @@ def main() -> None:
     placed, tau = [], []
     for kind, personal in KINDS.items():
         draws = Parallel(options.jobs)(delayed(run)(personal, seed) for seed in range(seeds))
-        means = Table(row for draw in draws for row in draw)
+        means = ResultTable(row for draw in draws for row in draw)
         for rows, column in ((placed, "placed"), (tau, "tau")):
             found = {n: float(np.mean(own[column])) for (n,), own in means.groups("ranker").items()}
             rows.append({"data": kind} | found)
-    tables = {"Pairs of the new label put right": Table(placed), "Kendall's tau": Table(tau)}
+    tables = {
+        "Pairs of the new label put right": ResultTable(placed),
+        "Kendall's tau": ResultTable(tau),
+    }
     publish("Labels never seen", tables, options.output, reading=READING)
 
 

@@ -28,8 +28,8 @@ from prefero import (
     RankSVMOrderer,
 )
 from prefero.datasets import benchmark_path
+from prefero.evaluation import ResultTable
 from prefero.ordering import BoostingOrderer, ranks_in_queries
-from prefero.study import Table
 from prefero.tables import read_letor
 
 Part = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
@@ -43,7 +43,7 @@ def main() -> None:
     need(files)
     parts = [read_letor(benchmark_path(file)) for file in files]
     rows = [evaluate(name, method, parts) for name, method in methods(options.quick).items()]
-    publish("MQ2008", {"Means over the five folds": Table(rows)}, options.output)
+    publish("MQ2008", {"Means over the five folds": ResultTable(rows)}, options.output)
 
 
 def methods(quick: bool) -> dict[str, Method]:

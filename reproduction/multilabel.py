@@ -33,8 +33,8 @@ from prefero import (
     PairwiseMultilabelRanker,
 )
 from prefero._typing import Indices, Values
+from prefero.evaluation import ResultTable
 from prefero.metrics import multilabel as metrics
-from prefero.study import Table
 
 FOLDS = {"emotions": 3}
 # Rows of a set that are looked at, unless --rows asks for others.
@@ -107,7 +107,7 @@ def main() -> None:
             for name in names
         ]
         means = {m: float(np.mean([row[m] for row in rows])) for m in methods()}
-        tables[measure] = Table([*rows, {"set": f"mean of {len(rows)}"} | means])
+        tables[measure] = ResultTable([*rows, {"set": f"mean of {len(rows)}"} | means])
     publish("Label rankers on label sets", tables, options.output, reading=READING)
 
 

@@ -33,9 +33,9 @@ from prefero._files import write_beside
 from prefero._pipelines import at_final_step
 from prefero._typing import Indices, Values
 from prefero.datasets import benchmark_path
+from prefero.evaluation import ResultTable, run_experiment, summarize
 from prefero.metrics import pairwise_calibration_error, regret
 from prefero.rankings import have_ties, ranks_from_orders
-from prefero.study import Table, run_experiment, summarize
 from prefero.tables import Rankings, read_rankings
 
 CONSTANT = "constant order"
@@ -100,7 +100,7 @@ def main() -> None:
     found = find_sets()
     wanted = sorted(found) if options.sets is None else options.sets.split(",")
     chosen = rankers() if options.rankers is None else some_rankers(options.rankers.split(","))
-    results, sets, gaps = Table([]), [], []
+    results, sets, gaps = ResultTable([]), [], []
     for name in wanted:
         data = found[name]().first(options.rows)
         if options.quick and len(data.ranks) > QUICK_ROWS:
@@ -121,16 +121,18 @@ def main() -> None:
     if not len(results):
         raise FileNotFoundError("No set was found: set PREFERO_DATA to the folder of the data.")
     tables = {head: by_set(results, column) for head, column in HEADS.items()}
-    tables |= {"Share of the gap to the best solver closed (PAR10)": Table(gaps)} if gaps else {}
+    tables |= (
+        {"Share of the gap to the best solver closed (PAR10)": ResultTable(gaps)} if gaps else {}
+    )
     figures = all_figures(results, gaps)
-    tables |= {"The sets": Table(sets), "All figures": figures}
+    tables |= {"The sets": ResultTable(sets), "All figures": figures}
     known = {head: table for head, table in tables.items() if len(table)}
     publish("Real preferences", known, options.output, reading=READING)
     if options.store is not None:
         store(figures, options.store)
 
 
-def all_figures(results: Table, gaps: list[dict[str, Any]]) -> Table:
+def all_figures(results: ResultTable, gaps: list[dict[str, Any]]) -> ResultTable:
     """Return the means of all measures, a row a set and ranker, with their deviations of tau."""
     closed = {gap["dataset"]: gap for gap in gaps}
     nothing = float("nan")
@@ -140,10 +142,10 @@ def all_figures(results: Table, gaps: list[dict[str, Any]]) -> Table:
         kept |= {name: row[name] for name in ("tau_x", "rho", "top1", "regret", *MEASURES)}
         kept["gap_closed"] = closed.get(row["dataset"], {}).get(row["ranker"], nothing)
         rows.append(kept | {name: row[name] for name in ("fit_seconds", "predict_seconds")})
-    return Table(rows)
+    return ResultTable(rows)
 
 
-def store(figures: Table, path: Path) -> None:
+def store(figures: ResultTable, path: Path) -> None:
     """Write figures with a line on what made them."""
     made = f"# Prefero {prefero.__version__}, {date.today()}: {command()}"
     content = figures.to_frame().round(6).to_csv(index=False, lineterminator="\n")
@@ -304,10 +306,10 @@ def read_sushi(folder: Path) -> Real:
     return Real(people[:, 1:], ranks_from_orders(orders)[0])
 
 
-def by_set(results: Table, measure: str) -> Table:
+def by_set(results: ResultTable, measure: str) -> ResultTable:
     """Put the rankers side by side, a row a set and the means last, where the measure is known."""
     if measure == "tau_x":
-        results = Table(row for row in results if row["tau_x"] != row["tau"])
+        results = ResultTable(row for row in results if row["tau_x"] != row["tau"])
     means = summarize(results, by=("dataset", "ranker")) if len(results) else []
     rows: dict[str, dict[str, Any]] = {}
     for row in means:
@@ -315,14 +317,14 @@ def by_set(results: Table, measure: str) -> Table:
             rows.setdefault(row["dataset"], {})[row["ranker"]] = row[measure]
     heads = [name for name in rankers() if any(name in row for row in rows.values())]
     blank = dict.fromkeys(heads, float("nan"))
-    table = Table([{"dataset": name} | blank | row for name, row in rows.items()])
+    table = ResultTable([{"dataset": name} | blank | row for name, row in rows.items()])
     if len(table) < 2 or measure == "regret":
         return table
     mean = {head: float(np.nanmean(table[head])) for head in heads}
-    return table + Table([{"dataset": f"mean of {len(table)}"} | mean])
+    return table + ResultTable([{"dataset": f"mean of {len(table)}"} | mean])
 
 
-def gaps_closed(results: Table, data: Real) -> dict[str, float]:
+def gaps_closed(results: ResultTable, data: Real) -> dict[str, float]:
     """Return, by ranker, the share of the gap between single and virtual best solver closed."""
     lost_by_single = sum(map(sum, _single_best(data)))
     closed = {}

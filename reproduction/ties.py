@@ -25,7 +25,7 @@ from prefero import (
 )
 from prefero._typing import Values
 from prefero.datasets import benchmark_path
-from prefero.study import Table, run_experiment
+from prefero.evaluation import ResultTable, run_experiment
 from prefero.tables import read_rankings
 
 REAL_SETS = ("movies", "political")
@@ -49,7 +49,7 @@ def main() -> None:
     need(["ties"])
     wanted = list(rankers()) if options.rankers is None else options.rankers.split(",")
     chosen = {name: rankers()[name] for name in wanted}
-    results = Table([])
+    results = ResultTable([])
     for name, read in find_sets().items():
         X, ranks = read()
         if options.quick and len(X) > LARGE:
@@ -70,7 +70,7 @@ def main() -> None:
     ]
     tables = {
         "tau-x": beside(results, {"best published": best}, scoring="tau_x"),
-        "Cells": Table(cells),
+        "Cells": ResultTable(cells),
     }
     publish("Rankings with ties", tables, options.output, reading=READING)
 

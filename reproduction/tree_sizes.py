@@ -17,8 +17,8 @@ from kebi import LARGE_SETS, published, read_set
 from sklearn.model_selection import KFold
 
 from prefero import TreeLabelRanker
+from prefero.evaluation import ResultTable, relative_sizes
 from prefero.rankings import drop_labels
-from prefero.study import Table, relative_sizes
 
 RULES: dict[str, dict[str, Any]] = {
     "LRT, 2n examples": {},
@@ -60,7 +60,7 @@ def size_tables(
     rates: Sequence[float],
     n_jobs: int | None,
     run: Callable[..., dict[str, int]],
-) -> dict[str, Table]:
+) -> dict[str, ResultTable]:
     """Return the relative sizes at each rate beside the published ones, and how far they are."""
     cells = [
         (name, rate, fold)
@@ -68,7 +68,7 @@ def size_tables(
         for fold in range(FOLDS_OF_LARGE if name in LARGE_SETS else FOLDS)
     ]
     found = Parallel(n_jobs)(delayed(run)(*cell) for cell in cells)
-    sizes = Table(
+    sizes = ResultTable(
         {"dataset": name, "missing": rate, "ranker": tree, "leaves": number}
         for (name, rate, _), trees in zip(cells, found, strict=True)
         for tree, number in trees.items()
@@ -78,17 +78,17 @@ def size_tables(
     return tables | {FITS: _fits(tables)}
 
 
-def _at(sizes: Table, rate: float, printed: dict[tuple[str, float], float]) -> Table:
+def _at(sizes: ResultTable, rate: float, printed: dict[tuple[str, float], float]) -> ResultTable:
     rows: dict[str, dict[str, Any]] = {}
     for reference in REFERENCES:
         for row in relative_sizes(sizes, reference, missing=rate):
             name = row["dataset"]
             rows.setdefault(name, {"dataset": name, "published": printed[name, rate]})
             rows[name] |= {f"{rule} / {reference}": row[rule] for rule in RULES}
-    return Table(rows.values())
+    return ResultTable(rows.values())
 
 
-def _fits(tables: dict[str, Table]) -> Table:
+def _fits(tables: dict[str, ResultTable]) -> ResultTable:
     """Return the typical factor between each variant and the published figures."""
     rows = []
     for head, table in tables.items():
@@ -97,4 +97,4 @@ def _fits(tables: dict[str, Table]) -> Table:
             ratios = np.log(table[variant].astype(float) / table["published"].astype(float))
             row[variant] = float(np.exp(np.mean(np.abs(ratios))))
         rows.append(row)
-    return Table(rows)
+    return ResultTable(rows)

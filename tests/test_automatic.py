@@ -1,5 +1,10 @@
 """Stacks and automatic rankers: weights, the baseline_guard, time, tables, groups, files."""
 
+import time
+import warnings
+from itertools import count
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,13 +29,13 @@ from prefero import (
     load,
     save,
 )
-from prefero.automatic._decoding import decoded
 from prefero.automatic._evidence import sample
-from prefero.automatic._weights import combine
+from prefero.automatic._pair_margins import combine, decoded
 from prefero.checks import LABEL_RANKER_AXIOMS, run_axiom
+from prefero.datasets import make_label_ranking
+from prefero.inspection import explain
 from prefero.metrics import kendall_tau, pairwise_calibration_error
 from prefero.rankings import drop_labels, ranks_from_scores
-from prefero.study import explain
 
 MEMBERS = [("linear", LogLinearLabelRanker()), ("forest", ForestLabelRanker(10, random_state=0))]
 STACK = StackingLabelRanker(MEMBERS)
@@ -299,3 +304,20 @@ def test_metrics(scoring):
     X, Y = problem(120)
     ranker = AutoLabelRanker(scoring, preset="quick", random_state=0).fit(X, np.ceil(Y / 2))
     assert ranker.improvement_ > 0
+
+
+class SlowRanker(ConsensusLabelRanker):
+    """A ranker whose fits end in the order in which they began, if they run side by side."""
+
+    begun: ClassVar[count] = count()
+
+    def _fit(self, X, ranks, weight):
+        time.sleep(0.02 * (next(self.begun) % 5))
+        super()._fit(X, ranks, weight)
+
+
+def test_folds_in_threads_leave_the_warning_filters_as_they_were():
+    X, Y = make_label_ranking(60, 4, 4, theta=1.0, random_state=0)
+    before = list(warnings.filters)
+    StackingLabelRanker([("slow", SlowRanker())], n_jobs=4).fit(X, Y)
+    assert warnings.filters == before

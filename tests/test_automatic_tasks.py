@@ -17,11 +17,10 @@ from prefero import (
     save,
 )
 from prefero.automatic._conformal import completed
-from prefero.automatic._decoding import log_worths
 from prefero.automatic._evidence import Evidence
 from prefero.automatic._members import Rows
+from prefero.automatic._pair_margins import PairLoss, log_worths
 from prefero.automatic._stack import _weighed
-from prefero.automatic._weights import PairLoss
 from prefero.checks import MULTILABEL_RANKER_AXIOMS, run_axiom
 from prefero.metrics import regret
 from prefero.rankings import ranks_from_scores

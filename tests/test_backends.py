@@ -21,7 +21,7 @@ from prefero.automatic import (
 from prefero.automatic._choice import FoldMetrics
 from prefero.automatic._members import Rows, fold_held_out
 from prefero.datasets import make_label_ranking
-from prefero.study import run_experiment
+from prefero.evaluation import run_experiment
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 

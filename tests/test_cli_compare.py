@@ -13,7 +13,7 @@ from cli_program import prefero_inside as prefero
 from prefero import ConsensusLabelRanker
 from prefero.cli.rankers import ranker_choice
 from prefero.cli.trials import Plan, Sample, run_trials
-from prefero.study import run_experiment
+from prefero.evaluation import run_experiment
 
 N = 30
 
@@ -113,7 +113,7 @@ def test_a_run_goes_on_where_it_stopped(files, tmp_path):
             *("--resume", tmp_path / "cells", "--out", tmp_path / "out.csv"),
         )
         assert done.returncode == 0, done.stderr
-        cells = (tmp_path / "cells" / "cells.jsonl").read_text().splitlines()
+        cells = (tmp_path / "cells" / "runs.jsonl").read_text().splitlines()
         return cells, pd.read_csv(tmp_path / "out.csv")
 
     first, _ = run("consensus")

@@ -44,7 +44,7 @@ def test_a_forest_answers_with_no_room_that_it_does_not_need(code, unused, tmp_p
     library.save(forest.fit([[0.0], [1.0]] * 9, [[1, 2], [2, 1]] * 9), tmp_path / "m.prefero")
     (tmp_path / "new.csv").write_text("x\n0\n1\n")
     unused += ("matplotlib", "prefero.datasets", "prefero.distributed", "prefero.serve")
-    unused += ("prefero.study",)
+    unused += ("prefero.evaluation",)
     program = (
         f"import sys\ntry:\n    {code}\nexcept SystemExit as done:\n    assert not done.code\n"
         f"print(*(name for name in sys.modules if name.startswith({unused})))"

@@ -15,7 +15,7 @@ from cli_program import PROGRAM
 from cli_program import prefero_inside as prefero
 from prefero import __version__ as version
 from prefero.cli import main, reproduce
-from prefero.study import Table
+from prefero.evaluation import ResultTable
 
 
 def test_the_script_of_a_paper_is_run(tmp_path, monkeypatch, capsys):
@@ -94,8 +94,10 @@ def test_a_page_and_its_tables_are_written(tmp_path, monkeypatch, capsys):
     from matplotlib.figure import Figure
 
     tables = {
-        "Table 1: Kendall's tau, 30%": Table([{"set": "iris", "ours": 1 / 3, "Hühn": np.nan}]),
-        "Table 2": Table([{"set": "wine | red", "ours": 1}]),
+        "Table 1: Kendall's tau, 30%": ResultTable(
+            [{"set": "iris", "ours": 1 / 3, "Hühn": np.nan}]
+        ),
+        "Table 2": ResultTable([{"set": "wine | red", "ours": 1}]),
     }
     figure = Figure()
     figure.subplots().plot([1, 2])

@@ -10,12 +10,12 @@ from hypothesis.extra.numpy import arrays
 from kebi import published_rows
 from scipy import stats
 
-from prefero.study import Table, compare, compare_folds, relative_sizes
-from prefero.study.folds import _holm
+from prefero.evaluation import ResultTable, compare, compare_folds, relative_sizes
+from prefero.evaluation.fold_comparison import _holm
 
 
 def table(scores, scoring="tau", rankers="abcdefgh"):
-    return Table(
+    return ResultTable(
         {"dataset": f"d{i}", "ranker": rankers[j], scoring: float(value)}
         for i, row in enumerate(scores)
         for j, value in enumerate(row)
@@ -29,7 +29,7 @@ def published(*files, **where):
             if row["dataset"] != "average" and all(row[k] == v for k, v in where.items()):
                 name = {"dataset": row["dataset"], "ranker": row["method"]}
                 rows.append(name | {"tau": float(row["tau"])})
-    return Table(rows)
+    return ResultTable(rows)
 
 
 score_matrices = st.integers(3, 5).flatmap(
@@ -175,11 +175,11 @@ def test_folds_are_averaged_first_and_rates_must_be_chosen():
         for f, t in ((0, swap * mean + 0.05), (1, swap * mean - 0.05))
     ]
     with pytest.raises(ValueError, match=r"missing rates 0, 0.5: choose"):
-        compare(Table(rows))
-    assert compare(Table(rows), missing=0.0).order.tolist() == [2, 1, 0]
-    assert compare(Table(rows), missing=0.5).order.tolist() == [0, 1, 2]
+        compare(ResultTable(rows))
+    assert compare(ResultTable(rows), missing=0.0).order.tolist() == [2, 1, 0]
+    assert compare(ResultTable(rows), missing=0.5).order.tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match=r"no missing rate 0.3"):
-        compare(Table(rows), missing=0.3)
+        compare(ResultTable(rows), missing=0.3)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_relative_sizes():
 
 def folds(scores, n_splits, scoring="tau"):
     """Rows of one data set: a column of scores a ranker, repetition after repetition."""
-    return Table(
+    return ResultTable(
         {"dataset": "d", "ranker": "abcdefgh"[j], "repetition": i // n_splits, "fold": i % n_splits}
         | {scoring: float(value)}
         for i, row in enumerate(scores)
@@ -250,8 +250,8 @@ def test_a_single_data_set_is_compared_over_its_folds():
     )
     assert found.over_folds.to_text() in found.to_text()
     # A fold without any pair of labels to judge says nothing of any ranker.
-    undefined = Table(row | {"tau": np.nan} if row["fold"] == 3 else row for row in results)
-    kept = Table(row for row in results if row["fold"] != 3)
+    undefined = ResultTable(row | {"tau": np.nan} if row["fold"] == 3 else row for row in results)
+    kept = ResultTable(row for row in results if row["fold"] != 3)
     np.testing.assert_array_equal(
         compare(undefined).over_folds["behind"], compare(kept).over_folds["behind"]
     )
@@ -259,7 +259,7 @@ def test_a_single_data_set_is_compared_over_its_folds():
     assert not len(compare(results[1:]).over_folds)
     assert "b is best on d" in compare(results[1:]).verdict()
     # Folds of several data sets are no sample of anything.
-    twice = results + Table(row | {"dataset": "e"} for row in results)
+    twice = results + ResultTable(row | {"dataset": "e"} for row in results)
     assert not len(compare(twice).over_folds)
 
 
@@ -274,7 +274,7 @@ def test_more_repetitions_of_the_same_folds_do_not_make_a_difference_significant
 def test_the_rows_of_the_folds_say_how_much_they_share():
     scores = np.random.default_rng(0).normal(loc=[1, 0.8], scale=0.3, size=(10, 2))
     results = folds(scores, n_splits=10)
-    half = Table(row | {"train_rows": 50.0, "test_rows": 50.0} for row in results)
+    half = ResultTable(row | {"train_rows": 50.0, "test_rows": 50.0} for row in results)
     gaps = scores[:, 0] - scores[:, 1]
     t = gaps.mean() / np.sqrt((1 / 10 + 1) * np.var(gaps, ddof=1))
     assert compare_folds(half)[0]["p_value"] == pytest.approx(2 * stats.t.sf(abs(t), 9))

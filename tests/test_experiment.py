@@ -17,10 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
 
 from prefero import ConsensusLabelRanker, RankSVMOrderer
+from prefero.evaluation import ResultTable, run_experiment, summarize
+from prefero.evaluation._run_store import RunStore
 from prefero.metrics import kendall_tau, regret
 from prefero.rankings import strict_ranks
-from prefero.study import Table, run_experiment, summarize
-from prefero.study._cells import CellStore
 
 
 class SpyRanker(BaseEstimator):
@@ -55,7 +55,7 @@ def bunch(X, Y):
 
 def without_seconds(table):
     columns = [name for name in table.columns if not name.endswith("seconds")]
-    return Table(table, columns)
+    return ResultTable(table, columns)
 
 
 def test_the_table_is_tidy():
@@ -72,7 +72,7 @@ def test_the_table_is_tidy():
     assert len(table.to_frame()) == 10
 
 
-def test_cells_hold_the_measures_of_their_own_fold(tmp_path):
+def test_runs_hold_the_metrics_of_their_own_fold(tmp_path):
     X, Y = toy()
     spy = SpyRanker(str(tmp_path))
     table = run_experiment({"spy": spy}, {"toy": (X, Y, -Y)}, n_splits=3)
@@ -233,19 +233,19 @@ def test_a_changed_parameter_is_a_new_cell(tmp_path):
 
 
 def test_a_torn_last_line_costs_that_cell_only(tmp_path):
-    store = CellStore(tmp_path)
+    store = RunStore(tmp_path)
     store.add("a", {}, {"tau": 0.1, "regret": float("nan")})
     store.add("b", {}, {"tau": 0.2})
-    file = tmp_path / "cells.jsonl"
+    file = tmp_path / "runs.jsonl"
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.warns(UserWarning, match="1 of 2 lines"):
-        torn = CellStore(tmp_path)
+        torn = RunStore(tmp_path)
     assert torn["a"]["tau"] == 0.1
     assert np.isnan(torn["a"]["regret"])
     assert "b" not in torn
     torn.add("c", {}, {"tau": 0.3})
     with pytest.warns(UserWarning, match="1 of 3 lines"):
-        again = CellStore(tmp_path)
+        again = RunStore(tmp_path)
     assert "a" in again
     assert again["c"] == {"tau": 0.3}
 
@@ -264,26 +264,26 @@ def test_a_torn_last_line_costs_that_cell_only(tmp_path):
     ids=lambda line: repr(line[:20]),
 )
 def test_damaged_and_foreign_lines_are_skipped_and_counted(tmp_path, line):
-    store = CellStore(tmp_path)
+    store = RunStore(tmp_path)
     store.add("a", {}, {"tau": 0.1})
-    with open(tmp_path / "cells.jsonl", "ab") as file:
+    with open(tmp_path / "runs.jsonl", "ab") as file:
         file.write(line + b"\n")
-    with pytest.warns(UserWarning, match="1 of 2 lines are no finished cells"):
-        again = CellStore(tmp_path, ["tau"])
+    with pytest.warns(UserWarning, match="1 of 2 lines are not finished runs"):
+        again = RunStore(tmp_path, ["tau"])
     assert "a" in again
     assert "k" not in again
 
 
 def test_a_cell_that_measured_something_else_is_computed_again(tmp_path):
-    CellStore(tmp_path).add("a", {}, {"tau": 0.1})
-    assert "a" not in CellStore(tmp_path, ["tau", "rho"])
+    RunStore(tmp_path).add("a", {}, {"tau": 0.1})
+    assert "a" not in RunStore(tmp_path, ["tau", "rho"])
 
 
 SLOW_RUN = """
 import sys, time
 import numpy as np
 from sklearn.base import BaseEstimator
-from prefero.study import run_experiment
+from prefero.evaluation import run_experiment
 
 class Slow(BaseEstimator):
     def fit(self, X, y):
@@ -305,7 +305,7 @@ table.to_frame().drop(columns=["fit_seconds", "predict_seconds"]).to_csv(sys.arg
 """
 
 
-def test_killing_a_run_loses_at_most_the_running_cells(tmp_path):
+def test_killing_a_run_loses_at_most_the_running_ones(tmp_path):
     script = tmp_path / "run.py"
     script.write_text(SLOW_RUN)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
@@ -316,10 +316,10 @@ def test_killing_a_run_loses_at_most_the_running_cells(tmp_path):
         return subprocess.Popen([sys.executable, str(script), str(folder), str(pause)])
 
     run = start(killed, 0.1)
-    cells = killed / "cells.jsonl"
+    cells = killed / "runs.jsonl"
     deadline = time.monotonic() + 60
     while not cells.exists() or cells.read_bytes().count(b"\n") < 5:
-        assert time.monotonic() < deadline, "the run writes no cells"
+        assert time.monotonic() < deadline, "nothing is written"
         time.sleep(0.01)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
@@ -332,7 +332,7 @@ def test_killing_a_run_loses_at_most_the_running_cells(tmp_path):
     assert len((killed / "fits").read_text().splitlines()) == fits + 40 - finished
     assert (killed / "table.csv").read_text() == (whole / "table.csv").read_text()
     assert all(
-        json.loads(line)["cell"]["dataset"] == "toy" for line in cells.read_text().splitlines()
+        json.loads(line)["run"]["dataset"] == "toy" for line in cells.read_text().splitlines()
     )
 
 
@@ -377,15 +377,15 @@ def test_summarize_gives_mean_and_deviation_and_skips_undefined_values():
         {"dataset": "d", "ranker": "r", "missing": 0.0, "fold": i, "tau": t, "regret": float("nan")}
         for i, t in enumerate([0.1, 0.3, float("nan")])
     ]
-    (row,) = summarize(Table(rows))
-    assert row["cells"] == 3
+    (row,) = summarize(ResultTable(rows))
+    assert row["runs"] == 3
     assert row["tau"] == pytest.approx(0.2)
     assert row["tau_sd"] == pytest.approx(np.std([0.1, 0.3], ddof=1))
     assert np.isnan(row["regret"])
 
 
 def test_tables_add_select_and_print():
-    table = Table([{"a": "x|y", "b": 1.0}]) + Table([{"a": "z", "c": 2}])
+    table = ResultTable([{"a": "x|y", "b": 1.0}]) + ResultTable([{"a": "z", "c": 2}])
     assert table.columns == ("a", "b", "c")
     assert np.isnan(table[1]["b"])
     assert table == table[:2]

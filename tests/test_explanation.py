@@ -18,8 +18,8 @@ from prefero import (
     PairwiseLabelRanker,
     TreeLabelRanker,
 )
+from prefero.inspection import explain
 from prefero.rankings import drop_labels
-from prefero.study import explain
 
 LABELS = ["P", "Q", "R"]
 RANKERS = {

@@ -7,9 +7,9 @@ from sklearn.preprocessing import StandardScaler
 
 from prefero import LabelFeatureRanker, make_ranking_pipeline
 from prefero.datasets import make_dyad_ranking
+from prefero.evaluation import leave_one_label_out
 from prefero.metrics import kendall_tau
 from prefero.rankings import ranks_from_scores
-from prefero.study import leave_one_label_out
 
 RANKERS = {"regression": LabelFeatureRanker(calibrate=False)}
 

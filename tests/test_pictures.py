@@ -11,16 +11,17 @@ import pytest
 from matplotlib.text import Text
 
 from prefero import ForestLabelRanker, TreeLabelRanker
-from prefero.rankings import ranks_from_scores
-from prefero.study import Table, compare, explain
-from prefero.study.plotting import (
+from prefero.evaluation import ResultTable, compare
+from prefero.inspection import (
     CostCurveDisplay,
     CriticalDifferenceDisplay,
     MissingLabelsDisplay,
     PairMatrixDisplay,
     RankHeatmapDisplay,
     TreeDisplay,
+    explain,
 )
+from prefero.rankings import ranks_from_scores
 
 GALLERY = sorted((Path(__file__).parents[1] / "examples" / "gallery").glob("plot_*.py"))
 WORDS = "rye oats winter-wheat cherry_tomatoes_of_the_south maize peas".split()
@@ -39,7 +40,7 @@ def problem(count):
 
 
 def results(count):
-    return Table(
+    return ResultTable(
         {"dataset": f"d{i}", "ranker": name, "missing": rate, "repetition": 0, "fold": 0}
         | {"tau": 0.9 - 0.02 * j - rate / 2 + 0.01 * ((i * j) % 3)}
         for i in range(6)
@@ -62,13 +63,13 @@ def pairs(count):
 
 def costs(count):
     rng = np.random.default_rng(count)
-    curve = Table({"weight": w, "score": 40.0 + w, "cost": w + 0.1} for w in range(4))
+    curve = ResultTable({"weight": w, "score": 40.0 + w, "cost": w + 0.1} for w in range(4))
     values = rng.normal(38, 1, count), rng.lognormal(size=count)
     singles = [
         {"label": name, "score": float(score), "cost": float(cost)}
         for name, score, cost in zip(names(count), *values, strict=True)
     ]
-    return CostCurveDisplay.from_curve(curve, Table(singles))
+    return CostCurveDisplay.from_curve(curve, ResultTable(singles))
 
 
 def explanation(count):
@@ -151,8 +152,8 @@ def test_the_cheapest_and_the_best_labels_are_named_first():
     plt.switch_backend("agg")
     singles = [{"label": f"label_{i}", "score": 1.0, "cost": 1 + 1e-6 * i} for i in range(30)]
     singles.append({"label": "label_bargain", "score": 2.0, "cost": 0.5})
-    curve = Table([{"weight": 0.0, "score": 3.0, "cost": 2.0}])
-    display = CostCurveDisplay.from_curve(curve, Table(singles))
+    curve = ResultTable([{"weight": 0.0, "score": 3.0, "cost": 2.0}])
+    display = CostCurveDisplay.from_curve(curve, ResultTable(singles))
     written = [text.get_text() for text in display.ax_.texts]
     assert written[0] == "bargain"
     assert len(written) < len(singles)

@@ -19,10 +19,8 @@ from prefero import (
     RankCorrelationReducer,
     TreeLabelRanker,
 )
-from prefero.ordering import ranks_in_queries
-from prefero.rankings import strict_ranks
-from prefero.study import Table, compare
-from prefero.study.plotting import (
+from prefero.evaluation import ResultTable, compare
+from prefero.inspection import (
     AbstentionDisplay,
     CalibrationDisplay,
     CriticalDifferenceDisplay,
@@ -33,8 +31,9 @@ from prefero.study.plotting import (
     RankHeatmapDisplay,
     TreeDisplay,
 )
-from prefero.study.plotting.pair_matrix import pair_shares
-from prefero.study.plotting.rank_heatmap import rank_shares
+from prefero.inspection.ranking_displays import pair_shares, rank_shares
+from prefero.ordering import ranks_in_queries
+from prefero.rankings import strict_ranks
 from strategies import rank_matrices
 
 
@@ -49,7 +48,7 @@ def _draw_and_close_figures():
 
 def results(names=("forest", "tree", "consensus"), n_sets=8):
     rng = np.random.default_rng(0)
-    return Table(
+    return ResultTable(
         {"dataset": f"d{i}", "ranker": name, "missing": rate, "repetition": 0, "fold": 0}
         | {"tau": float(0.9 - 0.2 * j - rate / 2 + rng.normal(0, 0.01))}
         for i in range(n_sets)
@@ -292,7 +291,7 @@ def test_displays_draw_on_given_axes_beside_others():
 
 
 def test_importing_the_displays_does_not_import_matplotlib():
-    code = "import sys, prefero.study.plotting; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, prefero.inspection; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

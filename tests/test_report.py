@@ -11,17 +11,20 @@ import pandas as pd
 import pytest
 
 from prefero import ConsensusLabelRanker, ForestLabelRanker, NeighborsLabelRanker
+from prefero.evaluation import run_experiment
+from prefero.evaluation._data import load_data
+from prefero.evaluation._tasks import TASKS
 from prefero.rankings import ranks_from_scores, strict_ranks
-from prefero.study import run_experiment, write_report
-from prefero.study._data import load_data
-from prefero.study.report.close_look import (
-    explain_row,
+from prefero.report import write_report
+from prefero.report.label_part import explain_row
+from prefero.report.predictions import (
+    LabelPredictions,
     feature_importance,
-    look_closely,
+    predict_out_of_fold,
     telling_pair,
 )
 
-SECTIONS = "leaderboard data ranks pairs sure rows features reproduce".split()
+SECTIONS = "leaderboard data ranks pairs uncertainty rows features reproduce".split()
 HOSTILE = "<script>alert('x')</script> & \"quoted\" $x$"
 RANKERS = {
     "same order for everyone": ConsensusLabelRanker(),
@@ -77,12 +80,18 @@ def written(tmp_path, data, rankers, **options):
     return (tmp_path / "page.html").read_text("utf-8")
 
 
+def predictions(data, ranker):
+    """The out-of-fold predictions of a label ranker."""
+    task = TASKS["label_ranker"]
+    return LabelPredictions(predict_out_of_fold(task, load_data("d", data), ranker, 0))
+
+
 def test_every_section_is_there_and_reached_from_the_top(page):
     root = tree(page)
     assert [section.get("id") for section in root.iter("section")] == SECTIONS
     links = [link.get("href") for link in root.find(".//nav").iter("a")]
     assert links == [f"#{name}" for name in SECTIONS]
-    assert root.find(".//p[@class='verdict']").text
+    assert root.find(".//p[@class='summary']").text
 
 
 def test_names_of_elements_are_unique_and_references_lead_somewhere(page):
@@ -146,46 +155,49 @@ def test_a_wrong_call_leaves_the_old_page(tmp_path):
     results = run_experiment({"baseline": ConsensusLabelRanker()}, data, n_splits=2)
     with pytest.raises(ValueError, match="no data set 'other'"):
         write_report(path, results, data, {"baseline": ConsensusLabelRanker()}, focus="other")
-    with pytest.raises(ValueError, match="'baseline' that is not among"):
+    with pytest.raises(ValueError, match="'baseline' that was not given"):
         write_report(path, results, data, {})
     assert path.read_text() == "old"
 
 
 @pytest.mark.parametrize("ranker", [RANKERS["neighbours"], ForestLabelRanker(n_estimators=9)])
-def test_the_close_look_finds_the_feature_that_orders_the_labels(ranker):
-    look = look_closely(load_data("d", problem(0, n=60)), ranker, random_state=0)
-    assert np.nanmean(look.tau) > 0.5
-    assert np.argmax(feature_importance(look, 0)[1]) == 1
-    extreme = int(np.argmax(look.X.iloc[:, 1]))
-    why = explain_row(look, extreme)
-    assert why.effects[0].feature == look.features[1]
-    assert why.order == list(look.labels[np.argsort(look.predicted[extreme])])
+def test_the_detailed_part_finds_the_feature_that_orders_the_labels(ranker):
+    labels = predictions(problem(0, n=60), ranker)
+    found = labels.found
+    assert np.nanmean(labels.tau) > 0.5
+    assert np.argmax(feature_importance(found, "tau", 0)[1]) == 1
+    # Of a loss, too, the important feature is the one that matters most.
+    assert np.argmax(feature_importance(found, "regret", 0)[1]) == 1
+    extreme = int(np.argmax(found.X.iloc[:, 1]))
+    why = explain_row(labels, extreme)
+    assert why.effects[0].feature == found.features[1]
+    assert why.order == list(labels.labels[np.argsort(labels.predicted[extreme])])
 
 
-def test_the_pair_explained_is_one_that_was_measured():
-    look = look_closely(load_data("d", problem(0, n=30)), RANKERS["neighbours"], random_state=0)
-    look.truth[0], look.predicted[0] = [np.nan, 2, np.nan, 1], [1, 4, 2, 3]
-    assert telling_pair(look, 0) == (3, 1)
-    look.truth[0] = [np.nan, 1, np.nan, 2]
-    assert telling_pair(look, 0) == (3, 1)
+@pytest.mark.parametrize(
+    ("truth", "predicted", "pair"),
+    [
+        ([np.nan, 2, np.nan, 1], [1, 4, 2, 3], (3, 1)),
+        ([np.nan, 1, np.nan, 2], [1, 4, 2, 3], (3, 1)),
+        # A pair that the row ties says nothing.
+        ([1, 1, 3, np.nan], [1, 2, 4, 3], (0, 2)),
+    ],
+)
+def test_the_pair_explained_is_one_that_the_row_orders(truth, predicted, pair):
+    ranks = np.array(predicted)
+    assert telling_pair(np.array(truth), ranks, -ranks.astype(float)) == pair
 
 
-def test_a_pair_that_the_row_ties_is_not_explained():
-    look = look_closely(load_data("d", problem(0, n=30)), RANKERS["neighbours"], random_state=0)
-    look.truth[0], look.predicted[0] = [1, 1, 3, np.nan], [1, 2, 4, 3]
-    assert telling_pair(look, 0) == (0, 2)
-
-
-def test_the_page_says_which_ranker_is_the_constant_order(pages, tmp_path):
+def test_the_page_says_which_ranker_is_the_baseline(pages, tmp_path):
     root = tree(pages["both"].read_text("utf-8"))
     rows = root.findall(".//table[@id='board']//tbody/tr/th")
     tags = {head.text.strip(): [tag.text for tag in head.iter("span")] for head in rows}
-    assert [name for name, said in tags.items() if "constant order" in said] == [
+    assert [name for name, said in tags.items() if "baseline" in said] == [
         "same order for everyone"
     ]
     assert [name for name, said in tags.items() if "best" in said] == [rows[0].text.strip()]
     page = written(tmp_path, {"d": problem(0)}, {"neighbours": RANKERS["neighbours"]})
-    assert "The same order for everyone is not among the rankers" in page
+    assert "the same order for everyone, is not among the rankers" in page
 
 
 def test_features_that_are_words_and_a_single_column(tmp_path):
@@ -215,7 +227,7 @@ def test_what_a_ranker_cannot_say_has_no_section(tmp_path):
     page = written(tmp_path, {"many": (X, Y)}, {"baseline": ConsensusLabelRanker()})
     root = tree(page)
     names = [section.get("id") for section in root.iter("section")]
-    assert names == "leaderboard data sure rows features reproduce".split()
+    assert names == "leaderboard data uncertainty rows features reproduce".split()
     assert (
         "abstaining" not in page.split("<style>")[0] + page.split("</style>")[1].split("<script")[0]
     )
@@ -238,7 +250,7 @@ def test_rows_to_pick_hold_what_was_ranked_and_what_was_predicted(tmp_path):
     Y = Y.set_axis([f"yield_of_{name}" for name in "abcd"], axis=1)
     data, ranker = {"d": (X, Y)}, NeighborsLabelRanker(n_neighbors=5)
     told = picked(written(tmp_path, data, {"neighbours": ranker}))
-    look = look_closely(load_data("d", data["d"]), ranker, random_state=0)
+    look = predictions(data["d"], ranker)
     assert told["items"] == ["a", "b", "c", "d"]
     assert len(told["rows"]) == len(X)
     values = [row["value"] for row in told["rows"]]
@@ -260,7 +272,7 @@ def test_rows_to_pick_hold_what_was_ranked_and_what_was_predicted(tmp_path):
 def test_the_table_of_abstaining_begins_where_its_curve_does(tmp_path):
     X, Y, _ = problem(0, n=36)
     page = written(tmp_path, {"d": (X, Y)}, {"neighbours": NeighborsLabelRanker(n_neighbors=5)})
-    section = tree(page).find(".//section[@id='sure']")
+    section = tree(page).find(".//section[@id='uncertainty']")
     # Of 36 rows a quarter is nine, whose mean is not yet drawn.
     shares = [row.text for row in section.findall(".//tbody//th")]
     assert shares == ["100%", "90%", "75%", "50%"]

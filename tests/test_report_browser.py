@@ -9,8 +9,9 @@ import pytest
 
 import browsing
 from prefero import ConsensusLabelRanker, ForestLabelRanker, TreeLabelRanker
+from prefero.evaluation import run_experiment
 from prefero.rankings import ranks_from_scores
-from prefero.study import run_experiment, write_report
+from prefero.report import write_report
 
 RANKERS = {
     "the same order for everyone": ConsensusLabelRanker(),

@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris, load_wine
 from cli_program import prefero_inside as prefero
 from prefero.consensus import borda
 from prefero.datasets import make_label_ranking
-from prefero.study import Table
+from prefero.evaluation import ResultTable
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine])
@@ -37,11 +37,11 @@ def test_agreement_is_judged_by_the_mean_over_sets():
         {"dataset": "c", "X": 0.5, "X (published)": 0.48},
         {"dataset": "mean of 2", "X": 0.5, "X (published)": 9.0},
     ]
-    met, words = agreement(Table(rows), "X")
+    met, words = agreement(ResultTable(rows), "X")
     assert met == "partly"
     assert "0.020 apart in the mean of 2 sets" in words
-    assert agreement(Table(rows), "X", near=0.021)[0] == "yes"
-    assert agreement(Table(rows), "X", near=0.001)[0] == "no"
+    assert agreement(ResultTable(rows), "X", near=0.021)[0] == "yes"
+    assert agreement(ResultTable(rows), "X", near=0.001)[0] == "no"
     assert item("Table 1", "here", ("yes", "u"), ("no", "v")) == (
         "Table 1",
         "here",
@@ -57,10 +57,10 @@ def test_de_sa_2017_table_2():
 
 
 def test_de_sa_2017_where_a_forest_loses_and_which_trees_are_deeper():
-    trees = Table(
+    trees = ResultTable(
         [{"dataset": "u", "RT": 0.5, "ERT": 0.4, "RT (published)": 0.5, "ERT (published)": 0.4}]
     )
-    forests = Table(
+    forests = ResultTable(
         [
             {"dataset": "u", "LRF-RT": 0.4, "LRF-ERT": 0.5}
             | {"LRF-RT (published)": 0.6, "LRF-ERT (published)": 0.3}
@@ -80,7 +80,7 @@ def test_de_sa_2017_signs_of_the_text():
             desa2017.DIFFERENCES, ("+0.02", "-0.5", "+0.04", "+0.7"), strict=True
         )
     ]
-    met, words = desa2017.told(Table(rows))
+    met, words = desa2017.told(ResultTable(rows))
     assert met == "partly"
     assert "other sign: tau, LRF-ERT less ERT;" in words
 
@@ -88,13 +88,13 @@ def test_de_sa_2017_signs_of_the_text():
 def sizes(ratio):
     variants = ("LRT, 2n examples / C4.5", "LRT, 2 examples / C4.5")
     tables = {
-        cheng2009.size_head(rate): Table(
+        cheng2009.size_head(rate): ResultTable(
             [{"dataset": "u", "published": 2.0} | dict.fromkeys(variants, 2.0 * ratio)]
         )
         for rate in cheng2009.RATES
     }
     fits = [{"labels missing": "0%"} | dict(zip(variants, (ratio, ratio + 1), strict=True))]
-    return tables | {cheng2009.FITS: Table(fits)}
+    return tables | {cheng2009.FITS: ResultTable(fits)}
 
 
 def test_cheng_2009_tree_sizes_are_judged_by_how_far_they_are():
@@ -110,7 +110,7 @@ def test_cheng_2009_tree_sizes_are_judged_by_how_far_they_are():
 def test_cheng_2009_reliability_is_judged_by_its_size():
     for rho, verdict in ((0.9, "yes"), (0.4, "no")):
         rows = [{"dataset": "u", "IBLR, 0%": 0.9, "LRT, 0%": rho}]
-        met, words = cheng2009.reliable({cheng2009.RELIABILITY: Table(rows)})
+        met, words = cheng2009.reliable({cheng2009.RELIABILITY: ResultTable(rows)})
         assert met == verdict
         assert f"LRT {rho:.2f} in the mean, above 0 in 1 of 1" in words
 

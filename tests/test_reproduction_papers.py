@@ -12,7 +12,7 @@ import kamishima2006_vectors
 import numpy as np
 import pytest
 
-from prefero.study import Table
+from prefero.evaluation import ResultTable
 
 
 def test_vectors_are_turned_to_one_side_as_printed():
@@ -58,7 +58,7 @@ def test_places_beside_table_3():
     ]
     rivals = {(name, (500, 10)): rho for name, rho in [("a", 0.5), ("b", 0.2)]}
     rivals |= {("a", size): 0.1 for size in [(100, 5), (100, 2)]}
-    found = kamishima2006_curves.places(Table(rows), rivals)
+    found = kamishima2006_curves.places(ResultTable(rows), rivals)
     assert [row["place"] for row in found] == [2, 1, 1]
     assert found[0]["best of Table 3"] == "a"
 
@@ -84,7 +84,7 @@ def test_a_path_ends_when_the_error_stays_above_its_least(monkeypatch):
 
 
 def errors_of_losses(**bases):
-    return Table(
+    return ResultTable(
         {"dataset": "d", "ranker": name, "repetition": 0, "fold": fold}
         | dict.fromkeys(dekel2003.NAMES.values(), base + fold / 1000 * (1 if name == "Dom" else 2))
         for name, base in bases.items()
@@ -127,7 +127,7 @@ def test_the_printed_errors_are_as_high_as_themselves():
         for theirs in [dekel2003.printed_errors()]
         for loss in dekel2003.NAMES.values()
     ]
-    words = dekel2003.level(Table(rows))
+    words = dekel2003.level(ResultTable(rows))
     assert words.startswith("d: 1.0 to 1.0 of the printed errors")
     assert words.endswith("1.0 on 0-1, 1.0 on dis, 1.0 on Dom, 1.0 on dom")
 
@@ -139,11 +139,11 @@ def test_claims_that_fail_are_named_with_how():
         {"claim": "a above d", "mean difference": -0.02, "p": 0.01, "met": "no"},
         {"claim": "a level with e", "mean difference": 0.03, "p": 0.01, "met": "no"},
     ]
-    assert brinker2007.missed(Table(rows)) == (
+    assert brinker2007.missed(ResultTable(rows)) == (
         "What fails: not level: a level with e (+0.030, p 0.010); the other way round: "
         "a above d (-0.020, p 0.010); too close to tell: a above c (+0.010, p 0.200)."
     )
-    assert brinker2007.missed(Table(rows[:1])) == "None fails."
+    assert brinker2007.missed(ResultTable(rows[:1])) == "None fails."
 
 
 def test_the_constant_order_is_that_of_the_mean_ranks():
@@ -157,7 +157,7 @@ def test_the_constant_order_is_that_of_the_mean_ranks():
 
 def gap_losses(*rows):
     heads = [f"p={gap}" for gap in brinker2007_figure.GAPS]
-    return Table(
+    return ResultTable(
         {"k": 4 * i + 1} | dict(zip(heads, row, strict=True)) for i, row in enumerate(rows)
     )
 
@@ -172,7 +172,7 @@ def test_whether_the_loss_falls_with_the_gap():
 
 
 def test_the_level_of_the_figure_is_that_of_its_tables():
-    kinds = Table([{"features": "all", "k=1": 0.24}, {"features": "some", "k=1": 0.27}])
+    kinds = ResultTable([{"features": "all", "k=1": 0.24}, {"features": "some", "k=1": 0.27}])
     words = brinker2007_figure.level(gap_losses([0.24] * 8, [0.21] * 8), kinds)
     assert words.startswith("Ours reach from 0.21 to 0.24.")
     assert "with all 0.24, with some 0.27" in words
@@ -188,10 +188,10 @@ def curve(size, first, PCA, ORIG):
 
 
 def test_what_is_concluded_from_the_curves_is_judged_by_them():
-    sushi = Table(
+    sushi = ResultTable(
         curve("9:2", [0.3, 0.2], [0.1, 0.25], 0.1) + curve("9:9", [0.3] * 2, [0.1] * 2, 0.4)
     )
-    text = Table(curve("9:2", [0.3] * 2, [0.1] * 2, 0.2))
+    text = ResultTable(curve("9:2", [0.3] * 2, [0.1] * 2, 0.2))
     alike, pca, original = kamishima2006_curves.verdicts(sushi, text)
     assert alike[2] == "yes"
     assert pca[2] == "no"
@@ -209,9 +209,9 @@ def test_what_is_concluded_from_the_curves_is_judged_by_them():
 
 def test_places_are_met_where_they_are_the_printed_ones():
     rows = [{"orders": "9:9", "place": 1, "place (paper)": 1}]
-    assert kamishima2006_curves.places_met(Table(rows))[2] == "yes"
+    assert kamishima2006_curves.places_met(ResultTable(rows))[2] == "yes"
     rows += [{"orders": "9:2", "place": 2, "place (paper)": 1}]
-    assert kamishima2006_curves.places_met(Table(rows))[2:] == (
+    assert kamishima2006_curves.places_met(ResultTable(rows))[2:] == (
         "partly",
         "9:9: place 1, printed 1, 9:2: place 2, printed 1",
     )

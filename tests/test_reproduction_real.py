@@ -3,7 +3,7 @@
 import numpy as np
 import real
 
-from prefero.study import Table
+from prefero.evaluation import ResultTable
 
 
 def test_a_table_stands_beside_the_constant_order_and_ends_with_the_means():
@@ -13,11 +13,11 @@ def test_a_table_stands_beside_the_constant_order_and_ends_with_the_means():
         for name, taus in figures.items()
         for ranker, tau in zip((real.CONSTANT, "Forest"), taus, strict=True)
     ]
-    table = real.by_set(Table(rows), "tau")
+    table = real.by_set(ResultTable(rows), "tau")
     assert table.columns == ("dataset", real.CONSTANT, "Forest")
     assert table["dataset"].tolist() == ["one", "two", "mean of 2"]
     np.testing.assert_allclose(table["Forest"], [0.3, 0.6, 0.45])
-    assert not len(real.by_set(Table(rows), "regret"))
+    assert not len(real.by_set(ResultTable(rows), "regret"))
 
 
 def test_the_gap_closed_is_none_for_the_single_best_and_all_for_the_best_of_each():
@@ -31,7 +31,7 @@ def test_the_gap_closed_is_none_for_the_single_best_and_all_for_the_best_of_each
         for name, loss in losses.items()
         for _ in range(3)
     ]
-    assert real.gaps_closed(Table(rows), data) == {"single": 0, "virtual": 1, "worse": -1}
+    assert real.gaps_closed(ResultTable(rows), data) == {"single": 0, "virtual": 1, "worse": -1}
 
 
 def test_every_set_is_read(benchmarks):
@@ -69,7 +69,7 @@ def test_every_set_is_named_with_its_licence():
 def test_figures_are_stored_with_what_made_them(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["real.py", "--rows", "9", "--store", str(tmp_path / "x.csv")])
     row = {"dataset": "one", "ranker": real.CONSTANT, "cells": 5, "tau": 1 / 3}
-    real.store(Table([row]), tmp_path / "x.csv")
+    real.store(ResultTable([row]), tmp_path / "x.csv")
     made, head, figures = (tmp_path / "x.csv").read_text().splitlines()
     assert made.endswith(": prefero reproduce real --rows 9")
     assert (head, figures) == ("dataset,ranker,cells,tau", "one,constant order,5,0.333333")

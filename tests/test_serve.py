@@ -19,10 +19,10 @@ from prefero import (
     save,
 )
 from prefero.cli.models import behind_columns
+from prefero.inspection import explain
 from prefero.rankings import ranks_from_scores
 from prefero.serve import Limits, Settings, create_app
 from prefero.serve._models import ModelStore
-from prefero.study import explain
 
 LABELS = ["a", "b", "c", "d"]
 ONE = {"size": 0.5, "heat": -1.0}

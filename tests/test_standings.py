@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from prefero.study import Table, compare, compare_folds
-from prefero.study.report.standings import p_text, standings
+from prefero.evaluation import ResultTable, compare, compare_folds
+from prefero.report.standings import p_text, standings
 
 
 def results(scores, scoring="tau"):
     """One row a ranker, data set and fold; scores are [ranker][data set][fold]."""
-    return Table(
+    return ResultTable(
         {
             **{"dataset": f"d{d}", "ranker": name, "missing": 0.0, "repetition": 0, "fold": f},
             **{scoring: float(value), "train_rows": 30, "test_rows": 10},
@@ -44,7 +44,7 @@ def test_intervals_over_folds_are_corrected_for_shared_training_rows():
     for row in board.rows[1:]:
         assert row.behind == f"{behind[row.name]['behind']:.3f}"
         assert row.p == behind[row.name]["p_value"]
-    assert column.constant == column.marks[2].at
+    assert column.baseline == column.marks[2].at
     assert board.figures[0][2:] == ("0.810", "0.175")
 
 
@@ -78,7 +78,7 @@ def test_a_single_fold_has_no_interval():
     board, _, _ = drawn({"a": [(0.5,)], "b": [(0.2,)]}, constant=())
     assert [mark.margin for mark in board.columns[0].marks] == ["", ""]
     assert [mark.low for mark in board.columns[0].marks] == [None, None]
-    assert board.columns[0].constant is None
+    assert board.columns[0].baseline is None
     assert [row.p_value for row in board.rows] == ["–", "–"]
     assert [row.tags for row in board.rows] == [["best"], []]
 
@@ -88,7 +88,7 @@ def test_who_is_best_and_who_cannot_be_told_apart_is_tagged():
     board, found, _ = drawn(scores)
     assert found.alike() == ["b"]
     tags = [row.tags for row in board.rows]
-    assert tags == [["best"], ["not told apart from the best"], ["constant order"]]
+    assert tags == [["best"], ["not significantly worse than the best"], ["baseline"]]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from prefero import ConsensusLabelRanker, ForestLabelRanker, make_ranking_pipeline
 from prefero.datasets import make_label_ranking
-from prefero.study import _code, experiment, run_experiment
+from prefero.evaluation import _run_store, experiment, run_experiment
 
 
 @pytest.fixture
@@ -21,16 +21,16 @@ def package(tmp_path, monkeypatch):
     for name, text in sources.items():
         (tmp_path / f"{name}.py").write_text(text)
     (tmp_path / "room" / "__init__.pyi").write_text("from .late import z")
-    monkeypatch.setattr(_code, "_ROOT", tmp_path)
-    monkeypatch.setattr(_code, "_ALWAYS", ())
+    monkeypatch.setattr(_run_store, "_ROOT", tmp_path)
+    monkeypatch.setattr(_run_store, "_ALWAYS", ())
     return tmp_path
 
 
 def named():
-    _code._imported.cache_clear()
-    _code._digest_of_file.cache_clear()
+    _run_store._imported.cache_clear()
+    _run_store._digest_of_file.cache_clear()
     thing = type("Thing", (), {"__module__": "prefero.first"})
-    return _code.code_of(thing())
+    return _run_store.code_of(thing())
 
 
 @pytest.mark.parametrize("changed", ["first", "second", "room/__init__", "room/late"])
@@ -50,28 +50,28 @@ def test_a_change_elsewhere_is_not(package):
 def test_a_script_depends_on_those_that_it_imports(tmp_path):
     for name, text in {"a": "import b", "b": "from c import d", "c": "d = 1", "e": ""}.items():
         (tmp_path / f"{name}.py").write_text(text)
-    before = _code.all_code(tmp_path / "a.py")
+    before = _run_store.all_code(tmp_path / "a.py")
     for name, same in {"e": True, "c": False}.items():
         (tmp_path / f"{name}.py").write_text("d = 2")
-        _code._digest_of_file.cache_clear()
-        assert (_code.all_code(tmp_path / "a.py") == before) is same
+        _run_store._digest_of_file.cache_clear()
+        assert (_run_store.all_code(tmp_path / "a.py") == before) is same
 
 
 def test_a_ranker_does_not_depend_on_other_rankers():
-    modules = ForestLabelRanker.__module__, *_code._ALWAYS
-    files = {path.relative_to(_code._ROOT).as_posix() for path in _code._reached(modules)}
-    assert {"label_ranking/forest.py", "_trees/_arrays.py", "study/_tasks.py"} <= files
+    modules = ForestLabelRanker.__module__, *_run_store._ALWAYS
+    files = {path.relative_to(_run_store._ROOT).as_posix() for path in _run_store._reached(modules)}
+    assert {"label_ranking/forest.py", "_trees/_arrays.py", "evaluation/_tasks.py"} <= files
     assert not files & {"label_ranking/boosting.py", "cli/main.py", "persistence/__init__.py"}
 
 
 def test_the_last_step_of_a_pipeline_counts():
     pipelines = [make_ranking_pipeline(r()) for r in (ForestLabelRanker, ConsensusLabelRanker)]
-    assert len({_code.code_of(pipeline) for pipeline in pipelines}) == 2
+    assert len({_run_store.code_of(pipeline) for pipeline in pipelines}) == 2
 
 
 def test_functions_are_known_by_their_source():
-    assert "assert" in _code.source_of(test_functions_are_known_by_their_source)
-    assert _code.source_of(len) == ""
+    assert "assert" in _run_store.source_of(test_functions_are_known_by_their_source)
+    assert _run_store.source_of(len) == ""
 
 
 def test_cells_of_other_code_are_computed_again(tmp_path, monkeypatch):

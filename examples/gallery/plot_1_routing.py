@@ -9,8 +9,8 @@ Which model should get the next prompt, and what does a saving cost in quality?
 import numpy as np
 
 from prefero import ForestLabelRanker
-from prefero.study import cost_curve, single_choices
-from prefero.study.plotting import CostCurveDisplay
+from prefero.evaluation import cost_curve, single_choices
+from prefero.inspection import CostCurveDisplay
 
 # %%
 # Prompts have a length, a difficulty and a kind, of which each model likes some more than others.

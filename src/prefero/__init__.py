@@ -3,8 +3,8 @@
 from importlib import import_module
 from typing import Any
 
-# Public name -> the room it lives in. Rooms load on first use, so that `import prefero`
-# and the command line's help stay quick.
+# Public name -> its package. Packages load on first use, so that `import prefero` and the
+# command line's help stay quick.
 _PUBLIC = {
     "AutoLabelRanker": "automatic",
     "AutoMultilabelRanker": "automatic",
@@ -42,14 +42,16 @@ _PUBLIC = {
     "make_ranking_pipeline": "pipeline",
     "save": "persistence",
 }
-_ROOMS = (
+_PACKAGES = (
     "automatic",
     "base",
     "checks",
     "consensus",
     "datasets",
     "distributed",
+    "evaluation",
     "exceptions",
+    "inspection",
     "label_ranking",
     "mallows",
     "metrics",
@@ -59,12 +61,12 @@ _ROOMS = (
     "plackett_luce",
     "preferences",
     "rankings",
-    "study",
+    "report",
     "tables",
     "text",
 )
 
-__all__ = [*sorted(_PUBLIC), *_ROOMS]
+__all__ = [*sorted(_PUBLIC), *_PACKAGES]
 
 
 def __getattr__(name: str) -> Any:
@@ -72,7 +74,7 @@ def __getattr__(name: str) -> Any:
         return import_module("importlib.metadata").version("prefero")
     if name in _PUBLIC:
         return getattr(import_module(f"prefero.{_PUBLIC[name]}"), name)
-    if name in _ROOMS:
+    if name in _PACKAGES:
         return import_module(f"prefero.{name}")
     raise AttributeError(f"module 'prefero' has no attribute {name!r}")
 

@@ -110,7 +110,7 @@ def kill_trainings(folder, times, seed=0):
 def kill_comparisons(folder, times, seed=0):
     """Kill a comparison again and again; each goes on where the last one was."""
     rng = random.Random(seed)
-    table, cells = _table(folder), Path(folder) / "cells" / "cells.jsonl"
+    table, cells = _table(folder), Path(folder) / "cells" / "runs.jsonl"
     command = ("compare", table, "--labels", "y_*", "--rankers", "forest,consensus", "--folds", "5")
     command += ("--repeats", "40", "--resume", cells.parent)
     wrong, finished = [], {}

@@ -49,8 +49,8 @@ def ask(path, X, table):
     """Ask the model of a file everything that programs and commands ask."""
     from model_files import answers
     from prefero._prediction import load_ranker, new_features, unseen_names
+    from prefero.inspection import explain
     from prefero.persistence import load
-    from prefero.study import explain
 
     found = answers(load(path), X)
     if table is not None:

@@ -1,7 +1,6 @@
 """One of some estimators, chosen by rows that they have not seen."""
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,11 +13,20 @@ from prefero._progress import reporting
 from prefero._sent_once import SentOnce, called
 from prefero._state import Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Values
+from prefero._warnings import silenced
 from prefero.automatic._candidates import Candidate
-from prefero.automatic._leaderboard import board, line
 from prefero.automatic._members import Judged
-from prefero.automatic._screening import SAFE, Clock, LeftOut, Screening, plan_for, told
-from prefero.automatic._weights import standard_error
+from prefero.automatic._pair_margins import standard_error
+from prefero.automatic._screening import (
+    SAFE,
+    Clock,
+    LeftOut,
+    Screening,
+    board,
+    line,
+    plan_for,
+    told,
+)
 
 Fit = Callable[[Any, Indices], Any]
 Metric = Callable[[Any, Indices], float]
@@ -66,9 +74,7 @@ class FoldMetrics:
         return Measured(np.array(values), time.perf_counter() - start)
 
     def _of_fold(self, ranker: Any, k: int) -> float:
-        with warnings.catch_warnings():
-            # The fit to all rows says what there is to say.
-            warnings.simplefilter("ignore")
+        with silenced():  # the fit to all rows shows the warnings
             model = self._fit(ranker, self.rows[self.fold != k])
             return self._metric(model, self.rows[self.fold == k])
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._docs import documented
 from prefero._state import Array, FittedState, Word
 from prefero._typing import Indices, Mask, Values
-from prefero.automatic._decoding import BLOCK_ENTRIES, first_shares, log_worths, pair_sums
+from prefero.automatic._pair_margins import BLOCK_ENTRIES, first_shares, log_worths, pair_sums
 from prefero.rankings import bucket_positions
 
 # The error at which the kinds of scores are compared, by the size of what they leave.

@@ -15,7 +15,7 @@ from prefero._sampling import SAMPLE_ROWS, evenly_spaced
 from prefero._solvers import case_numbers
 from prefero._typing import Indices, Values
 from prefero.automatic._members import HeldOut, Judged, Rows, fold_held_out, own_held_out
-from prefero.automatic._weights import Combination, PairLoss, combine, standard_error
+from prefero.automatic._pair_margins import Combination, PairLoss, combine, standard_error
 from prefero.calibration import all_pairs, pair_outcomes
 from prefero.consensus import borda_batch, kemeny
 from prefero.label_ranking import ConsensusLabelRanker

@@ -1,7 +1,6 @@
 """Members of a stack: how they are fitted, and what they say of pairs of labels."""
 
 import time
-import warnings
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from prefero._pipelines import at_final_step, final_step
 from prefero._sent_once import SentOnce, called
 from prefero._typing import Indices, Mask, Values
+from prefero._warnings import silenced
 from prefero.base import BaseLabelRanker, fitting
 from prefero.calibration import LabelPairs, all_pairs, pair_numbers, score_margins
 from prefero.rankings import ScoredRanks, ranks_of
@@ -106,9 +106,7 @@ def fold_held_out(
 
 
 def _margins_of_fold(ranker: Any, rows: Rows, fold: Indices, asked: Indices, k: int) -> Values:
-    with warnings.catch_warnings():
-        # The fit to all rows says what there is to say.
-        warnings.simplefilter("ignore")
+    with silenced():  # the fit to all rows shows the warnings
         model = fitted_member(ranker, rows.some(np.flatnonzero(fold != k)))
         return pair_margins(model, rows.X[asked[fold[asked] == k]], rows.ranks.shape[1])
 

@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Callable, Sequence
+from numbers import Integral, Real
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from prefero._sklearn import Interval, StrOptions
 from prefero._warnings import warn_user
 from prefero.automatic._candidates import Candidate
 from prefero.automatic._members import Judged
@@ -205,3 +207,69 @@ class Screening(Generic[EvidenceT]):
             self.left_out.append(LeftOut(member.name, note))
         self.tell(f"{member.name}, {size} rows")
         return size
+
+
+PRESET_CONSTRAINTS: dict[str, list[Any]] = {
+    "preset": [StrOptions({"quick", "balanced", "best"})],
+    "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+    "verbose": ["boolean"],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+}
+GUARD_CONSTRAINTS: dict[str, list[Any]] = {
+    "baseline_guard": [Interval(Real, 0, None, closed="left")]
+}
+
+# Parts of docstrings, by the names of what they describe.
+OF_PRESET = {
+    "time_limit": """
+        time_limit : float, optional
+            Seconds. What there is no time for is left out, and said.
+        """,
+    "working": """
+        verbose : bool, default=False
+            Whether to show on a terminal what is done and the time left.
+        n_jobs : int, optional
+            How many folds to run at the same time, as in joblib.
+        random_state : int, RandomState or None, default=None
+            Where trees and kernels draw from.
+        """,
+    "not_used": """
+        skipped_ : list of dict
+            ``ranker`` (or column) and ``why`` of what was not used, or not on all rows.
+        """,
+    "preparation": """
+        preparation_ : TableTransformer
+            How columns become numbers.
+        """,
+}
+
+
+def line(
+    name: str,
+    family: str,
+    mean: float,
+    error: float,
+    share: float | None = None,
+    seconds: float = 0.0,
+) -> dict[str, Any]:
+    """Return a line of a leaderboard; without a share where nothing is stacked."""
+    weight = {} if share is None else {"weight": share}
+    return {
+        "ranker": name,
+        "family": family,
+        "held_out": mean,
+        "standard_error": error if np.isfinite(error) else float("nan"),
+        **weight,
+        "seconds": round(seconds, 3),
+    }
+
+
+def board(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave the constant answer first and sort the others, the best first."""
+    head, *rest = lines
+    return [head, *sorted(rest, key=lambda one: -_known(one["held_out"]))]
+
+
+def _known(value: float) -> float:
+    return -np.inf if np.isnan(value) else value

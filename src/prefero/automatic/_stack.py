@@ -25,7 +25,6 @@ from prefero._state import (
 from prefero._typing import Indices, Mask, Values
 from prefero.automatic._candidates import WITHOUT_SCORES
 from prefero.automatic._conformal import ConformalMixin
-from prefero.automatic._decoding import BLOCK_ENTRIES, DECODINGS, decoded
 from prefero.automatic._evidence import (
     OF_FIRST,
     Evidence,
@@ -33,9 +32,9 @@ from prefero.automatic._evidence import (
     constant_votes,
     group_numbers,
 )
-from prefero.automatic._leaderboard import board, line
 from prefero.automatic._members import Judged, Rows, fitted_member, pair_margins
-from prefero.automatic._weights import Combination
+from prefero.automatic._pair_margins import BLOCK_ENTRIES, DECODINGS, Combination, decoded
+from prefero.automatic._screening import board, line
 from prefero.base import BaseLabelRanker, fitting
 from prefero.calibration import (
     calibration_pairs,

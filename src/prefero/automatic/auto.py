@@ -12,12 +12,19 @@ from prefero._sklearn import StrOptions
 from prefero._state import Attribute, FittedState
 from prefero._typing import Indices
 from prefero.automatic._candidates import candidates, with_and_without_scores
-from prefero.automatic._columns import ColumnsMixin
 from prefero.automatic._evidence import METRICS, Evidence, thinned
 from prefero.automatic._members import Judged, Rows, fitted_member
-from prefero.automatic._preset import GUARD_CONSTRAINTS, OF_PRESET, PRESET_CONSTRAINTS
-from prefero.automatic._screening import SAFE, Screening, plan_for, told
+from prefero.automatic._screening import (
+    GUARD_CONSTRAINTS,
+    OF_PRESET,
+    PRESET_CONSTRAINTS,
+    SAFE,
+    Screening,
+    plan_for,
+    told,
+)
 from prefero.automatic._stack import BaseStack, members_state
+from prefero.automatic.table import ColumnsMixin
 
 
 @documented(**OF_PRESET)

@@ -15,10 +15,10 @@ from prefero._state import FittedState, Model, State
 from prefero._typing import Indices, Mask, Values
 from prefero.automatic._candidates import Candidate, Shape, behind_numbers, densed
 from prefero.automatic._choice import ChoiceMixin, FoldMetrics, Task
-from prefero.automatic._columns import ColumnsMixin
 from prefero.automatic._evidence import FEWEST_CASES, folds_of, group_numbers, sample
 from prefero.automatic._members import Rows
-from prefero.automatic._preset import GUARD_CONSTRAINTS, OF_PRESET, PRESET_CONSTRAINTS
+from prefero.automatic._screening import GUARD_CONSTRAINTS, OF_PRESET, PRESET_CONSTRAINTS
+from prefero.automatic.table import ColumnsMixin
 from prefero.base import BaseMultilabelRanker, MultilabelRankerMixin, fitting
 from prefero.label_ranking import BoostingLabelRanker, ForestLabelRanker, LogLinearLabelRanker
 from prefero.metrics.multilabel import (

@@ -17,8 +17,7 @@ from prefero._typing import Indices, Values
 from prefero.automatic._candidates import Candidate
 from prefero.automatic._choice import ChoiceMixin, FoldMetrics, Task
 from prefero.automatic._evidence import sample
-from prefero.automatic._preset import OF_PRESET, PRESET_CONSTRAINTS
-from prefero.automatic._screening import Clock
+from prefero.automatic._screening import OF_PRESET, PRESET_CONSTRAINTS, Clock
 from prefero.base import BaseOrderer, OrdererMixin, SampleOrders
 from prefero.metrics.ordering import query_rho, query_tau
 from prefero.ordering import (

@@ -40,7 +40,8 @@ from prefero.cli.train import Training, read_training
 from prefero.cli.trials import Plan, Sample, refuse_measure, run_trials, wonder_about_leaks
 
 if TYPE_CHECKING:
-    from prefero.study import Comparison, Table
+    from prefero.evaluation import Comparison
+    from prefero.evaluation import ResultTable as Table
 
 EXAMPLES = (
     "prefero compare yields.csv --labels 'y_*' --format scores --higher-is-better",
@@ -125,7 +126,7 @@ def compare(
 
     All are cross-validated on the same folds; tests say which of them differ.
     """
-    from prefero.study._cells import CellStore
+    from prefero.evaluation._run_store import RunStore as CellStore
 
     CellStore(resume)  # warns of lines that cannot be read, where nobody mutes it
     trainings = [read_training(path, reading, columns.ignore, None, groups) for path in data]
@@ -282,7 +283,7 @@ def _telling(metrics: list[str], judged_by: str) -> list[str]:
 
 def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> Any:
     """The metric on every data set, one column a ranker, the best on average first."""
-    from prefero.study import summarize
+    from prefero.evaluation import summarize
 
     rankers = [found.rankers[i] for i in found.order]
     roomy = len(rankers) <= _MOST_ROOMY

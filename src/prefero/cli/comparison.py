@@ -13,7 +13,8 @@ from prefero.cli.tables import write
 from prefero.cli.trials import Plan, Trials
 
 if TYPE_CHECKING:
-    from prefero.study import Comparison, Table
+    from prefero.evaluation import Comparison
+    from prefero.evaluation import ResultTable as Table
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def say_failures(trials: Trials) -> None:
 def _write_page(
     path: Path, trials: Trials, found: "Comparison", pictured: Pictured, plan: Plan
 ) -> None:
-    from prefero.study import write_report
+    from prefero.report import write_report
 
     write_report(
         path,
@@ -73,7 +74,7 @@ def _write_page(
 
 
 def _report(trials: Trials, found: "Comparison", plan: Plan) -> dict[str, Any]:
-    from prefero.study import summarize
+    from prefero.evaluation import summarize
 
     return {
         "verdict": found.verdict(),
@@ -102,7 +103,7 @@ def _report(trials: Trials, found: "Comparison", plan: Plan) -> dict[str, Any]:
 
 def by_place(results: "Table", found: "Comparison") -> list[dict[str, Any]]:
     """Return the summary of each ranker, the best first."""
-    from prefero.study import summarize
+    from prefero.evaluation import summarize
 
     place = {found.rankers[i]: n for n, i in enumerate(found.order)}
     return sorted(

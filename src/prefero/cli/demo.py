@@ -172,7 +172,7 @@ def _why() -> "RenderableType":
 
     from prefero import ForestLabelRanker
     from prefero.datasets import load_dataset
-    from prefero.study import explain
+    from prefero.inspection import explain
 
     wine = load_dataset("wine", as_frame=True)
     forest = ForestLabelRanker(random_state=0).fit(wine.data[::2], wine.target[::2])

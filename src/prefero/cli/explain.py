@@ -20,7 +20,7 @@ from prefero.cli.options import (
 from prefero.cli.tables import read
 
 if TYPE_CHECKING:
-    from prefero.study import Explanation
+    from prefero.inspection import Explanation
     from prefero.tables import Table
 
 EXAMPLES = (
@@ -54,8 +54,8 @@ def explain(
     as_json: JsonOption = False,
 ) -> None:
     """Say why a model puts one label before another for one instance."""
-    from prefero.study import ZERO_POINT
-    from prefero.study import explain as explain_row
+    from prefero.inspection import ZERO_POINT
+    from prefero.inspection import explain as explain_row
 
     ranker = load_ranker(model, read_key(key_file))
     table = read(data)

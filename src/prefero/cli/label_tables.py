@@ -203,7 +203,8 @@ class LabelTable:
         """Measure how orderers place each label, left out of the training in turn."""
         import numpy as np
 
-        from prefero.study import Table, leave_one_label_out
+        from prefero.evaluation import ResultTable as Table
+        from prefero.evaluation import leave_one_label_out
 
         n, sample, seed = len(self.features), self.sample, self.plan.seed
         some = np.linspace(0, n - 1, min(n, _QUICK_LABELS) if quick else n)
@@ -246,7 +247,7 @@ def compare_placing(
     quick: bool = False,
 ) -> Trials:
     """Measure on some samples how well orderers place labels that are left out."""
-    from prefero.study import Table
+    from prefero.evaluation import ResultTable as Table
 
     done = Trials(Table([]))
     for sample in samples:

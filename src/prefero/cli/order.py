@@ -227,7 +227,7 @@ def explain(
     as_json: JsonOption = False,
 ) -> None:
     """Say why a model puts one object before another."""
-    from prefero.study import explain_objects
+    from prefero.inspection import explain_objects
 
     trained = load_orderer(model, read_key(key_file))
     table = read(data)

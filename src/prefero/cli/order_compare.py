@@ -26,7 +26,8 @@ from prefero.cli.rankers import ORDERERS
 from prefero.cli.trials import Plan
 
 if TYPE_CHECKING:
-    from prefero.study import Comparison, Table
+    from prefero.evaluation import Comparison
+    from prefero.evaluation import ResultTable as Table
 
 EXAMPLES = ("prefero order compare mq2008.txt --orderers svm,trees,lightgbm --report page.html",)
 

@@ -141,7 +141,7 @@ def build_orderer(
 ) -> Any:
     """Return an untrained orderer for some features, with some parameters."""
     import prefero
-    from prefero.study import ConstantOrderer, LightGBMOrderer
+    from prefero.evaluation import ConstantOrderer, LightGBMOrderer
 
     peers = {CONSTANT: ConstantOrderer, LIGHTGBM: LightGBMOrderer, AUTO: prefero.AutoOrderer}
     orderer = peers[name]() if name in peers else make_orderer(name)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from prefero.study import Comparison, Table
+    from prefero.evaluation import Comparison
+    from prefero.evaluation import ResultTable as Table
     from prefero.tables import Rankings
 
 
@@ -148,7 +149,8 @@ class Trials:
 
     def judged(self, column: str) -> "Comparison":
         """Compare the rankers that have a result, or say why there is nothing to compare."""
-        from prefero.study import Table, compare, summarize
+        from prefero.evaluation import ResultTable as Table
+        from prefero.evaluation import compare, summarize
 
         means = summarize(self.results, by=("ranker",)) if len(self.results) else []
         known = {row["ranker"] for row in means if row[column] == row[column]}
@@ -183,8 +185,9 @@ def cross_validate(
 
     A model that refuses the data is left out.
     """
-    from prefero.study import Table, run_experiment
-    from prefero.study.experiment import RefusedDataError
+    from prefero.evaluation import ResultTable as Table
+    from prefero.evaluation import run_experiment
+    from prefero.evaluation.experiment import RefusedDataError
 
     done, trials = Trials(Table([]), noun=noun), list(trials)
     cells = len(trials) * plan.folds * plan.repeats

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml, get_data_home
 from sklearn.utils import Bunch
 
-from prefero.datasets._bunch import ranking_bunch
-from prefero.datasets._constructions import ranks_from_classes, ranks_from_columns
+from prefero.datasets._constructions import ranking_bunch, ranks_from_classes, ranks_from_columns
 from prefero.exceptions import DataError
 
 

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import scale
-from sklearn.utils import check_array
+from sklearn.utils import Bunch, check_array
 
+from prefero._optional import require
 from prefero.rankings import strict_ranks
 
 
@@ -99,3 +100,45 @@ def ranks_from_columns(
         indices = np.asarray(columns, dtype=np.intp)
         chosen, rest = X[:, indices], np.delete(X, indices, axis=1)
     return rest, strict_ranks(scale(check_array(chosen, dtype=np.float64, input_name="X")))
+
+
+def ranking_bunch(
+    data: Any,
+    target: Any,
+    *,
+    feature_names: Sequence[str],
+    label_names: Sequence[str],
+    description: str,
+    as_frame: bool = False,
+) -> Bunch:
+    """Bundle instances and their ranks the way scikit-learn's loaders do.
+
+    Parameters
+    ----------
+    data : array-like of shape (n_samples, n_features)
+        Instances.
+    target : array-like of shape (n_samples, n_labels)
+        Their ranks.
+    feature_names, label_names : sequence of str
+        The names of the columns.
+    description : str
+        Where the data comes from.
+    as_frame : bool, default=False
+        Whether data and target become pandas tables with those names.
+
+    Returns
+    -------
+    Bunch
+        With ``data``, ``target``, ``feature_names``, ``label_names`` and ``DESCR``.
+    """
+    if as_frame:
+        pandas = require("pandas", extra="cli", purpose="as_frame=True")
+        data = pandas.DataFrame(data, columns=list(feature_names))
+        target = pandas.DataFrame(target, columns=list(label_names))
+    return Bunch(
+        data=data,
+        target=target,
+        feature_names=list(feature_names),
+        label_names=list(label_names),
+        DESCR=description,
+    )

@@ -104,7 +104,7 @@ def _add_beliefs(results: list[Any], served: ServedModel, beliefs: PairBeliefs, 
 def _explanation(
     served: ServedModel, X: Any, row: int, pair: tuple[str, str] | bool
 ) -> dict[str, Any]:
-    from prefero.study import explain
+    from prefero.inspection import explain
 
     told = explain(served.model, X, row, pair=_pair(served, pair))
     effects = [effect._asdict() for effect in told.effects]

@@ -161,7 +161,7 @@ def _body(kind: str, schema: dict[str, Any], examples: dict[str, Any]) -> dict[s
 
 def _page(name: str) -> Any:
     # What pages are built from stands with those that are written to a file.
-    folder = files("prefero.study.report") if name == _ELEMENTS else files(__package__) / "page"
+    folder = files("prefero.report") if name == _ELEMENTS else files(__package__) / "page"
     content = (folder / name).read_bytes()
 
     async def page() -> Response:

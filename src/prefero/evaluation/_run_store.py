@@ -1,0 +1,242 @@
+"""Finished runs of an experiment, kept on disk under keys that include the code."""
+
+import ast
+import hashlib
+import inspect
+import json
+import math
+import os
+import sys
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import sklearn
+
+import prefero
+from prefero import _core
+from prefero._warnings import warn_user
+
+Values = dict[str, float]
+
+
+def digest(*parts: Any) -> str:
+    """Return a digest of 32 hexadecimal digits of anything that JSON can write."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+def derived_seed(*parts: Any) -> int:
+    """Turn names and numbers into a seed of 32 bits, the same on every machine and day."""
+    return int(digest(*parts)[:8], 16)
+
+
+def _finished_run(line: bytes) -> tuple[str, Values] | None:
+    """The key and the metrics of a line, or None if it does not hold a finished run."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict):
+        return None
+    key, values = record.get("key"), record.get("values")
+    if not isinstance(key, str) or not isinstance(values, dict):
+        return None
+    if not all(value is None or type(value) in (int, float) for value in values.values()):
+        return None
+    return key, {name: math.nan if value is None else value for name, value in values.items()}
+
+
+class RunStore:
+    """The metrics of finished runs by key: in memory, and in a folder if one is given.
+
+    Each run is one line of JSON, appended in one write and flushed to disk before the next, so
+    that killing the process damages at most the last line. Reading ignores such lines, and
+    anything else that is not a finished run, with one warning.
+
+    Parameters
+    ----------
+    folder : path or None
+        Where to keep the runs.
+    metrics : collection of str, optional
+        The metrics that every run must have; any by default.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str] | None, metrics: Collection[str] | None = None
+    ) -> None:
+        self._metrics = metrics
+        self._runs: dict[str, Values] = {}
+        self._path: Path | None = None
+        if folder is not None:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self._path = Path(folder) / "runs.jsonl"
+            self._read(self._path)
+
+    def _read(self, path: Path) -> None:
+        if not path.exists():
+            return
+        text = path.read_bytes()
+        runs = [_finished_run(line) for line in text.splitlines()]
+        self._runs.update(run for run in runs if run is not None)
+        if damaged := runs.count(None):
+            warn_user(
+                f"{path}: {damaged} of {len(runs)} lines are not finished runs and are ignored; "
+                "these runs are computed again."
+            )
+        if text and not text.endswith(b"\n"):
+            self._append(path, b"\n")
+
+    @staticmethod
+    def _append(path: Path, line: bytes) -> None:
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            os.write(handle, line)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def __contains__(self, key: str) -> bool:
+        run = self._runs.get(key)
+        return run is not None and (self._metrics is None or run.keys() == set(self._metrics))
+
+    def __getitem__(self, key: str) -> Values:
+        return self._runs[key]
+
+    def add(self, key: str, about: dict[str, Any], values: Values) -> None:
+        """Keep a finished run; ``about`` is for people who open the file."""
+        self._runs[key] = values
+        if self._path is None:
+            return
+        known = {name: None if math.isnan(value) else value for name, value in values.items()}
+        record = {"key": key, "run": about, "values": known}
+        self._append(self._path, json.dumps(record, allow_nan=False).encode() + b"\n")
+
+
+_ROOT = Path(prefero.__file__).parent
+# The module that executes every run.
+_ALWAYS = ("prefero.evaluation.experiment",)
+# These packages neither train nor evaluate anything.
+_ASIDE = {"cli", "serve", "persistence", "report", "reproduction", "_prediction"}
+
+
+def code_of(*things: Any) -> str:
+    """Return a digest of the code behind some estimators, functions or classes.
+
+    For those of Prefero it covers their modules, everything in Prefero that these import,
+    directly or not, and the compiled core. For others it covers the file that defines them,
+    unless that is an installed package, whose version the caller adds.
+    """
+    modules = {module for thing in things for module in _modules(thing)}
+    ours = {name for name in modules if name.partition(".")[0] == "prefero"}
+    files = {str(path.relative_to(_ROOT)): path for path in _reached((*sorted(ours), *_ALWAYS))}
+    files |= {name: path for name in sorted(modules - ours) if (path := _own_file(name))}
+    sources = [[name, _digest_of_file(files[name])] for name in sorted(files)]
+    return digest(sources, _digest_of_file(Path(_core.__file__)))
+
+
+def all_code(script: Path) -> str:
+    """Return a digest of the code of Prefero that trains or evaluates, and of a script."""
+    paths = [
+        path
+        for path in sorted(_ROOT.rglob("*.py"))
+        if path.relative_to(_ROOT).parts[0] not in _ASIDE
+    ]
+    paths += [*sorted(_scripts(script)), Path(_core.__file__)]
+    return digest([_digest_of_file(path) for path in paths], sklearn.__version__)
+
+
+def source_of(function: Any) -> str:
+    """Return the source of a function, or an empty string if it has none."""
+    try:
+        return inspect.getsource(inspect.unwrap(getattr(function, "func", function)))
+    except (OSError, TypeError):
+        return ""
+
+
+def _modules(thing: Any) -> Iterator[str]:
+    """The modules of a thing's class and of those of its parameters."""
+    yield getattr(thing, "__module__", None) or type(thing).__module__
+    if not isinstance(thing, type) and hasattr(thing, "get_params"):
+        for value in thing.get_params(deep=True).values():
+            if not isinstance(value, str | int | float | None):
+                yield from _modules_of_value(value)
+
+
+def _modules_of_value(value: Any) -> Iterator[str]:
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _modules_of_value(part)
+    elif callable(value) or hasattr(value, "get_params") or hasattr(value, "split"):
+        yield getattr(value, "__module__", None) or type(value).__module__
+
+
+def _own_file(module: str) -> Path | None:
+    """The file of a module that is not installed, such as a script."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None:
+        return None
+    path = Path(file)
+    installed = "site-packages" in path.parts or path.is_relative_to(sys.base_prefix)
+    return None if installed and not path.is_relative_to(_ROOT) else path
+
+
+def _reached(modules: Iterable[str]) -> set[Path]:
+    """The files of modules and of everything in Prefero that they import."""
+    found: set[Path] = set()
+    pending = [path for name in modules if (path := _path(name))]
+    while pending:
+        path = pending.pop()
+        if path not in found:
+            found.add(path)
+            pending += [other for name in _imported(path) if (other := _path(name))]
+    return found
+
+
+def _scripts(script: Path) -> set[Path]:
+    """A script and the files beside it that it imports, directly or not."""
+    found: set[Path] = set()
+    pending = [script]
+    while pending:
+        path = pending.pop()
+        if path not in found:
+            found.add(path)
+            beside = [path.with_name(f"{name}.py") for name in _named(path)]
+            pending += [other for other in beside if other.is_file()]
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _imported(path: Path) -> tuple[str, ...]:
+    """The modules of Prefero that a file imports, inside functions too, or by its stub."""
+    names = [name for name in _named(path) if name.startswith("prefero.")]
+    stub = path.with_suffix(".pyi")
+    if path.name == "__init__.py" and stub.is_file():  # a package that loads its modules late
+        package = ".".join(("prefero", *path.parent.relative_to(_ROOT).parts))
+        names += [f"{package}.{name}" for name in _named(stub)]
+    return tuple(names)
+
+
+def _named(path: Path) -> list[str]:
+    """The names that a file imports, and those of what it takes from them."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return names
+
+
+def _path(module: str) -> Path | None:
+    """The file of a module of Prefero; None for a name that is not a module."""
+    place = _ROOT.joinpath(*module.split(".")[1:])
+    for path in (place / "__init__.py", place.with_suffix(".py")):
+        if path.is_file():
+            return path
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _digest_of_file(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,434 @@
+"""Which rankers differ: tests over data sets, average ranks, wins, relative sizes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from prefero._optional import require
+from prefero._typing import Values
+from prefero.evaluation.fold_comparison import compare_folds, scores_by_fold
+from prefero.evaluation.results import ResultTable, at_missing_rate, larger_is_better, score_matrix
+
+__all__ = ["Comparison", "compare", "relative_sizes"]
+
+Posthoc = Literal["nemenyi", "dunn"]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What a comparison of rankers over data sets found. Made by `compare`.
+
+    Attributes
+    ----------
+    rankers, datasets : list of str
+        The names.
+    scoring : str
+        What was compared.
+    scores : ndarray of shape (n_datasets, n_rankers)
+        The mean of the metric over folds and repetitions.
+    average_ranks : ndarray of shape (n_rankers,)
+        The mean over data sets of each ranker's place; equal scores share a place.
+    test : str
+        The test of whether there is any difference: Friedman's, for two rankers Wilcoxon's.
+    statistic, p_value : float
+        Its outcome; NaN for a single data set or a single ranker.
+    posthoc : {"nemenyi", "dunn"}
+        The test of each pair.
+    pair_p_values : ndarray of shape (n_rankers, n_rankers)
+        Its two-sided p-values; 1 on the diagonal.
+    alpha : float
+        The level at which a difference is called significant.
+    critical_difference : float
+        The difference of average ranks that Nemenyi's test calls significant; NaN where
+        that test was not made.
+    wins : ndarray of shape (n_rankers, n_rankers)
+        ``[i, j]`` is the number of data sets on which ranker i beats ranker j.
+    left_out : list of str
+        Data sets without a score for every ranker.
+    over_folds : ResultTable
+        On a single data set the best ranker against each other one, by `compare_folds`; no
+        rows if there are several, or if the results are not told apart by fold.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     {"dataset": f"set {k}", "ranker": ranker, "tau": 0.5 + gain + 0.01 * k}
+    ...     for k in range(6)
+    ...     for ranker, gain in (("forest", 0.2), ("tree", 0.1), ("constant", 0.0))
+    ... ]
+    >>> found = compare(ResultTable(rows))
+    >>> found.best, found.average_ranks.tolist()
+    ('forest', [1.0, 2.0, 3.0])
+    """
+
+    rankers: list[str]
+    datasets: list[str]
+    scoring: str
+    scores: Values
+    average_ranks: Values
+    test: str
+    statistic: float
+    p_value: float
+    posthoc: Posthoc
+    pair_p_values: Values
+    alpha: float
+    critical_difference: float
+    wins: NDArray[np.int64]
+    left_out: list[str]
+    over_folds: ResultTable
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """The indices of the rankers, the best average rank first."""
+        return np.argsort(self.average_ranks, kind="stable")
+
+    @property
+    def best(self) -> str:
+        """The ranker with the best average rank."""
+        return self.rankers[self.order[0]]
+
+    def significant(self) -> NDArray[np.bool_]:
+        """Return which rankers are significantly better than which.
+
+        A pair counts only if the test of all rankers found a difference at all.
+
+        Returns
+        -------
+        ndarray of shape (n_rankers, n_rankers), dtype bool
+            ``[i, j]`` is True where ranker i is significantly better than ranker j.
+        """
+        better = self.average_ranks[:, None] < self.average_ranks
+        return better & (self.pair_p_values < self.alpha) & (self.p_value < self.alpha)
+
+    def groups(self) -> list[list[str]]:
+        """Return the largest groups of rankers that do not differ significantly.
+
+        Returns
+        -------
+        list of list of str
+            Neighbours in the order of average ranks; a ranker that differs from all others
+            is in no group.
+        """
+        better = self.significant()
+        alike = ~(better | better.T)[np.ix_(self.order, self.order)]
+        ends = [_end_of_run(alike, first) for first in range(len(alike))]
+        return [
+            [self.rankers[i] for i in self.order[first:end]]
+            for first, end in enumerate(ends)
+            if end - first > 1 and end not in ends[:first]
+        ]
+
+    def verdict(self) -> str:
+        """Return the finding in one or two sentences.
+
+        Returns
+        -------
+        str
+            The best ranker, which others cannot be told apart from it, and than which it is
+            significantly better: over data sets, or on a single one over its folds.
+        """
+        best = self.order[0]
+        if len(self.datasets) == 1:
+            text = f"{self.best} is best on {self.datasets[0]}: its mean {self.scoring} "
+            text += f"is {self.scores[0, best]:.3f}."
+            if not len(self.over_folds):
+                return f"{text} A test needs at least two rankers and their scores by fold."
+        else:
+            n, k = self.scores.shape
+            text = f"{self.best} is best: its average rank by {self.scoring} is "
+            text += f"{self.average_ranks[best]:.2f} of {k} over {_count(n, 'data set')}."
+            if np.isnan(self.p_value):
+                return f"{text} A test needs at least two rankers."
+        alike = self.alike()
+        beaten = [name for name in self._others() if name not in alike]
+        parts = [f"cannot be told apart from {', '.join(alike)}"] if alike else []
+        parts += [f"is significantly better than {', '.join(beaten)}"] if beaten else []
+        return f"{text} It {'; it '.join(parts)} {self._level()}."
+
+    def alike(self) -> list[str]:
+        """Return the rankers that cannot be told apart from the best one.
+
+        Returns
+        -------
+        list of str
+            The best of them first; over data sets all that are not significantly worse, on
+            a single one those that are not so over its folds. All, if there is no test.
+        """
+        if len(self.datasets) == 1:
+            beaten = {row["ranker"] for row in self.over_folds if row["p_value"] < self.alpha}
+        else:
+            beaten = {self.rankers[i] for i in np.flatnonzero(self.significant()[self.order[0]])}
+        return [name for name in self._others() if name not in beaten]
+
+    def _others(self) -> list[str]:
+        return [self.rankers[i] for i in self.order[1:]]
+
+    def _level(self) -> str:
+        if len(self.datasets) == 1:
+            test = "corrected resampled t-test over the folds, Holm"
+        else:
+            p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
+            then = f", then {self.posthoc.capitalize()}" if len(self.rankers) > 2 else ""
+            test = f"{self.test} {p}{then}"
+        return f"({test}, level {self.alpha:g})"
+
+    def leaderboard(self) -> ResultTable:
+        """Return one row a ranker, the best average rank first.
+
+        Returns
+        -------
+        ResultTable
+            The columns ``ranker``, ``average rank``, ``mean`` (of the metric) and ``wins``
+            (over all other rankers and data sets).
+        """
+        return ResultTable(
+            {
+                "ranker": self.rankers[i],
+                "average rank": float(self.average_ranks[i]),
+                f"mean {self.scoring}": float(self.scores[:, i].mean()),
+                "wins": int(self.wins[i].sum()),
+            }
+            for i in self.order
+        )
+
+    def win_table(self) -> ResultTable:
+        """Return how often each ranker beats each other one (Table 8 of de Sá et al.).
+
+        Returns
+        -------
+        ResultTable
+            One row and one column a ranker, then the total.
+        """
+        return self._square(self.wins.tolist(), total=True)
+
+    def p_table(self) -> ResultTable:
+        """Return the p-values of all pairs.
+
+        Returns
+        -------
+        ResultTable
+            One row and one column a ranker.
+        """
+        return self._square(self.pair_p_values.tolist(), total=False)
+
+    def _square(self, values: list[list[Any]], *, total: bool) -> ResultTable:
+        rows = []
+        for i in self.order:
+            row: dict[str, Any] = {"ranker": self.rankers[i]}
+            row |= {self.rankers[j]: "" if i == j else values[i][j] for j in self.order}
+            rows.append(row | ({"total": sum(values[i])} if total else {}))
+        return ResultTable(rows)
+
+    def to_text(self) -> str:
+        """Return the whole comparison as text that is also Markdown.
+
+        Returns
+        -------
+        str
+            The verdict, the leaderboard, the p-values and the wins.
+        """
+        parts = [self.verdict(), self.leaderboard().to_text()]
+        if not np.isnan(self.p_value) and len(self.rankers) > 2:
+            parts += [f"{self.posthoc.capitalize()}'s p-values:", self.p_table().to_text()]
+        if len(self.over_folds):
+            parts += ["How far behind the best, over the folds:", self.over_folds.to_text()]
+        parts += ["Data sets on which the row's ranker beats the column's:"]
+        parts += [self.win_table().to_text()]
+        if self.left_out:
+            parts += [f"Left out, without a result for every ranker: {', '.join(self.left_out)}."]
+        return "\n\n".join(parts)
+
+
+def compare(
+    results: ResultTable,
+    *,
+    scoring: str = "tau",
+    greater_is_better: bool | None = None,
+    missing: float | None = None,
+    posthoc: Posthoc = "nemenyi",
+    alpha: float = 0.05,
+) -> Comparison:
+    """Compare rankers over data sets, or over the folds of a single one.
+
+    Friedman's test asks whether the rankers differ at all; if so, Nemenyi's or Dunn's test
+    says which pairs do (Demšar 2006). Two rankers are compared by Wilcoxon's signed-rank
+    test. On a single data set the best ranker is compared with each other one by
+    `compare_folds`.
+
+    Parameters
+    ----------
+    results : ResultTable
+        With the columns ``dataset``, ``ranker`` and the metric, such as `run_experiment`
+        returns. Several rows of a ranker on a data set are averaged.
+    scoring : str, default="tau"
+        The column to compare.
+    greater_is_better : bool, optional
+        Whether larger values are better; needed for a column of your own, unless
+        `run_experiment` was told.
+    missing : float, optional
+        The missing rate to look at, if the results hold several.
+    posthoc : {"nemenyi", "dunn"}, default="nemenyi"
+        Nemenyi's test as in Cheng et al. (2009), on ranks inside data sets; or Dunn's as in
+        de Sá et al. (2017), on ranks pooled over all data sets, not adjusted for the number
+        of pairs. Dunn's p-values are two-sided here; that paper prints one-sided ones, the
+        half.
+    alpha : float, default=0.05
+        The level of significance.
+
+    Returns
+    -------
+    Comparison
+        The findings, with ``to_text()``.
+
+    References
+    ----------
+    Demšar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7.
+
+    Examples
+    --------
+    >>> tau = {"a": (0.9, 0.8, 0.7, 0.9), "b": (0.8, 0.9, 0.6, 0.8), "c": (0.1, 0.2, 0.3, 0.2)}
+    >>> results = ResultTable(
+    ...     {"dataset": f"d{i}", "ranker": name, "tau": value}
+    ...     for name, values in tau.items()
+    ...     for i, value in enumerate(values)
+    ... )
+    >>> print(compare(results).verdict())
+    a is best: its average rank by tau is 1.25 of 3 over 4 data sets. It cannot be told apart
+    from b; it is significantly better than c (Friedman p = 0.039, then Nemenyi, level 0.05).
+    """
+    if posthoc not in ("nemenyi", "dunn"):
+        raise ValueError(f"posthoc must be 'nemenyi' or 'dunn', got {posthoc!r}.")
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r}.")
+    larger = larger_is_better(scoring, greater_is_better, results)
+    results = at_missing_rate(results, missing)
+    datasets, rankers, scores = score_matrix(results, scoring)
+    whole = np.asarray(~np.isnan(scores).any(axis=1))
+    scores = scores[whole]
+    if not len(scores):
+        raise ValueError(f"No data set has a {scoring} for every ranker.")
+    signed = scores if larger else -scores
+    ranks = stats.rankdata(-signed, axis=1)
+    test, statistic, p_value = _any_difference(signed)
+    pairs = _pair_tests(signed, posthoc, p_value)
+    kept = [name for name, is_kept in zip(datasets, whole, strict=True) if is_kept]
+    nemenyi = posthoc == "nemenyi" and len(rankers) > 2 and not np.isnan(p_value)
+    return Comparison(
+        rankers=rankers,
+        datasets=kept,
+        scoring=scoring,
+        scores=scores,
+        average_ranks=ranks.mean(axis=0),
+        test=test,
+        statistic=statistic,
+        p_value=p_value,
+        posthoc=posthoc,
+        pair_p_values=pairs,
+        alpha=alpha,
+        critical_difference=_critical_difference(ranks.shape, alpha) if nemenyi else float("nan"),
+        wins=(signed[:, :, None] > signed[:, None, :]).sum(axis=0),
+        left_out=[name for name in datasets if name not in kept],
+        over_folds=_over_folds(results.where(dataset=kept[0]), scoring, larger)
+        if len(kept) == 1
+        else ResultTable([]),
+    )
+
+
+def _over_folds(results: ResultTable, scoring: str, larger: bool) -> ResultTable:
+    """Compare the best ranker with each other one, if all have results on the same folds."""
+    if not {"repetition", "fold"} <= set(results.columns) or len(set(results["fold"])) < 2:
+        return ResultTable([])
+    folds = [set(scores) for scores in scores_by_fold(results, scoring).values()]
+    if len(folds) < 2 or len(folds[0]) < 2 or any(other != folds[0] for other in folds):
+        return ResultTable([])
+    return compare_folds(results, scoring=scoring, greater_is_better=larger)
+
+
+def _any_difference(scores: Values) -> tuple[str, float, float]:
+    """Return the name, the statistic and the p-value of the test of all rankers at once."""
+    n, k = scores.shape
+    test = "Wilcoxon" if k == 2 else "Friedman"
+    if n < 2 or k < 2:
+        return test, float("nan"), float("nan")
+    if (scores == scores[:, :1]).all():
+        return test, 0.0, 1.0
+    columns = scores.T
+    outcome = stats.wilcoxon(*columns) if k == 2 else stats.friedmanchisquare(*columns)
+    return test, float(outcome.statistic), float(outcome.pvalue)
+
+
+def _pair_tests(scores: Values, posthoc: Posthoc, p_value: float) -> Values:
+    k = scores.shape[1]
+    if k == 2 or np.isnan(p_value):
+        return np.where(np.eye(k, dtype=bool), 1.0, p_value)
+    posthocs = require("scikit_posthocs", extra="study", purpose=f"{posthoc.capitalize()}'s test")
+    if posthoc == "nemenyi":
+        found = posthocs.posthoc_nemenyi_friedman(scores).to_numpy()
+    else:
+        found = posthocs.posthoc_dunn(list(scores.T)).to_numpy()
+    # Far out the distributions are computed as 0, which no p-value is.
+    return np.maximum(found, np.finfo(float).tiny)
+
+
+def _critical_difference(shape: Sequence[int], alpha: float) -> float:
+    """Return the difference of average ranks that is significant (Demšar 2006, equation 3.2)."""
+    n, k = shape
+    quantile = stats.studentized_range.ppf(1 - alpha, k, np.inf) / np.sqrt(2)
+    return float(quantile * np.sqrt(k * (k + 1) / (6 * n)))
+
+
+def _end_of_run(alike: NDArray[np.bool_], first: int) -> int:
+    """Return where the longest run of rankers ends that starts here and are alike in pairs."""
+    end = first + 1
+    while end < len(alike) and alike[first:end, end].all():
+        end += 1
+    return end
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" + ("" if n == 1 else "s")
+
+
+def relative_sizes(
+    results: ResultTable, reference: str, *, size: str = "leaves", missing: float | None = None
+) -> ResultTable:
+    """Divide the mean size of every ranker's models by that of a reference ranker.
+
+    Cheng et al. (2009) give the leaves of a label ranking tree relative to a classification
+    tree in this way. The sizes are a column that `run_experiment` made by ``details``.
+
+    Parameters
+    ----------
+    results : ResultTable
+        What `run_experiment` returned.
+    reference : str
+        The ranker to divide by.
+    size : str, default="leaves"
+        The column of the sizes.
+    missing : float, optional
+        The missing rate to look at, if the results hold several.
+
+    Returns
+    -------
+    ResultTable
+        One row a data set, one column a ranker other than the reference.
+
+    Examples
+    --------
+    >>> rows = [{"dataset": "d", "ranker": r, "leaves": n} for r, n in [("LRT", 30), ("CART", 20)]]
+    >>> relative_sizes(ResultTable(rows), "CART")[0]
+    {'dataset': 'd', 'LRT': 1.5}
+    """
+    datasets, rankers, sizes = score_matrix(results, size, missing)
+    if reference not in rankers:
+        raise ValueError(f"There is no ranker {reference!r}, only {', '.join(rankers)}.")
+    ratios = sizes / sizes[:, [rankers.index(reference)]]
+    return ResultTable(
+        {"dataset": name}
+        | {who: float(ratio) for who, ratio in zip(rankers, row, strict=True) if who != reference}
+        for name, row in zip(datasets, ratios, strict=True)
+    )

@@ -1,0 +1,359 @@
+"""Cross-validated runs of rankers on data sets, as one tidy table."""
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from typing import Any
+
+import joblib
+import numpy as np
+import sklearn
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import check_cv
+
+from prefero._progress import Progress, reporting
+from prefero._sklearn import safe_indexing
+from prefero.evaluation._data import DataSet, Folds, Source, Split, Splits, load_all
+from prefero.evaluation._run_store import (
+    RunStore,
+    Values,
+    code_of,
+    derived_seed,
+    digest,
+    source_of,
+)
+from prefero.evaluation._tasks import first_choice_mean, task_of
+from prefero.evaluation.results import ResultTable
+from prefero.rankings import drop_labels
+
+__all__ = ["run_experiment"]
+
+Details = Mapping[str, Callable[[Any], float]]
+Metric = Callable[[Any, Any, ArrayLike], float]
+Metrics = Mapping[str, Metric | tuple[Metric, bool]]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One ranker, trained and tested on one fold; its fields are the first columns."""
+
+    dataset: str
+    ranker: str
+    missing: float
+    repetition: int
+    fold: int
+
+    def seed(self, purpose: str, random_state: int) -> int:
+        """Return a seed that does not depend on the ranker."""
+        place = (self.dataset, self.repetition, self.fold, self.missing)
+        return derived_seed(purpose, random_state, *place)
+
+
+_COSTS = ("train_rows", "test_rows", "fit_seconds", "predict_seconds")
+
+
+@dataclass(frozen=True)
+class _Extra:
+    """The columns that the caller adds, and whether rankers learn from scores."""
+
+    details: dict[str, Callable[[Any], float]]
+    metrics: dict[str, Metric]
+    use_scores: bool
+
+    def values(self, model: Any, X: Any, ranks: ArrayLike) -> Values:
+        """Return them for a fitted ranker and unseen rows."""
+        return {
+            **{name: float(function(model)) for name, function in self.details.items()},
+            **{name: float(metric(model, X, ranks)) for name, metric in self.metrics.items()},
+        }
+
+
+class RefusedDataError(ValueError):
+    """A ranker refused its data; says why, and in which run."""
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(where, problem)
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}: {self.problem}"
+
+
+def run_experiment(
+    rankers: Mapping[str, BaseEstimator],
+    data: Mapping[str, Source],
+    *,
+    n_splits: int = 10,
+    n_repeats: int = 1,
+    groups: Mapping[str, ArrayLike] | None = None,
+    cv: Any = None,
+    missing: Sequence[float] = (0.0,),
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    details: Details | None = None,
+    metrics: Metrics | None = None,
+    use_scores: bool = False,
+    progress: Progress = "auto",
+) -> ResultTable:
+    """Cross-validate rankers on data sets, with labels missing from the training rankings.
+
+    Every ranker sees the same folds and the same missing labels: both follow from
+    ``random_state``, the name of the data set, the repetition, the fold and the rate alone.
+    A ranker whose ``random_state`` is None gets a seed from them too, so that the table is
+    the same on every run.
+
+    Parameters
+    ----------
+    rankers : mapping of str to estimator
+        Label rankers, multilabel rankers or orderers, or pipelines that end in one, by name;
+        all of one task.
+    data : mapping of str to tuple, Bunch or callable
+        By name: ``(X, Y)``, ``(X, Y, scores)``, ``(X, Y, scores, values)``, a data set of
+        `prefero.datasets`, or a function that returns one of them. ``Y`` holds ranks; for
+        multilabel rankers calibrated ranks, the virtual label last; for orderers one rank per
+        object, with ``groups`` naming the order that it belongs to. ``scores`` (larger is
+        better) are the utilities of the labels, for the regret; for objects, their grades.
+        ``values`` are further values of the labels, by name: their means over the labels
+        predicted first become columns.
+    n_splits : int, default=10
+        Folds of each repetition.
+    n_repeats : int, default=1
+        Repetitions, each with folds of its own.
+    groups : mapping of str to array-like of shape (n_samples,), optional
+        By data set, what each row belongs to. Rows of one group are never divided between
+        training and test: reactions of one substrate are not independent of each other.
+    cv : splitter or iterable, optional
+        The folds in place of ``n_splits`` and ``n_repeats``: any splitter of scikit-learn, or
+        pairs of training and test rows. It is given the groups.
+    missing : sequence of float, default=(0.0,)
+        Probabilities with which a label is dropped from a training ranking. Test rankings
+        are left whole.
+    random_state : int, default=0
+        The seed of folds and missing labels.
+    n_jobs : int, optional
+        Runs at a time, as for joblib.
+    folder : path, optional
+        Where to keep finished runs. An experiment that is started again in the same folder,
+        after a crash or with more rankers, data sets, repetitions or rates, computes only the
+        new runs. A run is identified by everything that determines it: the values of the data,
+        the ranker's parameters, the split, the rate, the code of the ranker and of everything
+        in Prefero that it imports, and the version of scikit-learn.
+    details : mapping of str to callable, optional
+        More columns: what each function returns for the fitted ranker, such as its number
+        of leaves. A function is identified by the name of its column and its source.
+    metrics : mapping of str to callable or (callable, bool), optional
+        Further metrics, by column: a function of the fitted ranker, unseen instances and their
+        ranks; with it, whether larger values are better, which `compare` needs to know. A
+        scorer of scikit-learn knows its direction. A function is identified in the same way.
+    use_scores : bool, default=False
+        Whether label rankers whose ``fit`` takes scores are trained on them too.
+    progress : {"auto"}, callable or None, default="auto"
+        ``"auto"`` draws a bar with the time left when standard error is a terminal; a
+        function is called with the numbers of finished and of all runs.
+
+    Returns
+    -------
+    ResultTable
+        One row per run with the columns ``dataset``, ``ranker``, ``missing``,
+        ``repetition``, ``fold``, the metrics, ``train_rows``, ``test_rows``,
+        ``fit_seconds``, ``predict_seconds`` and the details. The metrics of label rankers are
+        ``tau`` (Kendall), ``tau_x`` (Emond and Mason's, which expects ties where there are
+        some: of ``predict_buckets``), ``rho`` (Spearman), ``top1`` (how often the first choice
+        is right) and, NaN without scores, ``regret``, ``utility`` (the mean score of
+        the first choices) and ``gap_closed`` (from the label best on the training rows); those
+        of multilabel rankers ``rho`` (over labels and virtual label), ``average_precision``,
+        ``ranking_loss``, ``one_error``,
+        ``hamming_loss`` and ``subset_loss``; those of orderers, as means over groups, ``rho``,
+        ``tau``, ``ndcg`` (of the first ten), ``map`` and ``mrr``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from prefero import ConsensusLabelRanker
+    >>> X, Y = np.zeros((20, 1)), np.tile([[1, 2, 3], [1, 3, 2]], (10, 1))
+    >>> table = run_experiment({"baseline": ConsensusLabelRanker()}, {"toy": (X, Y)}, n_splits=2)
+    >>> table["top1"]
+    array([1., 1.])
+    """
+    folds = Folds(n_splits, n_repeats, cv if cv is None else check_cv(cv), random_state)
+    own, directions = _own_metrics(metrics or {})
+    extra = _Extra(dict(details or {}), own, use_scores)
+    rates = [_checked_rate(rate) for rate in missing]
+    if not (rankers and data and rates):
+        raise ValueError("There is nothing to run: give a ranker, a data set and a rate.")
+    task = task_of(rankers)
+    if task.kind != "label_ranker" and any(rates):
+        raise ValueError("Labels are dropped from the rankings of label rankers only.")
+    sets = load_all(data, groups, n_splits if cv is None else 1, task.check)
+    splits = {name: folds.of(name, one) for name, one in sets.items()}
+    runs = [
+        _Run(name, ranker, rate, *place)
+        for name, ranker, rate in product(data, rankers, rates)
+        for place in splits[name]
+    ]
+    keys = _keys(runs, random_state, sets, splits, rankers, extra)
+    values = dict.fromkeys(name for one in sets.values() for name in one.values)
+    columns = [*task.metrics, *values, *_COSTS, *extra.details, *extra.metrics]
+    store = RunStore(folder, columns)
+    pending = [run for run in runs if keys[run] not in store]
+    jobs = (
+        joblib.delayed(_run_one)(
+            run,
+            random_state,
+            sets[run.dataset],
+            splits[run.dataset][run.repetition, run.fold],
+            rankers[run.ranker],
+            extra,
+        )
+        for run in pending
+    )
+    # Runs are kept as soon as they finish; Ray's backend returns them all at the end only.
+    one_by_one = joblib.parallel.get_active_backend()[0].supports_return_generator
+    parallel = joblib.Parallel(n_jobs, return_as="generator_unordered" if one_by_one else "list")
+    with reporting(progress, len(runs), len(runs) - len(pending), "runs") as advance:
+        for run, values in parallel(jobs):
+            store.add(keys[run], asdict(run), values)
+            advance()
+    rows = [asdict(run) | store[keys[run]] for run in runs]
+    return ResultTable(rows, greater_is_better=directions)
+
+
+def _own_metrics(metrics: Metrics) -> tuple[dict[str, Metric], dict[str, bool]]:
+    """Return the functions of a caller's metrics, and the directions of those that have one."""
+    functions, directions = {}, {}
+    for name, metric in metrics.items():
+        if isinstance(metric, tuple):
+            functions[name], directions[name] = metric
+            continue
+        functions[name] = metric
+        if hasattr(metric, "_score_func"):  # a scorer of scikit-learn turns the sign of losses
+            directions[name] = True
+    return functions, directions
+
+
+def _keys(
+    runs: list[_Run],
+    random_state: int,
+    sets: Mapping[str, DataSet],
+    splits: Mapping[str, Splits],
+    rankers: Mapping[str, BaseEstimator],
+    extra: _Extra,
+) -> dict[_Run, str]:
+    """Return a key for every run, made of everything that determines it."""
+    fingerprints = {name: _fingerprint(ranker) for name, ranker in rankers.items()}
+    rows = {
+        (name, *place): joblib.hash(split)
+        for name, found in splits.items()
+        for place, split in found.items()
+    }
+    columns = sorted((extra.details | extra.metrics).items())
+    shared = [
+        random_state,
+        [[name, source_of(function)] for name, function in columns],
+        sklearn.__version__,
+        *(["scores"] if extra.use_scores else []),
+    ]
+    return {
+        run: digest(
+            [run.dataset, run.missing, run.repetition, run.fold],
+            rows[run.dataset, run.repetition, run.fold],
+            sets[run.dataset].fingerprint,
+            fingerprints[run.ranker],
+            shared,
+        )
+        for run in runs
+    }
+
+
+def _checked_rate(rate: float) -> float:
+    if not 0 <= rate < 1:
+        raise ValueError(f"missing must hold probabilities in [0, 1), got {rate!r}.")
+    return float(rate)
+
+
+def _fingerprint(ranker: BaseEstimator) -> str:
+    """Hash what determines a ranker: its code and its parameters, not its name in the table."""
+    cls = type(ranker)
+    named = cls.__module__, cls.__qualname__, ranker.get_params(deep=True)
+    return str(joblib.hash((named, code_of(ranker))))
+
+
+def _run_one(
+    run: _Run,
+    random_state: int,
+    data: DataSet,
+    split: Split,
+    ranker: BaseEstimator,
+    extra: _Extra,
+) -> tuple[_Run, Values]:
+    try:
+        return run, _measure(run, random_state, data, split, ranker, extra)
+    except Exception as error:
+        where = (
+            f"{run.ranker} failed on {run.dataset} (missing {run.missing:g}, repetition "
+            f"{run.repetition}, fold {run.fold})"
+        )
+        if isinstance(error, ValueError):
+            raise RefusedDataError(where, str(error)) from error
+        raise RuntimeError(f"{where}: {error}") from error
+
+
+def _measure(
+    run: _Run,
+    random_state: int,
+    data: DataSet,
+    split: Split,
+    ranker: BaseEstimator,
+    extra: _Extra,
+) -> Values:
+    train, test = split
+    train, ranks = _training(data.ranks, train, run.missing, run.seed("labels", random_state))
+    model = seeded(ranker, run.seed("ranker", random_state))
+    task = task_of({run.ranker: ranker})
+    data_seen = data if extra.use_scores else replace(data, scores=None)
+    start = time.perf_counter()
+    task.fit(model, safe_indexing(data.X, train), ranks, data_seen, train)
+    fitted = time.perf_counter()
+    unseen = safe_indexing(data.X, test)
+    predicted = task.predict(model, unseen, data, test)
+    done = time.perf_counter()
+    return {
+        **task.metrics_of(model, unseen, predicted, data, test, train),
+        **{
+            name: first_choice_mean(values[test], predicted) for name, values in data.values.items()
+        },
+        "train_rows": float(len(train)),
+        "test_rows": float(len(test)),
+        "fit_seconds": fitted - start,
+        "predict_seconds": done - fitted,
+        **extra.values(model, unseen, data.ranks[test]),
+    }
+
+
+def _training(
+    ranks: NDArray[np.float64], rows: NDArray[np.intp], rate: float, seed: int
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Drop labels from the training rankings, and the rows that are left without any.
+
+    Every ranker would leave these rows out itself, with a warning; here that is no news.
+    """
+    if rate == 0:
+        return rows, ranks[rows]
+    dropped = drop_labels(ranks[rows], rate, random_state=seed)
+    some = ~np.isnan(dropped).all(axis=1)
+    return rows[some], dropped[some]
+
+
+def seeded(ranker: BaseEstimator, seed: int) -> Any:
+    """Clone a ranker, with a seed wherever it would have drawn one itself."""
+    model = clone(ranker)
+    unset = {
+        name: seed
+        for name, value in model.get_params(deep=True).items()
+        if value is None and name.rpartition("__")[2] == "random_state"
+    }
+    return model.set_params(**unset)

@@ -1,0 +1,299 @@
+"""Tables of results: one row per run, means over runs, and which direction is better."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ResultTable", "summarize"]
+
+Row = dict[str, Any]
+
+# What tells a run from another; all other columns are metrics.
+RUN_COLUMNS = ("dataset", "ranker", "missing", "repetition", "fold")
+# Whether larger values are better, for all columns that Prefero itself writes.
+_GREATER_IS_BETTER = {
+    **dict.fromkeys(("tau", "tau_x", "rho", "top1", "utility", "gap_closed", "score"), True),
+    **dict.fromkeys(("average_precision", "ndcg", "map", "mrr", "placed"), True),
+    **dict.fromkeys(("regret", "cost", "PAR10", "fit_seconds", "predict_seconds"), False),
+    **dict.fromkeys(("ranking_loss", "one_error", "hamming_loss", "subset_loss"), False),
+}
+
+
+class ResultTable(Sequence[Row]):
+    """Rows with the same named columns: a list of dicts that can also be read by column.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        One mapping per row, all with the same keys.
+    columns : sequence of str, optional
+        The columns and their order; by default the keys of the first row.
+    greater_is_better : mapping of str to bool, optional
+        By column, whether larger values are better. The columns that Prefero itself writes
+        are known.
+
+    Examples
+    --------
+    >>> table = ResultTable([{"ranker": "tree", "tau": 0.5}, {"ranker": "forest", "tau": 0.75}])
+    >>> table["tau"]
+    array([0.5 , 0.75])
+    >>> table[1]
+    {'ranker': 'forest', 'tau': 0.75}
+    >>> print(table.where(ranker="forest").to_text())
+    | ranker |   tau |
+    |--------|------:|
+    | forest | 0.750 |
+    """
+
+    def __init__(
+        self,
+        rows: Iterable[Mapping[str, Any]],
+        columns: Sequence[str] | None = None,
+        greater_is_better: Mapping[str, bool] | None = None,
+    ) -> None:
+        rows = list(rows)
+        self.columns = tuple(columns or (rows[0] if rows else ()))
+        self.greater_is_better = dict(greater_is_better or {})
+        self._rows = [{name: row[name] for name in self.columns} for row in rows]
+
+    @overload
+    def __getitem__(self, key: int) -> Row: ...
+    @overload
+    def __getitem__(self, key: slice) -> "ResultTable": ...
+    @overload
+    def __getitem__(self, key: str) -> NDArray[Any]: ...
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a row by its number, some rows by a slice, or a column by its name."""
+        if isinstance(key, str):
+            return self._column(key)
+        if isinstance(key, slice):
+            return self._like(self._rows[key])
+        return self._rows[key]
+
+    def _like(self, rows: Iterable[Row]) -> "ResultTable":
+        return ResultTable(rows, self.columns, self.greater_is_better)
+
+    def _column(self, name: str) -> NDArray[Any]:
+        if name not in self.columns:
+            raise KeyError(f"The table has no column {name!r}, only {', '.join(self.columns)}.")
+        values = [row[name] for row in self._rows]
+        return np.array(values, dtype=object if isinstance(next(iter(values), ""), str) else None)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def __add__(self, other: "ResultTable") -> "ResultTable":
+        """Append the rows of another table; a column that one of them lacks is NaN there."""
+        columns = tuple(dict.fromkeys((*self.columns, *other.columns)))
+        blank = dict.fromkeys(columns, np.nan)
+        known = self.greater_is_better | other.greater_is_better
+        return ResultTable([blank | row for row in (*self._rows, *other._rows)], columns, known)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ResultTable):
+            return NotImplemented
+        # repr is what makes one NaN equal another.
+        return self.columns == other.columns and repr(self._rows) == repr(other._rows)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<ResultTable of {len(self)} rows: {', '.join(self.columns)}>"
+
+    def where(self, **values: Any) -> "ResultTable":
+        """Return the rows whose columns have the given values.
+
+        Parameters
+        ----------
+        **values
+            The required value, by column.
+
+        Returns
+        -------
+        ResultTable
+            The rows that have them.
+        """
+        kept = (row for row in self if all(row[name] == value for name, value in values.items()))
+        return self._like(kept)
+
+    def groups(self, *names: str) -> dict[tuple[Any, ...], "ResultTable"]:
+        """Split the rows by their values in some columns.
+
+        Parameters
+        ----------
+        *names : str
+            The columns to split by.
+
+        Returns
+        -------
+        dict of tuple to ResultTable
+            The rows of each combination of values, in the order of first appearance.
+        """
+        members: dict[tuple[Any, ...], list[Row]] = {}
+        for row in self:
+            members.setdefault(tuple(row[name] for name in names), []).append(row)
+        return {key: self._like(rows) for key, rows in members.items()}
+
+    def to_frame(self) -> Any:
+        """Return the table as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The same rows and columns.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self._rows, columns=list(self.columns))
+
+    def to_text(self, digits: int = 3) -> str:
+        """Return the table as text that is also a Markdown table.
+
+        Parameters
+        ----------
+        digits : int, default=3
+            Digits after the decimal point.
+
+        Returns
+        -------
+        str
+            One line per row, numbers aligned to the right.
+        """
+        lines = [list(self.columns), *([_text(v, digits) for v in row.values()] for row in self)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        right = [any(isinstance(row[name], int | float) for row in self) for name in self.columns]
+        rule = [
+            "-" * (width + 1) + (":" if to_right else "-")
+            for width, to_right in zip(widths, right, strict=True)
+        ]
+        head, *body = (_line(line, widths, right) for line in lines)
+        return "\n".join([head, f"|{'|'.join(rule)}|", *body])
+
+
+def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
+    padded = (
+        cell.rjust(width) if to_right else cell.ljust(width)
+        for cell, width, to_right in zip(cells, widths, right, strict=True)
+    )
+    return f"| {' | '.join(padded)} |"
+
+
+def _text(value: Any, digits: int) -> str:
+    if isinstance(value, float):
+        return "" if np.isnan(value) else number_text(value, digits)
+    return str(value).replace("|", "\\|")
+
+
+def number_text(value: float, digits: int = 3) -> str:
+    """Return a number with so many decimals; one too small for them is not shown as zero."""
+    least = 10.0**-digits
+    return f"<{least:.{digits}f}" if 0 < value < least / 2 else f"{value:.{digits}f}"
+
+
+def summarize(
+    results: ResultTable, by: Sequence[str] = ("dataset", "ranker", "missing")
+) -> ResultTable:
+    """Return the mean and the standard deviation of every metric over folds and repetitions.
+
+    Parameters
+    ----------
+    results : ResultTable
+        What `run_experiment` returned.
+    by : sequence of str, default=("dataset", "ranker", "missing")
+        The columns whose combinations get one row each.
+
+    Returns
+    -------
+    ResultTable
+        The columns ``by``, then ``runs`` (their number), then for every metric ``m`` of the
+        results ``m`` (the mean) and ``m_sd`` (the sample standard deviation, NaN for a single
+        run). Undefined metrics count in neither.
+
+    Examples
+    --------
+    >>> rows = [{"dataset": "toy", "ranker": "tree", "fold": f, "tau": f / 2} for f in range(3)]
+    >>> print(summarize(ResultTable(rows), by=("dataset", "ranker")).to_text())
+    | dataset | ranker | runs |   tau | tau_sd |
+    |---------|--------|-----:|------:|-------:|
+    | toy     | tree   |    3 | 0.500 |  0.500 |
+    """
+    places = (*RUN_COLUMNS, "train_rows", "test_rows")
+    metrics = [name for name in results.columns if name not in places]
+    rows = []
+    for key, members in results.groups(*by).items():
+        row = dict(zip(by, key, strict=True)) | {"runs": len(members)}
+        for name in metrics:
+            values = np.asarray(members[name], dtype=np.float64)
+            known = values[~np.isnan(values)]
+            row[name] = float(known.mean()) if known.size else float("nan")
+            row[f"{name}_sd"] = float(known.std(ddof=1)) if known.size > 1 else float("nan")
+        rows.append(row)
+    return ResultTable(rows, greater_is_better=results.greater_is_better)
+
+
+def score_matrix(
+    results: ResultTable, scoring: str = "tau", missing: float | None = None
+) -> tuple[list[str], list[str], NDArray[np.float64]]:
+    """Return the data sets, the rankers and their mean scores as a matrix.
+
+    Parameters
+    ----------
+    results : ResultTable
+        What `run_experiment` returned.
+    scoring : str, default="tau"
+        The column to take.
+    missing : float, optional
+        The missing rate to use, if the results hold several.
+
+    Returns
+    -------
+    datasets, rankers : list of str
+        The names, in order of first appearance.
+    scores : ndarray of shape (n_datasets, n_rankers)
+        The means over folds and repetitions; NaN where there is no result.
+    """
+    means = {
+        (row["dataset"], row["ranker"]): row[scoring]
+        for row in summarize(at_missing_rate(results, missing), by=("dataset", "ranker"))
+    }
+    datasets = list(dict.fromkeys(dataset for dataset, _ in means))
+    rankers = list(dict.fromkeys(ranker for _, ranker in means))
+    scores = [[means.get((row, column), np.nan) for column in rankers] for row in datasets]
+    return datasets, rankers, np.array(scores, dtype=np.float64)
+
+
+def at_missing_rate(results: ResultTable, missing: float | None) -> ResultTable:
+    """Return the results at one missing rate, which may be None if there is only one."""
+    if "missing" not in results.columns:
+        return results
+    if missing is None:
+        rates = sorted(set(results["missing"]))
+        if len(rates) > 1:
+            listed = ", ".join(f"{rate:g}" for rate in rates)
+            raise ValueError(f"The results hold the missing rates {listed}: choose one.")
+        return results
+    chosen = results.where(missing=missing)
+    if not len(chosen):
+        raise ValueError(f"The results hold no missing rate {missing!r}.")
+    return chosen
+
+
+def larger_is_better(
+    scoring: str, given: bool | None = None, results: ResultTable | None = None
+) -> bool:
+    """Return whether larger values of a metric are better, which is never guessed."""
+    known = _GREATER_IS_BETTER | ({} if results is None else results.greater_is_better)
+    if given is not None:
+        return given
+    if scoring not in known:
+        raise ValueError(
+            f"Whether larger values of {scoring!r} are better is not known: give "
+            "greater_is_better=True or False."
+        )
+    return known[scoring]

@@ -1,0 +1,351 @@
+"""Displays of models: a ranking tree, and accuracy by number of dimensions."""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import GroupKFold
+from sklearn.utils.validation import has_fit_parameter
+
+from prefero._names import without_common_start
+from prefero._sklearn import safe_indexing
+from prefero._typing import Values
+from prefero.inspection._display import (
+    Display,
+    draw_curves,
+    legend,
+    metric_name,
+    open_frame,
+    plain,
+)
+from prefero.label_ranking import TreeLabelRanker
+
+__all__ = ["DimensionsDisplay", "TreeBox", "TreeDisplay"]
+
+# Of a figure of the tree's own: characters of a line, and inches.
+_LINE_LENGTH, _CHARACTER_WIDTH, _LINE_HEIGHT, _GAP = 26, 0.07, 0.17, 0.3
+_LEAST_WIDTH = 4.0
+_BEFORE = " > "
+
+
+@dataclass
+class TreeBox:
+    """One box of a drawn tree.
+
+    Parameters
+    ----------
+    text : str
+        What stands in the box.
+    share : float
+        The share of the training rows that reach it.
+    children : list of TreeBox, default=[]
+        The boxes below: where the test holds, then where it does not.
+    collapsed : bool, default=False
+        Whether boxes below it were left out.
+    """
+
+    text: str
+    share: float
+    children: list["TreeBox"] = field(default_factory=list)
+    collapsed: bool = False
+
+    @property
+    def leaves(self) -> int:
+        """The number of boxes without children."""
+        return sum(child.leaves for child in self.children) or 1
+
+    @property
+    def depth(self) -> int:
+        """The number of levels below."""
+        return 1 + max(child.depth for child in self.children) if self.children else 0
+
+    def boxes(self) -> Iterator["TreeBox"]:
+        """Yield this box and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.boxes()
+
+
+class TreeDisplay(Display):
+    """A decision tree whose leaves are orders of labels.
+
+    Parameters
+    ----------
+    root : TreeBox
+        The tree.
+    start : str, default=""
+        What all labels begin with and the boxes leave out.
+
+    Attributes
+    ----------
+    ax_, figure_
+        What was drawn on.
+
+    Examples
+    --------
+    >>> X, Y = [[0.0], [0.0], [9.0], [9.0]], [[1, 2], [1, 2], [2, 1], [2, 1]]
+    >>> tree = TreeLabelRanker(min_samples_split=2).fit(X, Y)
+    >>> TreeDisplay.from_estimator(tree).figure_ is not None
+    True
+    """
+
+    def __init__(self, root: TreeBox, start: str = "") -> None:
+        self.root, self.start = root, start
+
+    @classmethod
+    def from_estimator(
+        cls, ranker: TreeLabelRanker, *, max_depth: int | None = 3, top: int = 4, ax: Any = None
+    ) -> Self:
+        """Draw a fitted tree.
+
+        Parameters
+        ----------
+        ranker : TreeLabelRanker
+            Fitted.
+        max_depth : int or None, default=3
+            The depth to draw; None for the whole tree. Boxes at which it is cut off say so.
+        top : int, default=4
+            How many labels of an order to write.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        TreeDisplay
+            The display.
+        """
+        nodes = ranker.export_nodes()
+        start, names = without_common_start(ranker.labels_)
+
+        def box(at: int, depth: int) -> TreeBox:
+            node, share = nodes[at], nodes[at].rows / nodes[0].rows
+            if not node.children or depth == max_depth:
+                order = np.argsort(-node.votes, kind="stable")
+                text = _order([names[j] for j in order], top)
+                return TreeBox(text, share, collapsed=bool(node.children))
+            below = [box(child, depth + 1) for child in node.children]
+            return TreeBox(nodes[node.children[0]].test.replace("<=", "≤"), share, below)
+
+        return cls(box(0, 0), start).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        lines = [_words(box).split("\n") for box in self.root.boxes()]
+        width = max(len(line) for box in lines for line in box) * _CHARACTER_WIDTH + _GAP
+        heights = [
+            max(len(_words(box).split("\n")) for box in level) * _LINE_HEIGHT + 2 * _GAP
+            for level in self._levels()
+        ]
+        # Where the middle of each level is, in inches below the upper edge.
+        middles = np.cumsum(heights) - np.array(heights) / 2
+        note = _LINE_HEIGHT * 1.5 if self.start else 0.0
+        leaves, height = self.root.leaves, sum(heights) + note
+        ax = self._axes(ax, max(leaves * width, _LEAST_WIDTH), height)
+        ax.set(xlim=(0, leaves), ylim=(-height, 0))
+        ax.axis("off")
+        self._draw_box(self.root, 0.0, (-middles).tolist())
+        if self.start:
+            text = f"All labels begin with {plain(self.start)!r}, which is left out."
+            ax.text(0, -height, text, va="bottom", fontsize="small", color="0.35")
+
+    def _levels(self) -> Iterator[list[TreeBox]]:
+        level = [self.root]
+        while level:
+            yield level
+            level = [child for box in level for child in box.children]
+
+    def _draw_box(self, box: TreeBox, left: float, heights: list[float]) -> float:
+        """Draw a box and what is below it, from the left on; return its middle."""
+        middles = []
+        for child in box.children:
+            middles.append(self._draw_box(child, left, heights[1:]))
+            left += child.leaves
+        middle = (middles[0] + middles[-1]) / 2 if middles else left + 0.5
+        for child_middle, answer in zip(middles, ("yes", "no"), strict=False):
+            self.ax_.plot([middle, child_middle], heights[:2], color="0.6", linewidth=1, zorder=0)
+            at = (middle + child_middle) / 2, (heights[0] + heights[1]) / 2
+            self._write(at, answer, {"facecolor": "white", "edgecolor": "none", "pad": 1}, "0.35")
+        self._write((middle, heights[0]), _words(box), _look(box), "black")
+        return middle
+
+    def _write(self, at: tuple[float, float], text: str, look: dict[str, Any], colour: str) -> None:
+        self.ax_.text(
+            *at, text, ha="center", va="center", fontsize="small", color=colour, bbox=look
+        )
+
+
+def _order(names: list[str], top: int) -> str:
+    return _BEFORE.join([*names[:top], "..."] if len(names) > top else names)
+
+
+def _words(box: TreeBox) -> str:
+    """What stands in a box; names are not broken, so that the longest one makes the width."""
+    text = plain(box.text)
+    if box.children:
+        lines = textwrap.wrap(text, _LINE_LENGTH, break_long_words=False, break_on_hyphens=False)
+    else:
+        lines = _broken(text.split(_BEFORE))
+    lines.append(f"{box.share:.0%} of rows")
+    return "\n".join([*lines, "(more below)"] if box.collapsed else lines)
+
+
+def _broken(names: list[str]) -> list[str]:
+    """Put as many names into a line as it takes."""
+    lines = [names[0]]
+    for name in names[1:]:
+        if len(lines[-1]) + len(_BEFORE) + len(name) <= _LINE_LENGTH:
+            lines[-1] += f"{_BEFORE}{name}"
+        else:
+            lines[-1] += _BEFORE.rstrip()
+            lines.append(name)
+    return lines
+
+
+def _look(box: TreeBox) -> dict[str, Any]:
+    """Round boxes ask, square ones answer; a dashed border means that more was left out."""
+    return {
+        "boxstyle": "round,pad=0.35" if box.children else "square,pad=0.35",
+        "facecolor": "#EAF2F8" if box.children else "#FDF2E3",
+        "edgecolor": "0.5",
+        "linestyle": "--" if box.collapsed else "-",
+    }
+
+
+@dataclass(eq=False, repr=False)
+class DimensionsDisplay(Display):
+    """Curves over the number of dimensions, one a reduction (Fig. 4 of Kamishima & Akaho 2006).
+
+    Parameters
+    ----------
+    dimensions : sequence of int
+        Numbers of dimensions, ascending.
+    curves : dict of str to ndarray of shape (n_dimensions,)
+        The mean metric after each reduction.
+    whole : float, optional
+        The mean metric without any reduction.
+    scoring : str, default="rho"
+        What the curves are.
+    title : str, default=""
+        What they were measured on.
+
+    %(drawn_on)s
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.decomposition import PCA
+    >>> from prefero import ExpectedRankOrderer, RankCorrelationReducer
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.normal(size=(60, 4)), np.repeat(np.arange(12), 5)
+    >>> y = np.concatenate([np.argsort(np.argsort(-x)) + 1 for x in X[:, 0].reshape(12, 5)])
+    >>> display = DimensionsDisplay.from_estimators(
+    ...     {"RCDR": RankCorrelationReducer(3), "PCA": PCA(3)},
+    ...     ExpectedRankOrderer(), X, y, qid, cv=3,
+    ... )
+    >>> float(display.curves["RCDR"][0]) > 0.9
+    True
+    """
+
+    dimensions: Sequence[int]
+    curves: dict[str, Values]
+    _: KW_ONLY
+    whole: float | None = None
+    scoring: str = "rho"
+    title: str = ""
+
+    @classmethod
+    def from_estimators(
+        cls,
+        reducers: Mapping[str, BaseEstimator],
+        orderer: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike,
+        *,
+        dimensions: Sequence[int] | None = None,
+        cv: int = 5,
+        title: str = "",
+        ax: Any = None,
+    ) -> Self:
+        """Cross-validate an orderer after each reduction, and without any.
+
+        Parameters
+        ----------
+        reducers : mapping of str to transformer
+            Such as `prefero.RankCorrelationReducer` or scikit-learn's ``PCA``, by name, whose
+            components come in the order of their weight. Each is fitted once a fold; of what it
+            returns the first components are used.
+        orderer : estimator
+            What learns from the components.
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+        y : array-like of shape (n_objects,)
+            Their ranks in the orders.
+        qid : array-like of shape (n_objects,)
+            The order that each is part of. No order is divided between folds.
+        dimensions : sequence of int, optional
+            Numbers of components; by default from one to the least number that a reducer gives.
+        cv : int, default=5
+            The number of folds.
+        title : str, default=""
+            What was measured on.
+        %(ax)s
+
+        %(display)s
+        """
+        y, qid = np.asarray(y), np.asarray(qid)
+        found: dict[str, list[list[float]]] = {name: [] for name in reducers}
+        whole = []
+        for train, test in GroupKFold(cv).split(y, groups=qid):
+            parts = [safe_indexing(X, rows) for rows in (train, test)]
+            sides = [(y[rows], qid[rows]) for rows in (train, test)]
+            whole.append(_score(orderer, parts, sides))
+            for name, reducer in reducers.items():
+                reduced = _reduced(reducer, parts, sides[0])
+                given = reduced[0].shape[1]
+                numbers = range(1, given + 1) if dimensions is None else dimensions
+                if max(numbers) > given:
+                    raise ValueError(f"{name} gives {given} components, not {max(numbers)}.")
+                found[name].append(
+                    [_score(orderer, [part[:, :k] for part in reduced], sides) for k in numbers]
+                )
+        # Folds and reducers may differ in how many components there are.
+        least = min(len(scores) for folds in found.values() for scores in folds)
+        curves = {
+            name: np.mean([scores[:least] for scores in folds], axis=0)
+            for name, folds in found.items()
+        }
+        numbers = list(range(1, least + 1) if dimensions is None else dimensions)
+        return cls(numbers, curves, whole=float(np.mean(whole)), title=title).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        ax = self._axes(ax, 5.5, 4)
+        draw_curves(ax, self.dimensions, self.curves)
+        if self.whole is not None:
+            ax.axhline(self.whole, color="0.5", linestyle=":", label="all attributes")
+        ax.set(
+            title=plain(self.title),
+            xlabel="dimensions",
+            ylabel=metric_name(self.scoring),
+        )
+        if max(self.dimensions) > 20:
+            ax.set_xscale("log")
+        else:
+            ax.xaxis.get_major_locator().set_params(integer=True)
+        open_frame(ax)
+        legend(ax)
+
+
+def _reduced(reducer: BaseEstimator, parts: list[Any], orders: tuple[Any, Any]) -> list[Any]:
+    """Fit a reducer to the first part; return both parts reduced."""
+    y, qid = orders
+    extra = {"qid": qid} if has_fit_parameter(reducer, "qid") else {}
+    fitted = clone(reducer).fit(parts[0], y, **extra)
+    return [fitted.transform(part) for part in parts]
+
+
+def _score(orderer: BaseEstimator, parts: list[Any], orders: list[tuple[Any, Any]]) -> float:
+    return float(clone(orderer).fit(parts[0], *orders[0]).score(parts[1], *orders[1]))

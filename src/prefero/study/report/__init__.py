@@ -1,5 +1,0 @@
-"""An experiment as one page: what was found, in what data, and how to find it again."""
-
-from prefero.study.report.page import write_report
-
-__all__ = ["write_report"]
