@@ -39,11 +39,10 @@ test: $(VENV)/.installed-dev cpp-test
 
 # What only starts programs, reads files or pages does no arithmetic of its own, nor do scikit-learn's
 # checks of how estimators behave.
-NO_KERNEL := --ignore=tests/attack --ignore=tests/test_docs.py --ignore-glob='tests/test_hostile_*' \
-  --ignore-glob='tests/test_cli_*' --ignore-glob='tests/test_serve*' --ignore-glob='tests/test_*_browser.py' --ignore=tests/test_users.py \
-  --ignore=tests/test_never.py --ignore-glob='tests/test_tables_*' --ignore-glob='tests/test_distributed*' \
-  --ignore-glob='tests/test_report*' --ignore-glob='tests/test_reproduction*' --ignore=tests/test_backends.py \
-  --ignore=tests/test_pictures.py --ignore=tests/test_plotting.py --ignore=tests/test_release.py -k 'not test_scikit_learn'
+NO_KERNEL := $(addprefix --ignore=tests/,attack cli distributed docs report reproduction serve tables \
+  inspection/test_displays.py inspection/test_pictures.py persistence/test_hostile_files.py \
+  persistence/test_hostile_inner_models.py test_backends.py test_degenerate_input.py test_release.py \
+  test_user_stories.py) -k 'not test_scikit_learn'
 
 test-kernel: $(VENV)/.installed-dev
 	$(SAY) "Running the Python tests under another kernel of OpenBLAS"
@@ -70,7 +69,7 @@ mutants: $(VENV)/.installed-dev
 
 attack: $(VENV)/.installed-dev
 	$(SAY) "Attacking Prefero (build/attack keeps what is done; remove it to begin anew)"
-	@cd tests && ../$(BIN)/python -m attack
+	@PYTHONPATH=tests:tests/support $(BIN)/python -m attack
 
 SANITIZED := build/sanitize
 SANITIZERS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS

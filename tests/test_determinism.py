@@ -9,35 +9,35 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from model_files import estimators_of, problem, small
 from sklearn.base import clone
 
-from model_files import estimators_of, problem, small
 from prefero._products import row_products
 from prefero.rankings import drop_labels
 
-ROOMS = ("automatic", "label_ranking", "multilabel", "ordering")
+PACKAGES = ("automatic", "label_ranking", "multilabel", "ordering")
 ESTIMATORS = [
-    (room, small(estimator))
-    for room in ROOMS
-    for estimator in estimators_of(room)
-    if room == "ordering" or hasattr(estimator, "decision_function")
+    (package, small(estimator))
+    for package in PACKAGES
+    for estimator in estimators_of(package)
+    if package == "ordering" or hasattr(estimator, "decision_function")
 ]
 NAMES = [type(estimator).__name__ for _, estimator in ESTIMATORS]
 
 
-def targets(room, n):
+def targets(package, n):
     Y = problem(n)[1]
-    if room in ("automatic", "label_ranking"):
+    if package in ("automatic", "label_ranking"):
         return {"y": drop_labels(Y, 0.2, random_state=0)}
-    if room == "multilabel":
+    if package == "multilabel":
         return {"y": (Y < 3).astype(int)}
     return {"y": np.resize([1, 2, 3, 4], n), "qid": np.arange(n) // 4}
 
 
-def fitted(room, estimator, n=60, **parameters):
+def fitted(package, estimator, n=60, **parameters):
     known = estimator.get_params()
     chosen = {name: value for name, value in parameters.items() if name in known}
-    return clone(estimator).set_params(**chosen).fit(problem(n)[0], **targets(room, n))
+    return clone(estimator).set_params(**chosen).fit(problem(n)[0], **targets(package, n))
 
 
 def scores(model, X):
@@ -56,27 +56,27 @@ def state_of(model):
     return pickle.dumps(kept)
 
 
-@pytest.mark.parametrize(("room", "estimator"), ESTIMATORS, ids=NAMES)
-def test_jobs_and_backends(room, estimator):
+@pytest.mark.parametrize(("package", "estimator"), ESTIMATORS, ids=NAMES)
+def test_jobs_and_backends(package, estimator):
     X = problem(50, seed=1)[0]
-    alone = fitted(room, estimator)
+    alone = fitted(package, estimator)
     for backend in ("threading", "loky"):
         if "n_jobs" not in estimator.get_params():
             break
         with joblib.parallel_config(backend=backend):
-            shared = fitted(room, estimator, n_jobs=2)
+            shared = fitted(package, estimator, n_jobs=2)
             np.testing.assert_array_equal(scores(shared, X), scores(alone, X))
 
 
-@pytest.mark.parametrize(("room", "estimator"), ESTIMATORS, ids=NAMES)
-def test_a_fit_is_repeated_bit_by_bit(room, estimator):
-    assert state_of(fitted(room, estimator)) == state_of(fitted(room, estimator))
+@pytest.mark.parametrize(("package", "estimator"), ESTIMATORS, ids=NAMES)
+def test_a_fit_is_repeated_bit_by_bit(package, estimator):
+    assert state_of(fitted(package, estimator)) == state_of(fitted(package, estimator))
 
 
-@pytest.mark.parametrize(("room", "estimator"), ESTIMATORS, ids=NAMES)
-def test_the_rows_of_a_query_do_not_know_each_other(room, estimator):
+@pytest.mark.parametrize(("package", "estimator"), ESTIMATORS, ids=NAMES)
+def test_the_rows_of_a_query_do_not_know_each_other(package, estimator):
     X = problem(50, seed=1)[0]
-    model = fitted(room, estimator)
+    model = fitted(package, estimator)
     whole = scores(model, X)
     order = np.random.default_rng(0).permutation(len(X))
     same = alike if type(model).__name__ in ASK_SCIKIT_LEARN else np.testing.assert_array_equal
@@ -107,11 +107,11 @@ def test_products_of_a_row_do_not_know_the_other_rows(n, n_features, n_columns, 
     np.testing.assert_array_equal(row_products(columns, weights.copy("C")), whole)
 
 
-@pytest.mark.parametrize(("room", "estimator"), ESTIMATORS, ids=NAMES)
-def test_eight_threads_ask_at_once_and_change_nothing(room, estimator):
+@pytest.mark.parametrize(("package", "estimator"), ESTIMATORS, ids=NAMES)
+def test_eight_threads_ask_at_once_and_change_nothing(package, estimator):
     X = problem(50, seed=1)[0]
-    model = fitted(room, estimator)
-    before, expected = state_of(model), scores(fitted(room, estimator), X)
+    model = fitted(package, estimator)
+    before, expected = state_of(model), scores(fitted(package, estimator), X)
     with ThreadPoolExecutor(8) as pool:
         for found in pool.map(lambda _: scores(model, X), range(32)):
             np.testing.assert_array_equal(found, expected)
@@ -121,7 +121,7 @@ def test_eight_threads_ask_at_once_and_change_nothing(room, estimator):
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_processes(method):
     X = problem(50, seed=1)[0]
-    models = [fitted(room, estimator) for room, estimator in ESTIMATORS]
+    models = [fitted(package, estimator) for package, estimator in ESTIMATORS]
     expected = [scores(model, X) for model in models]
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(1, mp_context=context) as pool:

@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from browsing import browser, opened, serious_faults  # noqa: E402
 

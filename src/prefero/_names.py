@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from itertools import takewhile
 from typing import Any
 
-import numpy as np
-
 
 def did_you_mean(typed: str, known: Iterable[str]) -> str:
     """Return words to follow a name that nobody knows; none if no known name is near it.
@@ -81,5 +79,7 @@ def is_known(value: Any) -> bool:
     >>> [is_known(value) for value in ("", 0.0, None, float("nan"))]
     [True, True, False, False]
     """
-    same = value == value
-    return value is not None and isinstance(same, bool | np.bool_) and bool(same)
+    try:
+        return value is not None and bool(value == value)
+    except (TypeError, ValueError):  # the NA of pandas has no truth value
+        return False

@@ -1,4 +1,4 @@
-"""The long run: python -m attack [--models N] [--tables N] [--kills N], from the folder tests.
+"""The long run: python -m attack [--models N] [--tables N] [--kills N], as make attack calls it.
 
 What is done is kept in build/attack, so that a run that was stopped goes on; the counts go to
 docs/results/reliability.md.

@@ -16,6 +16,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from attack.tables import hostile, read, table_of
 
