@@ -13,7 +13,7 @@
 # make look   look at that site in a browser, narrow and wide, light and dark: pictures in build/look
 # make sdist  the source archive in dist/, checked
 # make wheel  the wheel of this Python in dist/, built from that archive, checked, and tried in an empty environment;
-#             PYTHONS="python3.11 python3.12 python3.13" for several
+#             PYTHONS="python3.11 python3.12 python3.14" for several
 # make coverage  how much of the package the Python tests run
 # make review how the project stands to the habits of the field: sp-repo-review, codespell, zizmor for the workflows
 # make check-stubs  whether src/prefero/_core.pyi is what make stubs would write
@@ -99,17 +99,22 @@ $(VENV)/bin/python:
 	$(SAY) "Making a virtual environment in $(VENV)"
 	@"$$(bash tools/find-python.sh)" -m venv $(VENV)
 
+# Without build isolation, so that the build folder is kept and compiles what has changed alone.
+BUILD_TOOLS = "scikit-build-core>=0.11" "nanobind>=2.9" ninja $$(command -v cmake > /dev/null || echo cmake)
+
 $(VENV)/.installed: $(VENV)/bin/python $(NATIVE)
 	@bash tools/check-compiler.sh "$(CXX)"
 	$(SAY) "Installing Prefero and what it needs (the C++ core compiles, some minutes; later runs skip this)"
-	@bash tools/progress.sh build/install.log $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[cli]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(BUILD_TOOLS)
+	@bash tools/progress.sh build/install.log env PATH="$(CURDIR)/$(BIN):$$PATH" \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e ".[cli]"
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/bin/python $(NATIVE)
-	@bash tools/check-compiler.sh "$(CXX)"
-	$(SAY) "Installing Prefero with its development tools (the C++ core compiles, some minutes; later runs skip this)"
-	@bash tools/progress.sh build/install-dev.log $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
-	@touch $@ $(VENV)/.installed
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(SAY) "Installing the development tools"
+	@bash tools/progress.sh build/install-dev.log \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check "prefero[dev]"  # it is there: nothing compiles
+	@touch $@
 
 # The core alone, without Python, under the address and undefined-behaviour sanitizers;
 # CXX=clang++ by another compiler, SCALAR=1 as compilers without vector types build it.
@@ -184,7 +189,7 @@ sdist: $(RELEASE)/.installed
 	@$(RELEASE)/bin/python -m build --sdist --outdir dist . > build/sdist.log || { cat build/sdist.log; exit 1; }
 	@$(RELEASE)/bin/twine check --strict $(ARCHIVE)
 
-# PYTHONS="python3.11 python3.12 python3.13" for those of a release: two wheels, tried in three.
+# PYTHONS="python3.11 python3.12 python3.14" for those of a release: two wheels, tried in three.
 wheel: sdist
 	@bash tools/build-wheels.sh $(RELEASE)/bin $(ARCHIVE) $(or $(PYTHONS),"$$(bash tools/find-python.sh)")
 
