@@ -56,16 +56,19 @@ Out<std::int64_t, 1> sort_by_score(In<double, 1> scores, Starts starts) {
 }
 
 ScoredOrders scored_orders(const In<double, 1>& scores, const In<std::int64_t, 1>& levels,
-                           const In<std::int64_t, 1>& by_score, const Starts& starts) {
+                           const In<double, 1>& weights, const In<std::int64_t, 1>& by_score,
+                           const Starts& starts) {
     const std::size_t rows = scores.shape(0);
     require_inside(levels, rows, "levels must hold one level a row");
+    require(weights.shape(0) == rows, "weights must have one entry a row");
     require_inside(by_score, rows, "by_score must hold every row once");
-    return {scores.data(), levels.data(), by_score.data(), check_groups(starts, rows)};
+    return {scores.data(), levels.data(), weights.data(), by_score.data(),
+            check_groups(starts, rows)};
 }
 
-nb::tuple pair_hinge(In<double, 1> scores, In<std::int64_t, 1> levels, In<std::int64_t, 1> by_score,
-                     Starts starts) {
-    const ScoredOrders orders = scored_orders(scores, levels, by_score, starts);
+nb::tuple pair_hinge(In<double, 1> scores, In<std::int64_t, 1> levels, In<double, 1> weights,
+                     In<std::int64_t, 1> by_score, Starts starts) {
+    const ScoredOrders orders = scored_orders(scores, levels, weights, by_score, starts);
     auto gradient = make_array<double, 1>({scores.shape(0)});
     auto active = make_array<double, 1>({scores.shape(0)});
     double loss = 0;
@@ -77,9 +80,9 @@ nb::tuple pair_hinge(In<double, 1> scores, In<std::int64_t, 1> levels, In<std::i
 }
 
 Out<double, 1> pair_hinge_hessian(In<double, 1> scores, In<std::int64_t, 1> levels,
-                                  In<std::int64_t, 1> by_score, Starts starts, In<double, 1> active,
-                                  In<double, 1> vector) {
-    const ScoredOrders orders = scored_orders(scores, levels, by_score, starts);
+                                  In<double, 1> weights, In<std::int64_t, 1> by_score,
+                                  Starts starts, In<double, 1> active, In<double, 1> vector) {
+    const ScoredOrders orders = scored_orders(scores, levels, weights, by_score, starts);
     require(active.shape(0) == scores.shape(0) && vector.shape(0) == scores.shape(0),
             "active and vector must have one entry a row");
     auto product = make_array<double, 1>({scores.shape(0)});
@@ -90,25 +93,27 @@ Out<double, 1> pair_hinge_hessian(In<double, 1> scores, In<std::int64_t, 1> leve
 
 template <typename Code>
 BoostingSet<Code> boosting_set(const In<Code, 2>& codes, const In<std::int64_t, 1>& bins,
-                               const In<double, 1>& positions, const Starts& starts) {
+                               const In<double, 1>& positions, const In<double, 1>& weights,
+                               const Starts& starts) {
     require(bins.shape(0) == codes.shape(1), "bins must have one entry an attribute");
     require(positions.shape(0) == codes.shape(0), "positions must have one entry an object");
+    require(weights.shape(0) == codes.shape(0), "weights must have one entry an object");
     const std::int64_t most = CodedObjects<Code>::kMissing;
     for (std::size_t k = 0; k < bins.shape(0); ++k)
         require(bins.data()[k] > 0 && bins.data()[k] <= most, "every attribute must have bins");
     const CodedObjects<Code> table{codes.data(), bins.data(), codes.shape(0), codes.shape(1)};
     require(codes_inside(table), "codes must be below the bins of their attribute");
-    return {table, {positions.data(), check_groups(starts, codes.shape(0))}};
+    return {table, {positions.data(), weights.data(), check_groups(starts, codes.shape(0))}};
 }
 
 template <typename Code>
 nb::tuple rank_boost(In<Code, 2> codes, In<std::int64_t, 1> bins, In<double, 1> positions,
-                     Starts starts, In<Code, 2> held_codes, In<double, 1> held_positions,
-                     Starts held_starts, std::size_t rounds, double learning_rate,
-                     std::size_t patience) {
-    const BoostingSet<Code> train = boosting_set<Code>(codes, bins, positions, starts);
+                     In<double, 1> weights, Starts starts, In<Code, 2> held_codes,
+                     In<double, 1> held_positions, In<double, 1> held_weights, Starts held_starts,
+                     std::size_t rounds, double learning_rate, std::size_t patience) {
+    const BoostingSet<Code> train = boosting_set<Code>(codes, bins, positions, weights, starts);
     const BoostingSet<Code> held =
-        boosting_set<Code>(held_codes, bins, held_positions, held_starts);
+        boosting_set<Code>(held_codes, bins, held_positions, held_weights, held_starts);
     std::vector<WeakRanker> found;
     {
         Unlocked unlocked;
@@ -117,21 +122,22 @@ nb::tuple rank_boost(In<Code, 2> codes, In<std::int64_t, 1> bins, In<double, 1> 
     auto attributes = make_array<std::int64_t, 1>({found.size()});
     auto bin = make_array<std::int64_t, 1>({found.size()});
     auto missing = make_array<bool, 1>({found.size()});
-    auto weights = make_array<double, 1>({found.size()});
+    auto votes = make_array<double, 1>({found.size()});
     for (std::size_t round = 0; round < found.size(); ++round) {
         attributes.data()[round] = found[round].attribute;
         bin.data()[round] = found[round].bin;
         missing.data()[round] = found[round].missing;
-        weights.data()[round] = found[round].weight;
+        votes.data()[round] = found[round].weight;
     }
-    return nb::make_tuple(attributes, bin, missing, weights);
+    return nb::make_tuple(attributes, bin, missing, votes);
 }
 
 template <typename Code>
 void bind_rank_boost(nb::module_& module) {
     module.def("rank_boost", &rank_boost<Code>, nb::arg("codes"), nb::arg("bins"),
-               nb::arg("positions"), nb::arg("starts"), nb::arg("held_codes"),
-               nb::arg("held_positions"), nb::arg("held_starts"), nb::arg("rounds"),
+               nb::arg("positions"), nb::arg("weights"), nb::arg("starts"), nb::arg("held_codes"),
+               nb::arg("held_positions"), nb::arg("held_weights"), nb::arg("held_starts"),
+               nb::arg("rounds"),
                nb::arg("learning_rate"), nb::arg("patience"),
                "Attribute, bin, value for missing and weight of each round's weak ranker.");
 }
@@ -149,12 +155,13 @@ void add_gains(const std::vector<Tree>& trees, double* gains) {
 }
 
 // The trees as arrays, and what each feature gained, as its mean share over the trees.
-nb::tuple boost_pairs(Bins bins, In<std::int64_t, 1> levels, Starts starts,
+nb::tuple boost_pairs(Bins bins, In<std::int64_t, 1> levels, In<double, 1> weights, Starts starts,
                       In<std::uint64_t, 1> seeds, double learning_rate, std::size_t max_features,
                       std::size_t max_leaves, std::size_t min_leaf) {
     const std::size_t rows = bins.shape(0), features = bins.shape(1);
     require_growable(bins);
     require_inside(levels, rows, "levels must hold one level a row");
+    require(weights.shape(0) == rows, "weights must have one entry a row");
     const Groups groups = check_groups(starts, rows);
     const std::vector<std::uint64_t> all(seeds.data(), seeds.data() + seeds.shape(0));
     const Stopping stopping{rows, 2, min_leaf, max_leaves, 0, 0, false};
@@ -163,7 +170,7 @@ nb::tuple boost_pairs(Bins bins, In<std::int64_t, 1> levels, Starts starts,
     {
         Unlocked unlocked;
         trees = prefero::boost_pairs(
-            bin_matrix(bins), levels.data(), groups, all,
+            bin_matrix(bins), levels.data(), weights.data(), groups, all,
             {learning_rate, {max_features, features, false, false}, stopping}, unlocked);
         add_gains(trees, gains.data());
     }
@@ -188,16 +195,16 @@ void bind_ordering(nb::module_& module) {
                "Rank correlations of each column with the positions, summed over groups.");
     module.def("sort_by_score", &sort_by_score, nb::arg("scores"), nb::arg("starts"),
                "The rows of each group in ascending order of score.");
-    module.def("pair_hinge", &pair_hinge, nb::arg("scores"), nb::arg("levels"), nb::arg("by_score"),
-               nb::arg("starts"),
+    module.def("pair_hinge", &pair_hinge, nb::arg("scores"), nb::arg("levels"),
+               nb::arg("weights"), nb::arg("by_score"), nb::arg("starts"),
                "Squared hinge loss over all ordered pairs, its gradient, active pairs a row.");
     module.def("pair_hinge_hessian", &pair_hinge_hessian, nb::arg("scores"), nb::arg("levels"),
-               nb::arg("by_score"), nb::arg("starts"), nb::arg("active"), nb::arg("vector"),
+               nb::arg("weights"), nb::arg("by_score"), nb::arg("starts"), nb::arg("active"), nb::arg("vector"),
                "Hessian of that loss by score, times a vector.");
     bind_rank_boost<std::uint8_t>(module);
     bind_rank_boost<std::uint32_t>(module);
-    module.def("boost_pairs", &boost_pairs, nb::arg("bins"), nb::arg("levels"), nb::arg("starts"),
-               nb::arg("seeds"), nb::arg("learning_rate"), nb::arg("max_features"),
+    module.def("boost_pairs", &boost_pairs, nb::arg("bins"), nb::arg("levels"), nb::arg("weights"),
+               nb::arg("starts"), nb::arg("seeds"), nb::arg("learning_rate"), nb::arg("max_features"),
                nb::arg("max_leaves"), nb::arg("min_leaf"),
                "Boosted trees on the pair loss as arrays, and the mean share of gain a feature.");
     module.def("greedy_order", &greedy_order, nb::arg("values"), nb::arg("weights"),

@@ -25,9 +25,9 @@ bool newton_steps(const std::vector<double>& gradient, const std::vector<double>
 
 }  // namespace
 
-std::vector<Tree> boost_pairs(BinMatrix bins, const std::int64_t* levels, Groups groups,
-                              const std::vector<std::uint64_t>& seeds, const PairBoosting& options,
-                              Interruption& interruption) {
+std::vector<Tree> boost_pairs(BinMatrix bins, const std::int64_t* levels, const double* weights,
+                              Groups groups, const std::vector<std::uint64_t>& seeds,
+                              const PairBoosting& options, Interruption& interruption) {
     std::vector<double> scores(bins.rows), gradient(bins.rows), active(bins.rows),
         values(bins.rows);
     std::vector<float> steps(bins.rows);
@@ -38,8 +38,8 @@ std::vector<Tree> boost_pairs(BinMatrix bins, const std::int64_t* levels, Groups
     std::vector<Tree> trees;
     for (std::uint64_t seed : seeds) {
         sort_by_score(scores.data(), groups, by_score.data());
-        pair_hinge({scores.data(), levels, by_score.data(), groups}, gradient.data(), active.data(),
-                   interruption);
+        pair_hinge({scores.data(), levels, weights, by_score.data(), groups}, gradient.data(),
+                   active.data(), interruption);
         if (!newton_steps(gradient, active, steps)) break;
         data.set_numbers(steps.data(), active.data());
         trees.push_back(std::move(grow_trees(data, grow, &seed, 1, interruption).front()));

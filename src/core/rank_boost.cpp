@@ -11,11 +11,13 @@ namespace {
 // products of two such factors, and sums of them, stay finite.
 constexpr double kLargestExponent = 250, kDrift = 50;
 
-// The weights exp(s_worse - s_better) of all ordered pairs, held as two factors an object.
+// The weights exp(s_worse - s_better) of all ordered pairs, times those of their objects, held as
+// two factors per object.
 class PairWeights {
   public:
     explicit PairWeights(const RankedRows& orders)
-        : orders_(orders), scores_(rows()), up_(rows(), 1.0), down_(rows(), 1.0) {}
+        : orders_(orders), scores_(rows()), up_(orders.weights, orders.weights + rows()),
+          down_(up_) {}
 
     std::size_t rows() const { return orders_.groups.begin(orders_.groups.count); }
 
@@ -76,9 +78,10 @@ class PairWeights {
                                     scores_.begin() + static_cast<std::ptrdiff_t>(last));
             const double middle = (*low + *high) / 2;
             for (std::size_t row = first; row < last; ++row) {
-                up_[row] = std::exp(
+                const double factor = std::exp(
                     std::clamp(scores_[row] - middle, -kLargestExponent, kLargestExponent));
-                down_[row] = 1 / up_[row];
+                up_[row] = orders_.weights[row] * factor;
+                down_[row] = orders_.weights[row] / factor;
             }
         }
     }

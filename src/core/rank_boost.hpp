@@ -20,9 +20,11 @@ struct CodedObjects {
     std::size_t objects, attributes;
 };
 
-// Sample orders of the objects: each group's rows from best to worst; equal positions are tied.
+// Sample orders of the objects: each group's rows from best to worst; equal positions are tied. A
+// pair weighs the product of its objects' weights.
 struct RankedRows {
     const double* positions;
+    const double* weights;
     Groups groups;
 };
 

@@ -89,20 +89,22 @@ void sort_by_score(const double* scores, Groups groups, std::int64_t* by_score) 
 double pair_hinge(ScoredOrders orders, double* gradient, double* active,
                   Interruption& interruption) {
     const std::size_t rows = row_count(orders.groups);
-    std::vector<double> better_count(rows), worse_count(rows), better_sum(rows), worse_sum(rows);
+    std::vector<double> better_mass(rows), worse_mass(rows), better_sum(rows), worse_sum(rows);
     ActiveSums sums(orders, interruption);
-    sums([](std::int64_t) { return 1.0; }, better_count.data(), worse_count.data());
-    sums([&](std::int64_t row) { return orders.scores[row]; }, better_sum.data(), worse_sum.data());
+    const double* weights = orders.weights;
+    sums([&](std::int64_t row) { return weights[row]; }, better_mass.data(), worse_mass.data());
+    sums([&](std::int64_t row) { return weights[row] * orders.scores[row]; }, better_sum.data(),
+         worse_sum.data());
     // With m = 1 - s_i + s_j for a pair, i better: the loss is the sum of m plus the sum of
     // m (s_j - s_i), and the latter is half the product of gradient and scores.
     double slack = 0, product = 0;
     for (std::size_t n = 0; n < rows; ++n) {
         const double score = orders.scores[n];
-        const double as_worse = better_count[n] * (1 + score) - better_sum[n];
-        const double as_better = worse_count[n] * (1 - score) + worse_sum[n];
+        const double as_worse = weights[n] * (better_mass[n] * (1 + score) - better_sum[n]);
+        const double as_better = weights[n] * (worse_mass[n] * (1 - score) + worse_sum[n]);
         slack += as_worse;
         gradient[n] = 2 * (as_worse - as_better);
-        active[n] = better_count[n] + worse_count[n];
+        active[n] = weights[n] * (better_mass[n] + worse_mass[n]);
         product += gradient[n] * score;
     }
     return slack + product / 2;
@@ -113,9 +115,11 @@ void pair_hinge_hessian(ScoredOrders orders, const double* active, const double*
     const std::size_t rows = row_count(orders.groups);
     std::vector<double> worse(rows);
     ActiveSums sums(orders, interruption);
-    sums([vector](std::int64_t row) { return vector[row]; }, product, worse.data());
+    const double* weights = orders.weights;
+    sums([&](std::int64_t row) { return weights[row] * vector[row]; }, product, worse.data());
     for (std::size_t n = 0; n < rows; ++n)
-        product[n] = 2 * (active[n] * vector[n] - product[n] - worse[n]);
+        product[n] =
+            2 * (active[n] * vector[n] - weights[n] * product[n] - weights[n] * worse[n]);
 }
 
 }  // namespace prefero

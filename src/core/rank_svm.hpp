@@ -8,10 +8,11 @@
 namespace prefero {
 
 // The objects, their scores, and for each group its rows by ascending score. Level 0 is the
-// best place of a group; equal levels are tied.
+// best place of a group; equal levels are tied. A pair weighs the product of its objects' weights.
 struct ScoredOrders {
     const double* scores;
     const std::int64_t* levels;
+    const double* weights;
     const std::int64_t* by_score;
     Groups groups;
 };
@@ -19,8 +20,8 @@ struct ScoredOrders {
 // Writes, group by group, the rows in ascending order of their scores.
 void sort_by_score(const double* scores, Groups groups, std::int64_t* by_score);
 
-// The sum over pairs of max(0, 1 - (s_better - s_worse))^2. Writes its gradient by score, and
-// for each object the number of its active pairs: half the diagonal of the Hessian.
+// The weighted sum over pairs of max(0, 1 - (s_better - s_worse))^2. Writes its gradient by score,
+// and for each object the weight of its active pairs: half the diagonal of the Hessian.
 double pair_hinge(ScoredOrders orders, double* gradient, double* active,
                   Interruption& interruption);
 

@@ -44,14 +44,15 @@ def test_pair_hinge(objects):
     values, ranks, starts = objects
     scores = values[:, 0] / 2
     levels = Queries(np.arange(len(ranks)), starts).levels(ranks)
-    loss, gradient, hessian = pair_hinge(scores, object_pairs(ranks, starts))
+    weights = 1.0 + np.arange(len(ranks)) % 3
+    loss, gradient, hessian = pair_hinge(scores, object_pairs(ranks, starts), weights)
     by_score = _core.sort_by_score(scores, starts)
-    found_loss, found_gradient, active = _core.pair_hinge(scores, levels, by_score, starts)
+    found_loss, found_gradient, active = _core.pair_hinge(scores, levels, weights, by_score, starts)
     assert_allclose(found_loss, loss, atol=1e-9)
     assert_allclose(found_gradient, gradient, atol=1e-9)
     assert_allclose(2 * active, np.diag(hessian))
     vector = np.arange(len(scores), dtype=float) - 2
-    product = _core.pair_hinge_hessian(scores, levels, by_score, starts, active, vector)
+    product = _core.pair_hinge_hessian(scores, levels, weights, by_score, starts, active, vector)
     assert_allclose(product, hessian @ vector, atol=1e-9)
 
 

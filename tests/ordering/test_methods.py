@@ -6,8 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracles import object_pairs, pair_hinge, rank_boost, rank_correlation
 from scipy.optimize import check_grad
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 from strategies import sample_orders
@@ -19,8 +21,9 @@ from prefero import (
     RankBoostOrderer,
     RankSVMOrderer,
 )
-from prefero.base import SampleOrders
+from prefero.base import SampleOrders, check_sample_orders
 from prefero.ordering import BoostingOrderer, order_svm, rank_svm, ranks_in_queries
+from prefero.ordering.expected_rank import expected_ranks
 from prefero.rankings import Queries
 
 
@@ -30,7 +33,8 @@ def orders():
     X, y, qid = sample_orders(n_groups=12, size=5, noise=1.0)
     by_group = np.argsort(qid, kind="stable")
     found = Queries.of(qid[by_group], len(X))
-    return SampleOrders(X[by_group], found.positions(np.ceil(y[by_group] / 2)), found)
+    positions = found.positions(np.ceil(y[by_group] / 2))
+    return SampleOrders(X[by_group], positions, found, np.ones(len(X)))
 
 
 def test_the_target_of_expected_rank_regression_is_the_share_of_the_order():
@@ -107,7 +111,9 @@ def test_order_svm_gradient(orders):
 def test_order_svm_cuts_after_every_place_and_aligns_shorter_orders():
     qid = Queries.of(np.repeat([0, 1, 2], [4, 2, 1]), 7)
     positions = np.array([1.0, 2, 3, 4, 2, 1, 1])
-    sides = order_svm._sides(SampleOrders(np.zeros((7, 1)), positions, qid), max_cuts=20)
+    sides = order_svm._sides(
+        SampleOrders(np.zeros((7, 1)), positions, qid, np.ones(7)), max_cuts=20
+    )
     assert_array_equal(
         sides,
         [[1, 1, 1], [-1, 1, 1], [-1, -1, 1], [-1, -1, -1], [0, -1, 0], [0, 1, 0], [0, 0, 0]],
@@ -259,3 +265,38 @@ def test_predictions_do_not_follow_a_parameter_that_is_set_later():
     orderer = BoostingOrderer(5, random_state=0).fit(X, y, qid)
     expected = orderer.decision_function(X)
     assert_array_equal(orderer.set_params(learning_rate=0.5).decision_function(X), expected)
+
+
+@pytest.mark.parametrize(
+    "orderer",
+    [
+        RankSVMOrderer(tol=1e-10),
+        RankBoostOrderer(20),
+        BoostingOrderer(10, max_features=None, min_samples_leaf=1, random_state=0),
+        ExpectedRankOrderer(Ridge()),
+        OrderSVMOrderer(tol=1e-10),
+    ],
+    ids=lambda orderer: type(orderer).__name__,
+)
+def test_weights_mean_repeated_objects(orderer):
+    X, y, qid = sample_orders(n_groups=12)
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted = clone(orderer).fit(X, y, qid, sample_weight=weight).decision_function(X)
+    rows = np.repeat(np.arange(len(y)), weight)
+    repeated = clone(orderer).fit(X[rows], y[rows], qid[rows]).decision_function(X)
+    assert_allclose(weighted[rows], repeated[rows], rtol=1e-4, atol=1e-6)
+
+
+def test_weights_reach_regressors_and_planes_and_are_refused_elsewhere():
+    X, y, qid = sample_orders(n_groups=12)
+    weight = np.random.default_rng(0).integers(1, 4, len(y))
+    for orderer in (ExpectedRankOrderer(), ExpectedRankOrderer(degree=2), OrderSVMOrderer()):
+        plain = clone(orderer).fit(X, y, qid).decision_function(X)
+        assert (orderer.fit(X, y, qid, weight).decision_function(X) != plain).any()
+    orders = check_sample_orders(ExpectedRankOrderer(), X, y, sample_weight=weight)
+    ridge = Ridge().fit(X, expected_ranks(orders), sample_weight=weight)
+    found = ExpectedRankOrderer(Ridge()).fit(X, y, sample_weight=weight)
+    assert_allclose(found.decision_function(X), -ridge.predict(X))
+    for orderer in (CohenOrderer(), ExpectedRankOrderer(KNeighborsRegressor())):
+        with pytest.raises(ValueError, match="no sample_weight"):
+            orderer.fit(X, y, qid, sample_weight=weight)

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import sample_orders
 
+import prefero
 from prefero import load, save
 from prefero.base import BaseOrderer
 
@@ -22,9 +23,11 @@ from prefero.base import BaseOrderer
 PARAMETERS = {"BoostingOrderer": {"n_estimators": 20, "min_samples_leaf": 5}}
 ORDERERS = [
     estimator(**PARAMETERS.get(name, {}))
-    for name, estimator in vars(import_module("prefero.ordering")).items()
-    if isinstance(estimator, type) and issubclass(estimator, BaseOrderer)
+    for name in import_module("prefero.ordering").__all__
+    if isinstance(estimator := getattr(prefero.ordering, name), type)
+    and issubclass(estimator, BaseOrderer)
 ]
+assert len(ORDERERS) > 5
 WITH_SCORES = [orderer for orderer in ORDERERS if hasattr(orderer, "decision_function")]
 
 
@@ -32,8 +35,33 @@ def name(estimator):
     return type(estimator).__name__
 
 
+ROUNDING = "rounding chooses between weak rankers that separate the same pairs"
+# Weights mean repeated objects: tests/ordering/test_methods.py shows it where these cannot.
+EXPECTED_FAILURES = {
+    "BoostingOrderer": {
+        "check_sample_weight_equivalence_on_dense_data": "min_samples_leaf counts rows",
+    },
+    "CohenOrderer": dict.fromkeys(
+        (
+            *("check_sample_weights_list", "check_sample_weights_not_overwritten"),
+            "check_sample_weight_equivalence_on_dense_data",
+        ),
+        "it knows no weights and refuses them",
+    ),
+    "ExpectedRankOrderer": dict.fromkeys(
+        (
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        ),
+        "leave-one-out of RidgeCV sees the copies of a repeated row",
+    ),
+    "RankBoostOrderer": {"check_sample_weight_equivalence_on_dense_data": ROUNDING},
+}
+
+
 def expected_failures(estimator):
-    return {"check_methods_subset_invariance": "a rank is a place in the set that is ordered"}
+    subset = {"check_methods_subset_invariance": "a rank is a place in the set that is ordered"}
+    return subset | EXPECTED_FAILURES.get(name(estimator), {})
 
 
 @parametrize_with_checks(ORDERERS, expected_failed_checks=expected_failures)

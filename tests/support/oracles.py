@@ -155,8 +155,9 @@ def object_pairs(positions, starts):
     ]
 
 
-def pair_hinge(scores, pairs):
+def pair_hinge(scores, pairs, weights=None):
     """Squared hinge over pairs, its gradient and its generalized Hessian by score."""
+    weights = np.ones(len(scores)) if weights is None else weights
     loss, gradient = 0.0, np.zeros(len(scores))
     hessian = np.zeros((len(scores), len(scores)))
     for i, j in pairs:
@@ -164,9 +165,10 @@ def pair_hinge(scores, pairs):
         if margin > 0:
             step = np.zeros(len(scores))
             step[i], step[j] = -1, 1
-            loss += margin**2
-            gradient += 2 * margin * step
-            hessian += 2 * np.outer(step, step)
+            weight = weights[i] * weights[j]
+            loss += weight * margin**2
+            gradient += 2 * weight * margin * step
+            hessian += 2 * weight * np.outer(step, step)
     return loss, gradient, hessian
 
 

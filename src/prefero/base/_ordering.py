@@ -9,6 +9,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from prefero._sklearn import check_sample_weight
 from prefero._warnings import warn_user
 from prefero.base._features import check_features
 from prefero.base._fitting import FittedMixin, fitting
@@ -24,9 +25,13 @@ class SampleOrders(NamedTuple):
     X : ndarray or csr_matrix of shape (n_objects, n_features)
         One row an object in one order.
     positions : ndarray of shape (n_objects,)
-        The place of each object in its order, 1 is best; tied objects share their mean place.
+        The place of each object in its order, 1 is best; tied objects share their mean place,
+        and one of weight two takes two places.
     queries : Queries
         Which rows make one order; ``queries.rows`` are the rows of the caller's X.
+    weight : ndarray of shape (n_objects,)
+        Weights of the objects. A pair of objects weighs their product: weights mean what
+        repeated rows mean.
 
     Examples
     --------
@@ -39,10 +44,25 @@ class SampleOrders(NamedTuple):
     X: Any
     positions: NDArray[np.float64]
     queries: Queries
+    weight: NDArray[np.float64]
+
+    @property
+    def lengths(self) -> NDArray[np.float64]:
+        """The length of the order that each object stands in: the weight of its objects."""
+        return np.add.reduceat(self.weight, self.queries.starts[:-1])[self.queries.codes]
+
+    def some(self, rows: NDArray[Any], starts: NDArray[np.int64]) -> "SampleOrders":
+        """Return some rows, whose orders begin at these places."""
+        queries = Queries(self.queries.rows[rows], starts)
+        return SampleOrders(self.X[rows], self.positions[rows], queries, self.weight[rows])
 
 
 def check_sample_orders(
-    estimator: Any, X: Any, y: Any, qid: ArrayLike | None = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> SampleOrders:
     """Validate training orders of objects; leave out the objects whose rank is unknown.
 
@@ -56,6 +76,8 @@ def check_sample_orders(
         Ranks inside the query: smaller is better, equal is tied, NaN is unknown.
     qid : array-like of shape (n_objects,), optional
         Names the order each row belongs to; by default all rows are one order.
+    sample_weight : array-like of shape (n_objects,), optional
+        Weights of the objects; one of weight zero is left out too.
 
     Returns
     -------
@@ -78,21 +100,25 @@ def check_sample_orders(
     X = check_features(estimator, X, reset=True)
     ranks = _check_object_ranks(y, qid)
     check_consistent_length(X, ranks, qid)
-    known = ~np.isnan(ranks)
+    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    known = ~np.isnan(ranks) & (weight > 0)
     if not known.any():
-        raise ValueError("y ranks no object: there is nothing to learn from.")
+        raise ValueError("y ranks no object that has a weight: there is nothing to learn from.")
     if not known.all():
-        X, ranks = X[known], ranks[known]
+        X, ranks, weight = X[known], ranks[known], weight[known]
         qid = None if qid is None else column_or_1d(qid, warn=True)[known]
     found = Queries.of(qid, len(ranks))
     in_order = bool((np.diff(found.rows) == 1).all())
-    positions = found.positions(ranks[found.rows])
+    weight = weight[found.rows]
+    plain = bool((weight == 1).all())
+    positions = found.positions(ranks[found.rows], None if plain else weight)
     if (found.levels(positions) == 0).all():
         warn_user(
             "y puts no object before another in any query: there is nothing to learn from, "
             "and all objects will be tied.",
         )
-    return SampleOrders(X if in_order else X[found.rows], positions, found)
+    X = X if in_order else X[found.rows]
+    return SampleOrders(X, positions, found, weight)
 
 
 def _check_object_ranks(y: Any, qid: ArrayLike | None) -> NDArray[np.float64]:
@@ -130,6 +156,8 @@ class OrdererMixin(FittedMixin):
     __metadata_request__score: ClassVar = {"qid": True}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    # Whether ``_fit`` looks at the weights of the orders.
+    _takes_weights: ClassVar[bool] = True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -137,7 +165,13 @@ class OrdererMixin(FittedMixin):
         tags.target_tags.required = True
         return tags
 
-    def fit(self, X: Any, y: Any, qid: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from sample orders.
 
         Parameters
@@ -148,6 +182,9 @@ class OrdererMixin(FittedMixin):
             Ranks inside the query: smaller is better, equal is tied, NaN is unknown.
         qid : array-like of shape (n_objects,), optional
             Names the order each row belongs to; by default all rows are one order.
+        sample_weight : array-like of shape (n_objects,), optional
+            Weights of the objects. A pair of objects weighs their product; give all objects of
+            a query the same weight to weigh the query. Refused by orderers that know none.
 
         Returns
         -------
@@ -156,7 +193,13 @@ class OrdererMixin(FittedMixin):
         """
         self._validate_params()
         with fitting(self) as orderer:
-            orderer._fit(check_sample_orders(orderer, X, y, qid))
+            orders = check_sample_orders(orderer, X, y, qid, sample_weight)
+            if not self._takes_weights and not (orders.weight == 1).all():
+                raise ValueError(
+                    f"{type(self).__name__} knows no sample_weight: leave it out, or use another "
+                    "orderer."
+                )
+            orderer._fit(orders)
         return self
 
     def _fit(self, orders: SampleOrders) -> None:

@@ -111,6 +111,7 @@ class BoostingOrderer(TreesMixin, BaseOrderer):
         arrays, _ = _core.boost_pairs(
             self._learn_bins(orders.X),
             orders.queries.levels(orders.positions),
+            orders.weight,
             orders.queries.starts,
             seeds.astype(np.uint64),
             learning_rate=self.learning_rate,

@@ -54,6 +54,8 @@ class CohenOrderer(BaseOrderer):
         "weights_": Array("f8", "n_features"),
     }
 
+    _takes_weights: ClassVar[bool] = False
+
     def __init__(self, beta: float | Literal["auto"] = "auto") -> None:
         self.beta = beta
 

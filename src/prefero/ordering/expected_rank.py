@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import get_tags
 
+from prefero._pipelines import fit_final, takes_weights
 from prefero._sklearn import HasMethods, Interval
 from prefero._state import FittedState, Model
 from prefero.base import BaseOrderer, SampleOrders
@@ -20,8 +21,7 @@ _PENALTIES = tuple(10.0**power for power in range(-2, 5))
 
 def expected_ranks(orders: SampleOrders) -> NDArray[np.float64]:
     """Return where each object is expected in the order of all objects, as a share of it."""
-    sizes = np.repeat(orders.queries.sizes, orders.queries.sizes)
-    return orders.positions / (sizes + 1)
+    return orders.positions / (orders.lengths + 1)
 
 
 class ExpectedRankOrderer(BaseOrderer):
@@ -81,11 +81,12 @@ class ExpectedRankOrderer(BaseOrderer):
 
     def _fit(self, orders: SampleOrders) -> None:
         regressor = clone(self._unfitted_regressor())
+        given = {"sample_weight": orders.weight} if takes_weights(regressor, orders.weight) else {}
         if self.degree > 1:
             regressor = make_pipeline(
                 PolynomialFeatures(self.degree, include_bias=False), regressor
             )
-        self.regressor_ = regressor.fit(orders.X, expected_ranks(orders))
+        self.regressor_ = fit_final(regressor, orders.X, expected_ranks(orders), **given)
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         return -np.asarray(self.regressor_.predict(X), dtype=np.float64)

@@ -112,11 +112,11 @@ def _sides(orders: SampleOrders, max_cuts: int) -> NDArray[np.float64]:
 
     All 0 where the cut does not split the order. Tied objects stand at their mean place.
     """
-    sizes = orders.queries.sizes
-    n_cuts = int(min(max_cuts, max(sizes.max() - 1, 1)))
+    lengths, sizes = orders.lengths, orders.queries.sizes
+    n_cuts = int(min(max_cuts, max(lengths.max() - 1, 1)))
     # Place p of L lies at the share (p - 1/2) / L: whole numbers keep the comparison exact.
     places = (2 * orders.positions - 1) * (n_cuts + 1)
-    cuts = 2 * np.arange(1, n_cuts + 1) * np.repeat(sizes, sizes)[:, None]
+    cuts = 2 * np.arange(1, n_cuts + 1) * lengths[:, None]
     sides = np.sign(cuts - places[:, None])
     starts = orders.queries.starts[:-1]
     splits = np.logical_or.reduceat(sides > 0, starts) & np.logical_or.reduceat(sides < 0, starts)
@@ -131,7 +131,7 @@ class _PrimalObjective:
     ) -> None:
         self._X = orders.X
         self._sides = sides
-        self._C = C
+        self._C, self._weight = C, orders.weight[:, None]
         self._deviation = deviation
         self._n_features, self._n_cuts = orders.X.shape[1], sides.shape[1]
         self.size = self._n_features * (self._n_cuts + 1) + self._n_cuts
@@ -144,8 +144,10 @@ class _PrimalObjective:
         w, v, b = self.unpack(packed)
         margins = self._sides * (self._X @ (w + v).T + b)
         slack = np.maximum(0, 1 - margins) * (self._sides != 0)
-        value = (w @ w + self._deviation * np.sum(v**2)) / 2 + self._C * np.sum(slack**2)
-        by_score = -2 * self._C * slack * self._sides
+        value = (w @ w + self._deviation * np.sum(v**2)) / 2 + self._C * np.sum(
+            self._weight * slack**2
+        )
+        by_score = -2 * self._C * self._weight * slack * self._sides
         by_plane = (self._X.T @ by_score).T
         gradient = [w + by_plane.sum(axis=0), (self._deviation * v + by_plane).ravel()]
         return float(value), np.concatenate([*gradient, by_score.sum(axis=0)])

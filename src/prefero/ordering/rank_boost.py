@@ -13,7 +13,6 @@ from prefero._sklearn import Interval
 from prefero._state import Array, Count, FittedState
 from prefero._trees import MAX_BINS, find_bins, numeric_edges
 from prefero.base import BaseOrderer, SampleOrders
-from prefero.rankings import Queries
 
 
 class RankBoostOrderer(BaseOrderer):
@@ -109,16 +108,15 @@ class RankBoostOrderer(BaseOrderer):
 
     def _fit(self, orders: SampleOrders) -> None:
         orders = _best_first(orders)
-        train, held_out = self._split(orders) if self.early_stopping else (orders, None)
+        none = orders.some(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
+        train, held_out = self._split(orders) if self.early_stopping else (orders, none)
         thresholds = _Thresholds(train.X, self.max_bins)
         self.attributes_, bins, self.missing_, self.weights_ = _core.rank_boost(
             thresholds.codes(train.X),
             thresholds.counts + 1,
-            train.positions,
-            train.queries.starts,
-            thresholds.codes(train.X[:0] if held_out is None else held_out.X),
-            np.empty(0) if held_out is None else held_out.positions,
-            np.zeros(1, dtype=np.int64) if held_out is None else held_out.queries.starts,
+            *(train.positions, train.weight, train.queries.starts),
+            thresholds.codes(held_out.X),
+            *(held_out.positions, held_out.weight, held_out.queries.starts),
             rounds=self.n_estimators,
             learning_rate=self.learning_rate,
             patience=self.n_iter_no_change,
@@ -127,18 +125,18 @@ class RankBoostOrderer(BaseOrderer):
         self.n_iter_ = len(self.weights_)
 
     def _split(self, orders: SampleOrders) -> tuple[SampleOrders, SampleOrders]:
-        n_groups = len(orders.queries.sizes)
-        if n_groups < 2:
+        n_queries = len(orders.queries.sizes)
+        if n_queries < 2:
             raise ValueError(
                 "early_stopping holds out whole queries, but there is only one: pass qid, or "
                 "set early_stopping=False."
             )
         train, held_out = train_test_split(
-            np.arange(n_groups),
+            np.arange(n_queries),
             test_size=self.validation_fraction,
             random_state=check_random_state(self.random_state),
         )
-        return _take_groups(orders, np.sort(train)), _take_groups(orders, np.sort(held_out))
+        return _take_queries(orders, np.sort(train)), _take_queries(orders, np.sort(held_out))
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         scores = np.zeros(len(X))
@@ -192,13 +190,9 @@ class _Thresholds:
 
 def _best_first(orders: SampleOrders) -> SampleOrders:
     """The same orders with the rows of each query from the best to the worst."""
-    rows = orders.queries.sort(orders.positions)
-    queries = Queries(orders.queries.rows[rows], orders.queries.starts)
-    return SampleOrders(orders.X[rows], orders.positions[rows], queries)
+    return orders.some(orders.queries.sort(orders.positions), orders.queries.starts)
 
 
-def _take_groups(orders: SampleOrders, chosen: NDArray[np.int64]) -> SampleOrders:
-    rows = np.isin(orders.queries.codes, chosen)
-    starts = np.concatenate([[0], np.cumsum(orders.queries.sizes[chosen])])
-    queries = Queries(orders.queries.rows[rows], starts)
-    return SampleOrders(orders.X[rows], orders.positions[rows], queries)
+def _take_queries(orders: SampleOrders, chosen: NDArray[np.int64]) -> SampleOrders:
+    rows = np.flatnonzero(np.isin(orders.queries.codes, chosen))
+    return orders.some(rows, np.concatenate([[0], np.cumsum(orders.queries.sizes[chosen])]))

@@ -182,7 +182,7 @@ class PairLoss:
     def __init__(self, orders: SampleOrders) -> None:
         self._X = orders.X
         self._levels = orders.queries.levels(orders.positions)
-        self._starts = orders.queries.starts
+        self._starts, self._weight = orders.queries.starts, orders.weight
         self._at: Values | None = None
 
     def gradient(self, w: Values) -> tuple[float, Values]:
@@ -201,6 +201,6 @@ class PairLoss:
             return
         scores = self._X @ w
         by_score = _core.sort_by_score(scores, self._starts)
-        self._state = (scores, self._levels, by_score, self._starts)
+        self._state = (scores, self._levels, self._weight, by_score, self._starts)
         self._loss, self._by_score, self._active = _core.pair_hinge(*self._state)
         self._at = w.copy()

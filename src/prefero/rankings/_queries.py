@@ -57,11 +57,22 @@ class Queries:
         """Places of ``values`` (in the order of ``rows``), ascending inside each query."""
         return np.lexsort((values, self.codes))
 
-    def positions(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Position of each value in its query; equal ones share their mean, NaN stays NaN."""
+    def positions(
+        self, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Position of each value in its query; equal ones share their mean, NaN stays NaN.
+
+        A value of weight two takes two places.
+        """
         order, above, sizes = self._buckets(values)
+        taken: NDArray[Any] = sizes
+        if weight is not None:
+            sums = np.append(0.0, np.cumsum(weight[order]))
+            begins = np.append(0, np.cumsum(sizes))[:-1]
+            taken = sums[begins + sizes] - sums[begins]
+            above = sums[begins] - sums[self.starts[self.codes[begins]]]
         positions = np.empty(len(order))
-        positions[order] = np.repeat(above + (sizes + 1) / 2, sizes)
+        positions[order] = np.repeat(above + (taken + 1) / 2, sizes)
         return np.where(np.isnan(values), np.nan, positions)
 
     def ranks(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
