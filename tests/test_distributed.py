@@ -110,7 +110,7 @@ def test_whole_weights_are_examples():
 )
 def test_a_cluster_grows_the_trees_of_threads(ranker, client, monkeypatch):
     # Every worker looks for cuts, however small the histograms.
-    monkeypatch.setattr("prefero.distributed._levels._WORTH_SHARING", 1)
+    monkeypatch.setattr("prefero.distributed._forest._WORTH_SHARING", 1)
     X, Y = problem()
     parts = cut(X, 60, 50), cut(Y, 60, 50)
     by_workers = DistributedLabelRanker(ranker, client=client).fit(*parts)
@@ -126,8 +126,8 @@ def test_levels_asked_for_in_parts_are_the_same(monkeypatch):
     forest = ForestLabelRanker(2, random_state=0)
     ranker = DistributedLabelRanker(forest, client=False)
     whole = ranker.fit(cut(X, 80), cut(Y, 80)).to_local()
-    monkeypatch.setattr("prefero.distributed._levels.MOST_BYTES", 2**16)
-    monkeypatch.setattr("prefero.distributed._levels.TREES_TOGETHER", 1)
+    monkeypatch.setattr("prefero.distributed._forest.MOST_BYTES", 2**16)
+    monkeypatch.setattr("prefero.distributed._forest.TREES_TOGETHER", 1)
     same_trees(ranker.fit(cut(X, 80), cut(Y, 80)).to_local(), whole)
 
 

@@ -1,4 +1,4 @@
-// Growing a tree: one grower for every criterion.
+// Growing a tree from the rows of one machine: one grower for every criterion.
 #pragma once
 
 #include <algorithm>
@@ -29,14 +29,13 @@ class Grower {
     // The tree stays here until the next one grows, and may be moved from.
     Tree& grow(std::uint64_t seed) {
         start(seed);
-        grown_.emplace_back();
         open_node({0, sample_.rows, 0, 0});
         while (!frontier_.empty()) {
             Open next = pop();
             full() ? make_leaf(next.span) : split(next);
             while (!gathered_.empty() && gathered_.back().waiting == frontier_.size()) scatter();
         }
-        write_nodes();
+        builder_.write(tree_);
         write_leaves();
         return tree_;
     }
@@ -57,14 +56,9 @@ class Grower {
         std::size_t begin, end, waiting;
     };
 
-    // A test: few bytes, as every node that may be split is copied to the frontier and back.
-    struct Choice {
+    struct Choice : Split {
         bool found = false;
-        bool categories = false;
-        std::uint16_t feature = 0;
         std::uint32_t left = 0;  // of categories: their place in left_
-        Cut cut;
-        double decrease = 0;
     };
 
     struct Open {
@@ -72,38 +66,16 @@ class Grower {
         Choice choice;
     };
 
-    // A node while the tree grows: arrays are written when their length is known.
-    struct Grown {
-        Node node;
-        double weight;
-        float decrease;
-    };
-
     void start(std::uint64_t seed) {
-        tree_.sets.clear();
-        tree_.categories.clear();
+        builder_.begin();
         random_ = Random(seed);
         rows_.resize(sample_.rows);
         std::iota(rows_.begin(), rows_.end(), 0u);
-        std::iota(features_.begin(), features_.end(), std::uint16_t{0});
-        grown_.clear();
         leaves_.clear();
-        left_.clear();
+        left_.assign(1, {});
         leaves_known_ = 1;
-        if (search_.tree_features < sample_.data.features()) draw_features();
+        draw_features(random_, sample_.data.features(), search_.tree_features, features_);
         if constexpr (Criterion::kBoosts) criterion_.begin(features_);
-    }
-
-    // Keeps some features for the tree, in the order of their numbers.
-    void draw_features() {
-        features_.resize(sample_.data.features());
-        std::iota(features_.begin(), features_.end(), std::uint16_t{0});
-        const std::size_t m = features_.size();
-        for (std::size_t k = 0; k < search_.tree_features; ++k)
-            std::swap(features_[k],
-                      features_[k + random_.below(static_cast<std::uint32_t>(m - k))]);
-        features_.resize(search_.tree_features);
-        std::sort(features_.begin(), features_.end());
     }
 
     // Whether the tree has all the leaves it may have.
@@ -135,11 +107,9 @@ class Grower {
     PREFERO_CLONES void open(const Span& span) {
         const std::uint32_t* rows = rows_.data() + span.begin;
         const std::size_t count = span.end - span.begin;
-        grown_[span.node].weight = enter({rows, rows + count});
+        builder_.set_weight(span.node, enter({rows, rows + count}));
         const NodeRows node{rows, count, examples(rows, count)};
-        if (span.depth >= stopping_.max_depth || node.examples < stopping_.min_split ||
-            node.examples < 2 * stopping_.min_leaf || criterion_.pure())
-            return drop(span);
+        if (!stopping_.may_split(span.depth, node.examples) || criterion_.pure()) return drop(span);
         Open open{span, {}};
         if constexpr (Criterion::kBoosts)
             open.span.histogram = criterion_.start_cuts(node, span.histogram);
@@ -194,7 +164,7 @@ class Grower {
                           features_[k + random_.below(static_cast<std::uint32_t>(m - k))]);
             Choice choice;
             choice.feature = features_[k];
-            choice.categories = sample_.data.categorical(choice.feature);
+            choice.categorical = sample_.data.categorical(choice.feature);
             interrupted_ = interruption_.stops(node.count * kLanes * sample_.data.width());
             if (interrupted_) break;
             if (!find_cut(node, choice)) continue;
@@ -214,7 +184,7 @@ class Grower {
     // The best test on the choice's feature; false if all rows lie in one bin.
     PREFERO_INLINE bool find_cut(NodeRows node, Choice& choice) {
         if constexpr (Criterion::kFindsCuts) {
-            if (Criterion::kCutsAlone || (!choice.categories && criterion_finds_cuts()))
+            if (Criterion::kCutsAlone || (!choice.categorical && criterion_finds_cuts()))
                 return criterion_.find_cut(choice.feature, choice.cut);
         }
         if constexpr (!Criterion::kCutsAlone) return scan(node, choice);
@@ -223,7 +193,7 @@ class Grower {
 
     PREFERO_INLINE bool scan(NodeRows node, Choice& choice) {
         if (!bins_.read(node, choice.feature)) return false;
-        if (choice.categories) {
+        if (choice.categorical) {
             const CategoryCut cut = best_categories(criterion_, bins_, sample_, node,
                                                     stopping_.min_leaf, search_.category_sets);
             choice.left = static_cast<std::uint32_t>(left_.size());
@@ -241,9 +211,7 @@ class Grower {
         const float quality = choice.cut.quality;
         if (!better(quality, best.cut.quality) || !criterion_.accepts(quality)) return;
         choice.decrease = criterion_.decrease(quality);
-        if (stopping_.min_decrease > 0 &&
-            choice.decrease < stopping_.min_decrease * static_cast<double>(grown_[0].weight))
-            return;
+        if (!stopping_.enough(choice.decrease, builder_.weight(0))) return;
         choice.found = true;
         best = choice;
     }
@@ -264,20 +232,15 @@ class Grower {
         const auto shift = static_cast<std::uint8_t>(choice.cut.missing_left ? 1 : 0);
         const auto most = static_cast<std::uint8_t>(choice.cut.left + shift);
         const std::size_t middle =
-            choice.categories
+            choice.categorical
                 ? partition(span, choice.feature,
                             [&](auto bin) { return left_[choice.left].contains(bin); })
                 : partition(span, choice.feature, [=](auto bin) {
                       return static_cast<std::uint8_t>(bin + shift) <= most;
                   });
-        const std::size_t child = grown_.size();
-        grown_.emplace_back();
-        grown_.emplace_back();
-        grown_[span.node].decrease = static_cast<float>(choice.decrease);
         const bool larger_left = middle - span.begin >= span.end - middle;
-        grown_[span.node].node = choice.categories
-                                     ? category_node(choice, child, span.node, larger_left)
-                                     : numeric_node(choice, child, larger_left);
+        const std::size_t child =
+            builder_.split(span.node, choice, left_[choice.left], larger_left);
         Span left{span.begin, middle, child, span.depth + 1};
         Span right{middle, span.end, child + 1, span.depth + 1};
         if constexpr (Criterion::kBoosts) divide(span, left, right);
@@ -297,25 +260,6 @@ class Grower {
         smaller.histogram = criterion_.histograms().divide(
             parent.histogram, {rows_.data() + smaller.begin, count, 0});
         larger.histogram = parent.histogram;
-    }
-
-    // Values that were never missing here go with the larger child when they are.
-    static Node numeric_node(const Choice& choice, std::size_t child, bool larger_left) {
-        const Cut& cut = choice.cut;
-        const bool missing_left = cut.missing_seen ? cut.missing_left : larger_left;
-        return {static_cast<std::int32_t>(child), choice.feature, last_bin_left(cut),
-                missing_left ? kMissingLeft : std::uint8_t{0}};
-    }
-
-    Node category_node(const Choice& choice, std::size_t child, std::size_t at, bool larger_left) {
-        tree_.sets.resize(grown_.size(), -1);
-        tree_.sets[at] = static_cast<std::int32_t>(tree_.categories.size());
-        const BinSet& left = left_[choice.left];
-        tree_.categories.push_back(left);
-        const bool missing_left =
-            left.contains(kMissingBin) || (!choice.cut.missing_seen && larger_left);
-        return {static_cast<std::int32_t>(child), choice.feature, 0,
-                static_cast<std::uint8_t>(kCategories | (missing_left ? kMissingLeft : 0))};
     }
 
     template <class GoesLeft>
@@ -343,22 +287,10 @@ class Grower {
     }
 
     void make_leaf(const Span& span) {
-        grown_[span.node].node = {static_cast<std::int32_t>(leaves_.size()), 0, 0, kLeaf};
+        builder_.set_leaf(span.node, leaves_.size());
         leaves_.push_back({static_cast<std::uint32_t>(span.begin),
                            static_cast<std::uint32_t>(span.end),
                            static_cast<std::uint32_t>(span.node)});
-    }
-
-    void write_nodes() {
-        tree_.nodes.resize(grown_.size());
-        tree_.weight.resize(grown_.size());
-        tree_.decrease.resize(grown_.size());
-        for (std::size_t i = 0; i < grown_.size(); ++i) {
-            tree_.nodes[i] = grown_[i].node;
-            tree_.weight[i] = grown_[i].weight;
-            tree_.decrease[i] = grown_[i].decrease;
-        }
-        if (!tree_.sets.empty()) tree_.sets.resize(grown_.size(), -1);
     }
 
     // All leaves at the end: while one waits for the votes of its rows, others go on.
@@ -444,10 +376,10 @@ class Grower {
     std::vector<std::uint16_t> features_;
     std::vector<Open> frontier_;
     std::vector<Gathered> gathered_;
-    std::vector<BinSet> left_;  // categories that choices send left
-    std::vector<Grown> grown_;
+    std::vector<BinSet> left_;  // categories that choices send left; the first set is empty
     std::vector<Leaf> leaves_;
     std::size_t leaves_known_ = 0;  // or to be
+    TreeBuilder builder_;
     Tree tree_;
 };
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/exponential.hpp"
-#include "core/lanes.hpp"
+#include "core/simd.hpp"
 #include "core/wide.hpp"
 
 namespace prefero {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/exponential.hpp"
-#include "core/rank_lanes.hpp"
+#include "core/simd_ranks.hpp"
 #include "core/wide.hpp"
 
 namespace prefero {

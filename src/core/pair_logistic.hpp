@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/interruption.hpp"
-#include "core/lanes.hpp"
 #include "core/rank_row.hpp"
+#include "core/simd.hpp"
 
 namespace prefero {
 

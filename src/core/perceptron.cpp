@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/lanes.hpp"
+#include "core/simd.hpp"
 #include "core/wide.hpp"
 
 namespace prefero {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace prefero {
 
@@ -13,6 +14,26 @@ void bootstrap_counts(std::uint64_t seed, RowRange range, std::uint16_t* counts)
         const std::size_t place = random.below(rows) - range.first;  // huge before the range
         if (place < range.count) ++counts[place];
     }
+}
+
+void share_counts(std::uint64_t seed, RowRange range, double share, std::uint16_t* counts) {
+    constexpr double kNumbers = 18446744073709551616.0;  // 2^64
+    const bool all = share >= 1;
+    const std::uint64_t below = all ? 0 : static_cast<std::uint64_t>(share * kNumbers);
+    const std::uint64_t key = mixed(seed);
+    for (std::size_t i = 0; i < range.count; ++i)
+        counts[i] = all || mixed(key + kRandomStep * (range.first + i + 1)) < below;
+}
+
+void draw_features(Random& random, std::size_t all, std::size_t wanted,
+                   std::vector<std::uint16_t>& features) {
+    features.resize(all);
+    std::iota(features.begin(), features.end(), std::uint16_t{0});
+    if (wanted >= all) return;
+    for (std::size_t k = 0; k < wanted; ++k)
+        std::swap(features[k], features[k + random.below(static_cast<std::uint32_t>(all - k))]);
+    features.resize(wanted);
+    std::sort(features.begin(), features.end());
 }
 
 double Sample::weight(RowSpan span) const {

@@ -10,17 +10,21 @@
 
 namespace prefero {
 
-// A small random generator, the same on every machine (SplitMix64).
+// A number that looks drawn at random, from another one (SplitMix64).
+inline std::uint64_t mixed(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+constexpr std::uint64_t kRandomStep = 0x9e3779b97f4a7c15u;
+
+// A small random generator, the same on every machine.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
 
-    std::uint64_t next() {
-        std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-    }
+    std::uint64_t next() { return mixed(state_ += kRandomStep); }
 
     // Uniform in 0..bound-1; bound is below 2^32, so the bias is below one in 2^32.
     std::uint32_t below(std::uint32_t bound) {
@@ -48,6 +52,15 @@ struct RowRange {
 // How often each row of a range occurs in the bootstrap sample, of as many rows as there are in
 // all, of this seed.
 void bootstrap_counts(std::uint64_t seed, RowRange range, std::uint16_t* counts);
+
+// Whether, 1 or 0, each row of a range is among those that a seed draws, about a share of all. It
+// depends on the row alone, so whoever holds a row can tell.
+void share_counts(std::uint64_t seed, RowRange range, double share, std::uint16_t* counts);
+
+// Draws some of all features; they come in ascending order. If all are
+// wanted, no random number is used up.
+void draw_features(Random& random, std::size_t all, std::size_t wanted,
+                   std::vector<std::uint16_t>& features);
 
 // The rows of one tree, one after the other, with their weights multiplied in.
 class Sample {

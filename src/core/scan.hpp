@@ -1,28 +1,12 @@
 // The best cut of one feature in one node.
 #pragma once
 
-#include <limits>
 #include <vector>
 
 #include "core/keys.hpp"
-#include "core/tree.hpp"
+#include "core/tree_builder.hpp"
 
 namespace prefero {
-
-// Rows of bins up to `left` go left, from `right` on right; no row of the node lies between.
-struct Cut {
-    float quality = -std::numeric_limits<float>::infinity();
-    std::uint8_t left = 0, right = 0;
-    bool missing_left = false;
-    bool missing_seen = false;  // whether there are rows of the missing bin
-};
-
-// The last bin that goes left at a cut: half way between the bins of the node's rows, or behind all
-// bins of known values if only missing ones go right.
-inline std::uint8_t last_bin_left(const Cut& cut) {
-    const int right = cut.right == kMissingBin ? 2 * (kMissingBin - 1) - cut.left : cut.right;
-    return static_cast<std::uint8_t>((cut.left + right) / 2);
-}
 
 // The bins of a feature in a node, in ascending order, and the rows sorted by them.
 class NodeHistogram {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/bins.hpp"
-#include "core/lanes.hpp"
 #include "core/mallows.hpp"
 #include "core/rank_row.hpp"
+#include "core/simd.hpp"
 
 namespace prefero {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "core/indices.hpp"
-#include "core/lanes.hpp"
 #include "core/leaf_scores.hpp"
 #include "core/sample.hpp"
+#include "core/simd.hpp"
 #include "core/walk.hpp"
 
 namespace prefero {

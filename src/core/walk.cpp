@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "core/lanes.hpp"
+#include "core/simd.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(PREFERO_SCALAR)
 #include <immintrin.h>

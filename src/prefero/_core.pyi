@@ -122,31 +122,83 @@ def bootstrap_counts(seed: int, first: int, count: int, all: int) -> Annotated[N
     How often rows from the first on occur in the bootstrap sample of all rows.
     """
 
-@overload
-def level_histograms(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], lanes: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], width: int, drawn: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order='C')]: ...
-
-@overload
-def level_histograms(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], lanes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], width: int, drawn: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order='C')]:
+def share_counts(seed: int, first: int, count: int, all: int, share: float) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C')]:
     """
-    The first lanes of rows, summed by open node, feature asked for and bin.
+    Which rows from the first on are in a sample of about a share of all rows: 1 or 0.
     """
 
 @overload
-def leaf_sums(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], lanes: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], drawn: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_leaves: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]: ...
+def node_histograms(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], statistics: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], width: int, drawn: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order='C')]: ...
 
 @overload
-def leaf_sums(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], lanes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], drawn: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_leaves: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
-    """All lanes of rows, summed by leaf."""
-
-def level_cuts(sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], min_leaf: float, nominal: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], category_sets: bool) -> tuple:
+def node_histograms(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], width: int, drawn: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order='C')]:
     """
-    For each node and feature of histograms: the quality of the best cut, its last bin left; whether rows lie in two bins, missing values go left, and there are some; the sums of the rows that go left; and, if a feature is nominal, the bits of the categories that do.
+    The first statistics of rows, summed by open node, feature asked for and bin.
     """
 
-def category_order(sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], begin: int, end: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]:
+@overload
+def leaf_sums(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], statistics: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], drawn: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_leaves: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]: ...
+
+@overload
+def leaf_sums(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], drawn: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_leaves: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
+    """All statistics of rows, summed by leaf."""
+
+def node_cuts(sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], min_leaf: float, category_sets: bool) -> tuple:
     """
-    The order of categories along the line on which their mean vectors differ most.
+    For each node of histograms: how many features have rows in two bins; the quality and the feature of the best cut; its last bin left and first bin right, whether missing values go left, and whether there are some; the bits of the categories that go left; and the sums of the rows that do.
     """
+
+class LevelTree:
+    """A tree of a forest that is grown from summed histograms."""
+
+    def __init__(self, seed: int, totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], *, unit: float, signs: bool, max_features: int, max_depth: int, min_split: int, min_leaf: int, min_decrease: float, gamma: float) -> None: ...
+
+    @property
+    def done(self) -> bool:
+        """Whether no node is open."""
+
+    def requests(self, most_bytes: int) -> list:
+        """
+        The places of leaves and the features of histograms that the open nodes ask for.
+        """
+
+    def learn(self, number: int, varied: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], quality: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], feature: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], cut: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], categories: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Take the cuts that node_cuts found for a request."""
+
+    def split(self) -> None:
+        """
+        Split the open nodes that may be split, unless some ask for more features.
+        """
+
+    def so_far(self) -> dict:
+        """The tree as arrays, its open nodes as leaves of score 0."""
+
+    def grown(self, sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: int, votes_at: int, known_at: int) -> dict:
+        """
+        The tree as arrays; leaves have the mean votes of the leaf sums, and the mean comparisons seen unless known_at is 0.
+        """
+
+class BoostedTree:
+    """A tree of Newton steps that is grown from summed histograms."""
+
+    def __init__(self, seed: int, categorical: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: int, *, learning_rate: float, penalty: float, tree_features: int, category_sets: bool, max_depth: int, min_leaf: int, max_leaves: int) -> None: ...
+
+    @property
+    def features(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C')]:
+        """The features it may test."""
+
+    @property
+    def asked(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
+        """The leaves whose histograms are needed next; none if it is grown."""
+
+    def learn(self, histograms: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Take the histograms asked for: leaves x features x bins x statistics."""
+
+    def so_far(self) -> dict:
+        """The tree as arrays, its open nodes as leaves of score 0."""
+
+    def grown(self) -> dict:
+        """The tree as arrays; its leaves are steps."""
 
 def score_margins(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
     """How far the first label of each pair is ahead in each row."""

@@ -1,9 +1,6 @@
 // The criterion of boosting: how much more a Newton step of each child lowers the loss than one
 // step of both together.
-//
-// With G and H the sums of a label's first and second derivatives over the rows of a node, the
-// best step is -G / (H + penalty), and it lowers the loss by half of G^2 / (H + penalty). Labels
-// add up; what they share (the second derivatives by two of them) is left out.
+// Labels add up; what they share (the second derivatives by two of them) is left out.
 #pragma once
 
 #include "core/criteria/histograms.hpp"
@@ -89,13 +86,11 @@ class Newton : public CutByCut {
     PREFERO_INLINE float quality(const Left& left) const { return sum(gain(left)); }
     PREFERO_INLINE void note(const Left&) {}
 
-    // By more than rounding: features that part the rows alike are told apart by their numbers.
     PREFERO_INLINE bool better(float quality, float than) const {
-        return quality > than * (than > 0 ? 1 + kRounding : 1);
+        return Rules::better(quality, than);
     }
-
-    bool accepts(float quality) const { return quality > own_ * (1 + kRounding) + kLeast; }
-    double decrease(float quality) const { return (double{quality} - own_) / 2; }
+    bool accepts(float quality) const { return Rules::accepts(quality, own_); }
+    double decrease(float quality) const { return Rules::decrease(quality, own_); }
 
     // The Newton step of some rows, shortened by the learning rate.
     void write_leaf(RowSpan rows, float* scores) const {
@@ -106,13 +101,14 @@ class Newton : public CutByCut {
             for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += own[i];
         }
         for (std::size_t j = 0; j < labels; ++j)
-            scores[j] = static_cast<float>(-learning_rate_ * sums[1 + j] /
-                                           (sums[half + 1 + j] + double{penalty_}));
+            scores[j] =
+                newton_step(sums[1 + j], sums[half + 1 + j], double{penalty_}, learning_rate_);
     }
 
   private:
+    using Rules = NewtonRules<float>;
+
     static constexpr std::ptrdiff_t kTogether = 256;
-    static constexpr float kRounding = 4e-6f, kLeast = 1e-12f;
     static constexpr float kNoGain = -std::numeric_limits<float>::infinity();
 
     PREFERO_INLINE std::size_t width() const { return Half ? 2 * Half : width_; }
@@ -144,7 +140,7 @@ class Newton : public CutByCut {
         Eight gains = broadcast(0);
         for (std::size_t k = 0; k < half(); ++k) {
             const Eight first = vector_only(load(sums[k]), k);
-            gains += first * first / (load(sums[half() + k]) + broadcast(penalty_));
+            gains += newton_gain(first, load(sums[half() + k]), broadcast(penalty_));
         }
         return gains;
     }
@@ -158,9 +154,9 @@ class Newton : public CutByCut {
             const Eight here = block_of(left, k), second = block_of(left, half() + k);
             const Eight rest = load(total_[half() + k]) - second;
             const Eight there = load(total_[k]) - here;
-            gains += vector_only(here * here / (second + penalty), k);
+            gains += vector_only(newton_gain(here, second, penalty), k);
             gains +=
-                vector_only(there * there / (where_larger(rest, none, rest, none) + penalty), k);
+                vector_only(newton_gain(there, where_larger(rest, none, rest, none), penalty), k);
         }
         return gains;
     }

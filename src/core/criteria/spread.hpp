@@ -17,8 +17,7 @@ class Spread : public CutByCut {
 
     Spread(const Sample& sample, const Stopping& stopping)
         : sample_(sample),
-          gamma_(stopping.gamma),
-          unit_(sample.data.unit()),
+          rules_{sample.data.unit(), stopping.gamma},
           signs_(sample.data.criterion() == CriterionKind::kKendall),
           cuts_(sample),
           total_(sample.data.width()),
@@ -42,7 +41,7 @@ class Spread : public CutByCut {
             push(sums, rows);
             for (std::size_t k = 0; k < width(); ++k) store(total_[k], block_of(sums, k));
         }
-        if (gamma_ > 0) measure(rows);
+        if (rules_.gamma > 0) measure(rows);
     }
 
     PREFERO_INLINE float weight() const { return total_[0].lane[kWeightLane]; }
@@ -51,12 +50,12 @@ class Spread : public CutByCut {
     // are the same.
     PREFERO_INLINE bool pure() const {
         if (large_) return large_pure();
-        if (signs_) return consistent(total_.data(), width(), unit_);
+        if (signs_) return consistent(total_.data(), width(), rules_.unit);
         Eight squares = broadcast(0);
         for (std::size_t k = 0; k < width(); ++k) squares += load(total_[k]) * load(total_[k]);
         const float w = weight(), length = total_[0].lane[kLengthLane];
         const float square = sum(squares) - w * w - length * length;
-        return square >= static_cast<float>(unit_) * length * w * (1 - 1e-6f);
+        return vectors_agree(square, static_cast<float>(rules_.unit) * length, w);
     }
 
     // Cuts of numeric features are found all at once, not row by row, unless the node is large.
@@ -98,13 +97,8 @@ class Spread : public CutByCut {
 
     PREFERO_INLINE void note(const Left&) {}
 
-    bool accepts(float gain) const {
-        const double w = weight();
-        if (!(gain > 1e-9 * unit_ * w)) return false;
-        return gamma_ <= 0 || gamma_ * (1 + similarity_ + gain / (w * unit_)) > 1 + apart_;
-    }
-
-    double decrease(float gain) const { return gain / unit_; }
+    bool accepts(float gain) const { return rules_.accepts(gain, weight(), similarity_); }
+    double decrease(float gain) const { return rules_.decrease(gain); }
 
   private:
     // Of many rows in floats, some of them at a time.
@@ -130,11 +124,11 @@ class Spread : public CutByCut {
     }
 
     bool large_pure() const {
-        if (signs_) return large_total_.consistent(large_total_.size(), unit_);
+        if (signs_) return large_total_.consistent(large_total_.size(), rules_.unit);
         double squares = 0;
         for (std::size_t i = kVectorLane; i < large_total_.size(); ++i)
             squares += large_total_[i] * large_total_[i];
-        return squares >= unit_ * large_total_.length() * large_total_.weight() * (1 - 1e-9);
+        return vectors_agree(squares, rules_.unit * large_total_.length(), large_total_.weight());
     }
 
     float large_quality() const {
@@ -147,22 +141,20 @@ class Spread : public CutByCut {
         return static_cast<float>(squares / (w * here * there));
     }
 
-    // The mean correlation in the node with every ranking against itself, and without.
     void measure(RowSpan rows) {
-        double norm = 0, own = 0, w = weight();
+        double square = 0, length = 0;
         for (std::size_t i = kVectorLane; i < width() * kLanes; ++i) {
             const double s = total_[i / kLanes].lane[i % kLanes];
-            norm += s * s;
+            square += s * s;
         }
-        for (std::uint32_t row : rows) own += sample_.lane(row)->lane[kLengthLane];
-        similarity_ = norm / (w * w * unit_);
-        apart_ = w > 1 ? (norm / unit_ - own) / (w * (w - 1)) : 1;
+        for (std::uint32_t row : rows) length += sample_.lane(row)->lane[kLengthLane];
+        similarity_ = rules_.similarity(square, length, weight());
     }
 
     const Sample& sample_;
-    double gamma_, unit_;
+    SpreadRules rules_;
     bool signs_;
-    double similarity_ = 0, apart_ = 0;
+    Similarity similarity_;
     VectorCuts<Width, InShorts> cuts_;
     Blocks total_, left_;
     bool large_ = false;

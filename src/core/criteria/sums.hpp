@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/sample.hpp"
+#include "core/split_rules.hpp"
 #include "core/stopping.hpp"
 
 namespace prefero {
@@ -112,13 +113,12 @@ PREFERO_INLINE void accumulate(VectorSums<Width>& sums, const Sample& sample, Ro
     for (; row != rows.end(); ++row) accumulate(sums, sample.lane(*row), width);
 }
 
-// Whether no two of the rankings whose signs are summed put a pair of labels in different
-// orders: then no sum is smaller than the number of its terms. `unit` is the number of pairs.
+// Whether the rankings whose signs are summed agree; `unit` is the number of pairs.
 PREFERO_INLINE bool consistent(const Block* sums, std::size_t width, double unit) {
     Eight lengths = broadcast(0);
     for (std::size_t k = 0; k < width; ++k) lengths += magnitude(load(sums[k]));
     const float weight = sums->lane[kWeightLane], length = sums->lane[kLengthLane];
-    return sum(lengths) - weight - length >= static_cast<float>(unit) * length * (1 - 1e-6f);
+    return signs_agree(sum(lengths) - weight - length, static_cast<float>(unit) * length);
 }
 
 // The sums in doubles.
@@ -144,7 +144,7 @@ class LargeSums {
     bool consistent(std::size_t end, double unit) const {
         double lengths = 0;
         for (std::size_t i = kVectorLane; i < end; ++i) lengths += std::fabs(lanes_[i]);
-        return lengths >= unit * length() * (1 - 1e-9);
+        return signs_agree(lengths, unit * length());
     }
 
     void round(Block* to) const {

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from prefero._cases import CaseBase, Neighbors
 from prefero._typing import Indices, Values
 from prefero.base import put_last, twin_of
-from prefero.distributed._blockwise import each_block
+from prefero.distributed._base import each_block
 from prefero.distributed._engine import need
-from prefero.distributed._partitions import Partitions, Place, Rows, lean_twin
+from prefero.distributed._partitions import PartitionRows, Partitions, Place, lean_copy
 from prefero.label_ranking import NeighborsLabelRanker
 from prefero.label_ranking._ranked_cases import RankedCases
 
@@ -25,8 +25,8 @@ class OwnCases(NamedTuple):
     first: int
 
 
-class Found(NamedTuple):
-    """Near cases of some queries: each array has a row a query and a column a case."""
+class NearCases(NamedTuple):
+    """Near cases of some queries: each array has one row per query and one column per case."""
 
     distances: Values
     numbers: Indices
@@ -34,7 +34,7 @@ class Found(NamedTuple):
     ranks: Values
 
 
-def _own_cases(rows: Rows, place: Place, ranker: Any) -> OwnCases:
+def _own_cases(rows: PartitionRows, place: Place, ranker: Any) -> OwnCases:
     return OwnCases(ranker._place(rows.X), rows.ranks, rows.weight, place.first)
 
 
@@ -48,22 +48,24 @@ def _counted(ranks: Values, weight: Values) -> tuple[Values, Values]:
     return distinct, np.bincount(number.ravel(), weight, len(distinct)).astype(np.float64)
 
 
-def nearest(cases: OwnCases, queries: Values, how: tuple[int, dict[str, Any]]) -> Found:
+def nearest(cases: OwnCases, queries: Values, how: tuple[int, dict[str, Any]]) -> NearCases:
     """Return the nearest cases of one partition."""
     k, options = how
     near = CaseBase(cases.points, cases.weight, **options).nearest(queries, k)
     numbers = near.indices + cases.first
-    return Found(near.distances, numbers, near.places, cases.ranks[near.indices])
+    return NearCases(near.distances, numbers, near.places, cases.ranks[near.indices])
 
 
-def merged(found: Sequence[Found], k: int) -> Found:
+def merged(found: Sequence[NearCases], k: int) -> NearCases:
     """Return the nearest of several partitions' nearest; of equally near ones the first rows."""
     distances, numbers, places, ranks = (
         np.concatenate(column, axis=1) for column in zip(*found, strict=True)
     )
     order = np.lexsort((numbers, distances))[:, :k]
     row = np.arange(len(order))[:, None]
-    return Found(distances[row, order], numbers[row, order], places[row, order], ranks[row, order])
+    return NearCases(
+        distances[row, order], numbers[row, order], places[row, order], ranks[row, order]
+    )
 
 
 def fit_neighbors(ranker: NeighborsLabelRanker, partitions: Partitions) -> "PartitionedCases":
@@ -85,7 +87,7 @@ def fit_neighbors(ranker: NeighborsLabelRanker, partitions: Partitions) -> "Part
 
 
 def _lean(ranker: Any) -> Any:
-    return lean_twin(ranker, "points_", "rankings_", "case_weight_", "leave_one_out_")
+    return lean_copy(ranker, "points_", "rankings_", "case_weight_", "leave_one_out_")
 
 
 class PartitionedCases:
@@ -140,13 +142,13 @@ def _cases_of(ranks: Values, weight: Values, ranker: Any) -> RankedCases:
     return RankedCases(np.zeros((len(ranks), 1)), weight, ranks, ranker.weights, None)
 
 
-def _ask(voting: _Voting, cases: OwnCases, X: Any) -> Found:
+def _ask(voting: _Voting, cases: OwnCases, X: Any) -> NearCases:
     ranker = voting.ranker
     queries = ranker._place(ranker._validate_X(X, reset=False))
     return nearest(cases, queries, (ranker.n_neighbors_, ranker._index_options()))
 
 
-def _vote(voting: _Voting, X: Any, found: list[Found]) -> NDArray[np.float64]:
+def _vote(voting: _Voting, X: Any, found: list[NearCases]) -> NDArray[np.float64]:
     ranker, k = voting.ranker, voting.ranker.n_neighbors_
     near = merged(found, k)
     n, width = near.distances.shape

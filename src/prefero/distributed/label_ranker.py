@@ -11,7 +11,7 @@ from prefero._docs import documented
 from prefero._progress import Progress, row_progress
 from prefero._sklearn import StrOptions
 from prefero.base import fitting, twin_of
-from prefero.distributed._blockwise import (
+from prefero.distributed._base import (
     SHARED_DOCS,
     BaseDistributed,
     by_blocks,
@@ -19,12 +19,15 @@ from prefero.distributed._blockwise import (
 )
 from prefero.distributed._boosting import fit_boosting
 from prefero.distributed._engine import find_engine
-from prefero.distributed._forest import fit_histogram_forest
-from prefero.distributed._levels import TREES_TOGETHER
+from prefero.distributed._forest import (
+    TREES_TOGETHER,
+    fit_histogram_forest,
+    fit_partition_forest,
+)
 from prefero.distributed._linear import fit_loglinear, fit_pairwise
 from prefero.distributed._neighbors import fit_neighbors
-from prefero.distributed._partition_forest import fit_partition_forest
-from prefero.distributed._partitions import Blocks, Partitions
+from prefero.distributed._partitions import Partitions
+from prefero.distributed.blocks import Blocks
 from prefero.label_ranking import (
     BoostingLabelRanker,
     ForestLabelRanker,
