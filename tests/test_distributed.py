@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joblib import effective_n_jobs
 
 from clusters import two_workers
 from partitions import cut, nested, orders, problem, same_trees
@@ -21,6 +22,7 @@ from prefero import (
     _core,
 )
 from prefero.distributed import DistributedLabelRanker, DistributedOrderer
+from prefero.distributed._engine import find_engine
 from prefero.metrics import pairwise_calibration_error
 from prefero.persistence import load, save
 
@@ -163,6 +165,13 @@ def test_arrays_that_are_mapped_into_memory(ranker, tmp_path):
     inside = DistributedLabelRanker(ranker, client=False).fit(cut(X, 200, 200), cut(Y, 200, 200))
     assert np.array_equal(found.decision_function(X), inside.to_local().decision_function(X))
     assert sum(file.stat().st_size for file in kept.iterdir()) > 600 * 4
+
+
+def test_one_thread_unless_more_are_asked_for():
+    for n_jobs, threads in [(None, 1), (1, 1), (3, 3), (-1, effective_n_jobs(-1))]:
+        engine = find_engine(False, n_jobs, None)
+        assert engine.jobs == threads
+        engine.close()
 
 
 def test_the_forest_is_as_good_as_one_machines():

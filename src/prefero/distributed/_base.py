@@ -14,13 +14,12 @@ from prefero.distributed._engine import need
 SHARED_DOCS = {
     "where": """
         client : distributed.Client or False, optional
-            The client of a Dask cluster; by default the one that is there. If there is none, or
-            with False, the threads of this machine read one partition after the other.
+            The client of a Dask cluster; by default the current one. If there is none, or with
+            False, threads of this machine read one partition after the other.
         n_jobs : int, optional
-            Threads, without a cluster.
+            Number of threads without a cluster. None means 1; -1 uses all cores.
         folder : path, optional
-            Without a cluster: where what is kept of partitions is written, to be mapped into
-            memory.
+            Without a cluster: where to write what is kept of partitions, to be mapped into memory.
         """,
     "of_collection": """
         Parameters

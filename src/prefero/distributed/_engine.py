@@ -1,6 +1,5 @@
 """Where the work on partitions is done: by the threads of this machine, or by Dask's workers."""
 
-import os
 import pickle
 from abc import ABC, abstractmethod
 from collections import deque
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from prefero._optional import require
 from prefero.distributed.blocks import LazyBlock
@@ -125,14 +125,14 @@ class LocalEngine(Engine):
     Parameters
     ----------
     n_jobs : int, optional
-        Threads; as many as there are cores by default.
+        Number of threads, as in joblib: None means 1, -1 uses all cores.
     folder : path, optional
         Where kept arrays are written, to be mapped into memory; by default they stay there.
     """
 
     def __init__(self, n_jobs: int | None = None, folder: Any = None) -> None:
         super().__init__()
-        self.jobs = (os.cpu_count() or 1) if n_jobs is None or n_jobs < 1 else n_jobs
+        self.jobs = effective_n_jobs(n_jobs)
         self._folder = None if folder is None else Path(folder)
         self._numbers = count()
         self._pool = ThreadPoolExecutor(self.jobs)
