@@ -16,7 +16,7 @@ namespace prefero {
 template <std::size_t Width>
 class EntropyCriterion : public CutByCut {
   public:
-    static constexpr bool kJudgesTogether = true;
+    static constexpr bool kKeepsCuts = true;
 
     // Of the rows that were moved: the sum of all, of one a ranking that is among them, and of one
     // a ranking that is no longer right.
@@ -101,10 +101,10 @@ class EntropyCriterion : public CutByCut {
 
     PREFERO_INLINE float quality(const Left& left) {
         keep(left);
-        return judge()[0];
+        return qualities()[0];
     }
 
-    // Keeps the cut here until all that were kept are judged.
+    // Keeps the cut here until qualities() looks at all that were kept.
     PREFERO_INLINE void keep(const Left& left) {
         Child* children = kept_.children + 2 * kept_.count;
         children[0].part = {left.kinds, left.count_entropies};
@@ -117,7 +117,7 @@ class EntropyCriterion : public CutByCut {
     }
 
     // How good the cuts are that were kept since the last time.
-    PREFERO_INLINE const float* judge() {
+    PREFERO_INLINE const float* qualities() {
         const std::size_t count = kept_.count;
         kept_.count = 0;
         take_logarithms(kept_.logarithms, 2 * count);
@@ -129,10 +129,8 @@ class EntropyCriterion : public CutByCut {
         return kept_.qualities;
     }
 
-    PREFERO_INLINE void note(const Left&) { note_judged(0); }
-
     // Delta of the MDLPC: how many bits, here nats, naming the rankings of the children saves.
-    PREFERO_INLINE void note_judged(std::size_t cut) {
+    PREFERO_INLINE void note_best(std::size_t cut) {
         if (!description_length_) return;
         const auto k = static_cast<double>(kinds_.size());
         const double choices = k < 30 ? std::log(std::pow(3.0, k) - 2) : k * std::log(3.0);
@@ -176,7 +174,7 @@ class EntropyCriterion : public CutByCut {
         double weight, product;
     };
 
-    // Cuts that are judged together: their logarithms are taken side by side.
+    // Cuts that are looked at together: their logarithms are taken side by side.
     struct Kept {
         std::size_t count = 0;
         Child children[2 * kBins];

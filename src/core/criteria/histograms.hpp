@@ -5,11 +5,10 @@
 #include <limits>
 
 #include "core/criteria/sums.hpp"
+#include "core/grow_base.hpp"
 #include "core/keys.hpp"
 
 namespace prefero {
-
-constexpr std::int32_t kNoHistogram = -1;
 
 // Width is the number of blocks a row if it is known when compiling, else 0.
 template <std::size_t Width>

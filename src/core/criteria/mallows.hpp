@@ -90,8 +90,6 @@ class MallowsCriterion : public CutByCut {
                                   (here + there));
     }
 
-    PREFERO_INLINE void note(const Left&) {}
-
     bool accepts(float) const { return true; }
 
     double decrease(float quality) const {

@@ -57,8 +57,6 @@ class MallowsEmCriterion : public CutByCut {
             (left_weight_ * theta(left_) + (weight_ - left_weight_) * theta(right_)) / weight_);
     }
 
-    void note(const Left&) {}
-
     bool accepts(float) const { return true; }
 
     double decrease(float quality) const {

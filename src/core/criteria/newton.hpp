@@ -84,8 +84,6 @@ class Newton : public CutByCut {
     }
 
     PREFERO_INLINE float quality(const Left& left) const { return sum(gain(left)); }
-    PREFERO_INLINE void note(const Left&) {}
-
     PREFERO_INLINE bool better(float quality, float than) const {
         return Rules::better(quality, than);
     }
@@ -223,22 +221,23 @@ class Newton : public CutByCut {
     PREFERO_INLINE bool find_between_rows(std::size_t feature, Cut& best) {
         if (!keys_.read(sample_, node_, feature)) return false;
         const RowItems items{sample_, node_.rows, keys_};
-        const auto keep = [&](std::size_t at, bool missing_left) {
-            if (at == kMostItems) return;
+        const bool missing = bin_of(keys_[keys_.count() - 1]) == kMissingBin;
+        // One call in a loop: compilers take long for each copy of what is inlined here.
+        for (int side = 0; side < (missing ? 2 : 1); ++side) {
+            Left left = start();
+            std::size_t known = keys_.count();
+            if (side == 1) {
+                for (; bin_of(keys_[known - 1]) == kMissingBin; --known)
+                    take(left, items[known - 1]);
+                keys_.keep(known);
+            }
+            const std::size_t at = scan(items, known - 1, left, best.quality);
+            if (at == kMostItems) continue;
             best.left = bin_of(keys_[at]);
             best.right = bin_of(keys_[at + 1]);
-            best.missing_left = missing_left;
-        };
-        Left left = start();
-        keep(scan(items, keys_.count() - 1, left, best.quality), false);
-        if (bin_of(keys_[keys_.count() - 1]) == kMissingBin) {
-            left = start();
-            std::size_t known = keys_.count();
-            for (; bin_of(keys_[known - 1]) == kMissingBin; --known) take(left, items[known - 1]);
-            keys_.keep(known);
-            keep(scan(items, known - 1, left, best.quality), true);
-            best.missing_seen = true;
+            best.missing_left = side == 1;
         }
+        best.missing_seen = missing;
         return true;
     }
 
@@ -247,23 +246,20 @@ class Newton : public CutByCut {
         const std::size_t known = histograms_.known_bins(feature), head = half();
         const auto examples = [&](std::size_t bin) { return bins[bin * width() + head].lane[0]; };
         const BinItems items{bins, zero_.data(), known, width()};
-        const auto keep = [&](std::size_t at, bool missing_left) {
-            if (at == kMostItems) return;
+        const bool missing = examples(known) > 0;
+        for (int side = 0; side < (missing ? 2 : 1); ++side) {
+            Left left = start();
+            if (side == 1) take(left, bins + known * width());
+            std::size_t at = scan(items, known, left, best.quality);
+            if (at == kMostItems) continue;
             std::size_t next = at + 1;
             while (next < known && !(examples(next) > 0)) ++next;
             while (at > 0 && !(examples(at) > 0)) --at;
             best.left = static_cast<std::uint8_t>(at);
             best.right = static_cast<std::uint8_t>(next < known ? next : kMissingBin);
-            best.missing_left = missing_left;
-        };
-        Left left = start();
-        keep(scan(items, known, left, best.quality), false);
-        if (examples(known) > 0) {
-            left = start();
-            take(left, bins + known * width());
-            keep(scan(items, known, left, best.quality), true);
-            best.missing_seen = true;
+            best.missing_left = side == 1;
         }
+        best.missing_seen = missing;
         return best.quality > kNoGain;
     }
 

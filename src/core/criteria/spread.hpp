@@ -95,8 +95,6 @@ class Spread : public CutByCut {
         return (sum(squares) - length * length) / (w * here * (w - here));
     }
 
-    PREFERO_INLINE void note(const Left&) {}
-
     bool accepts(float gain) const { return rules_.accepts(gain, weight(), similarity_); }
     double decrease(float gain) const { return rules_.decrease(gain); }
 

@@ -5,7 +5,6 @@
 //   start()             nothing is left of the cut
 //   push(left, rows)    move rows to the left
 //   quality(left)       how good the cut here is; larger is better
-//   note(left)          the cut here is the best of its feature so far
 //   accepts(quality)    whether the best cut of a feature may be made
 //   decrease(quality)   weight times what the cut gains
 #pragma once
@@ -24,8 +23,9 @@ namespace prefero {
 struct CutByCut {
     static constexpr bool kFindsCuts = false;  // find_cut(feature, cut) tries all cuts of a feature
     static constexpr bool kCutsAlone = false;  // and nothing else: no categories, no single cuts
-    // keep(left) in place of quality(left), judge() for all that were kept, note_judged(which).
-    static constexpr bool kJudgesTogether = false;
+    // keep(left) in place of quality(left), qualities() of all that were kept, and note_best(which)
+    // for one that is better than all before.
+    static constexpr bool kKeepsCuts = false;
     static constexpr bool kBoosts = false;  // leaves are steps against derivatives
 };
 

@@ -50,12 +50,14 @@ class VectorCuts {
         }
         if (!make_keys(feature)) return false;
         best = Cut{};
-        VectorSums<Width> sums = zero();
-        scan(sums, false, best);
-        if (bin_of(keys_[keys_.count() - 1]) == kMissingBin) {
-            scan_missing_left(best);
-            best.missing_seen = true;
+        // One call in a loop: compilers take long for each copy of what is inlined here.
+        const bool missing = bin_of(keys_[keys_.count() - 1]) == kMissingBin;
+        for (int side = 0; side < (missing ? 2 : 1); ++side) {
+            VectorSums<Width> sums = zero();
+            if (side == 1) take_missing(sums);
+            scan(sums, side == 1, best);
         }
+        best.missing_seen = missing;
         return true;
     }
 
@@ -168,12 +170,11 @@ class VectorCuts {
         }
     }
 
-    PREFERO_INLINE void scan_missing_left(Cut& best) {
-        VectorSums<Width> sums = zero();
+    // Moves the rows of missing values to the left, and their keys away.
+    PREFERO_INLINE void take_missing(VectorSums<Width>& sums) {
         std::size_t known = keys_.count();
         for (; bin_of(keys_[known - 1]) == kMissingBin; --known) take(sums, keys_[known - 1]);
         keys_.keep(known);
-        scan(sums, true, best);
     }
 
     // Tries the cuts between the keys, with vectors of this sum left of them.
