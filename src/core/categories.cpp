@@ -11,7 +11,7 @@ namespace {
 void sum_rows(const Sample& sample, RowSpan rows, Block* sums) {
     const std::size_t width = sample.data.width();
     if (sample.counts_in_floats) {
-        for (std::uint32_t row : rows) add_all(sums, sample.lane(row), width);
+        for (std::uint32_t row : rows) add_all(sums, sample.simd_row(row), width);
     } else {
         LargeSums exact(width);
         exact.add(sample, rows);
@@ -27,28 +27,28 @@ std::vector<std::size_t> order_categories(const CategorySums& sums) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::vector<float> all(sums.stride);
     for (std::size_t k = 0; k < count; ++k)
-        for (std::size_t lane = 0; lane < all.size(); ++lane) all[lane] += sums[k][lane];
-    const auto difference = [&](std::size_t k, std::size_t lane) {
-        return sums[k][lane] / sums[k][kWeightLane] - all[lane] / all[kWeightLane];
+        for (std::size_t slot = 0; slot < all.size(); ++slot) all[slot] += sums[k][slot];
+    const auto difference = [&](std::size_t k, std::size_t slot) {
+        return sums[k][slot] / sums[k][kWeightAt] - all[slot] / all[kWeightAt];
     };
     std::vector<double> axis(end), keys(count), next(end);
-    for (std::size_t lane = begin; lane < end; ++lane) axis[lane] = difference(0, lane);
+    for (std::size_t slot = begin; slot < end; ++slot) axis[slot] = difference(0, slot);
     for (int round = 0; round < 8; ++round) {
         std::fill(next.begin(), next.end(), 0.0);
         for (std::size_t k = 0; k < count; ++k) {
             keys[k] = 0;
-            for (std::size_t lane = begin; lane < end; ++lane)
-                keys[k] += axis[lane] * difference(k, lane);
-            const double pull = keys[k] * sums[k][kWeightLane];
-            for (std::size_t lane = begin; lane < end; ++lane)
-                next[lane] += pull * difference(k, lane);
+            for (std::size_t slot = begin; slot < end; ++slot)
+                keys[k] += axis[slot] * difference(k, slot);
+            const double pull = keys[k] * sums[k][kWeightAt];
+            for (std::size_t slot = begin; slot < end; ++slot)
+                next[slot] += pull * difference(k, slot);
         }
         const double most =
             std::fabs(*std::max_element(next.begin(), next.end(), [](double a, double b) {
                 return std::fabs(a) < std::fabs(b);
             }));
         if (most == 0) break;
-        for (std::size_t lane = 0; lane < end; ++lane) axis[lane] = next[lane] / most;
+        for (std::size_t slot = 0; slot < end; ++slot) axis[slot] = next[slot] / most;
     }
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
@@ -60,7 +60,7 @@ std::vector<std::size_t> order_categories(const Sample& sample, const NodeHistog
     Blocks sums(bins.count() * data.width());
     for (std::size_t k = 0; k < bins.count(); ++k)
         sum_rows(sample, bins.rows(k), &sums[k * data.width()]);
-    return order_categories({sums.data()->lane, bins.count(), data.width() * kLanes,
+    return order_categories({sums.data()->value, bins.count(), data.width() * kSimdWidth,
                              data.vector_begin(), data.vector_end()});
 }
 

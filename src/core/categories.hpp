@@ -16,13 +16,13 @@ struct CategoryCut {
     BinSet left;
 };
 
-// The sums of the rows of each category: rows of lanes, the first of which is the weight; those
+// The sums of the rows of each category: rows of floats, the first of which is the weight; those
 // from `begin` to `end` are the vector.
 struct CategorySums {
-    const float* lanes;
+    const float* sums;
     std::size_t count, stride, begin, end;
 
-    const float* operator[](std::size_t k) const { return lanes + k * stride; }
+    const float* operator[](std::size_t k) const { return sums + k * stride; }
 };
 
 // Places of categories on the line along which their mean vectors differ most, the first principal

@@ -15,7 +15,7 @@ void grow_trees(const TrainingData& data, const GrowOptions& options, const std:
             return grow_with<MallowsEmCriterion>(task);
         case CriterionKind::kEntropy:
             return grow_entropy(task);
-        default:  // vectors, or numbers, which are vectors of one lane
+        default:  // vectors, or numbers, which are vectors of one value
             return grows_whole_spread(task) ? grow_whole_spread(task) : grow_spread(task);
     }
 }

@@ -95,7 +95,7 @@ class Grower : private GrowerBase {
             Choice choice;
             choice.feature = features_[k];
             choice.categorical = sample_.data.categorical(choice.feature);
-            interrupted_ = interruption_.stops(node.count * kLanes * sample_.data.width());
+            interrupted_ = interruption_.stops(node.count * kSimdWidth * sample_.data.width());
             if (interrupted_) break;
             if (!find_cut(node, choice)) continue;
             ++tried;

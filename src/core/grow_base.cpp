@@ -109,7 +109,7 @@ void GrowerBase::make_leaf(const Span& span) {
 void GrowerBase::write_votes() {
     const TrainingData& data = sample_.data;
     tree_.scores.resize(leaves_.size() * data.labels());
-    if (data.any_unknown()) tree_.evidence.resize(tree_.scores.size());
+    if (data.any_unknown()) tree_.comparisons.resize(tree_.scores.size());
     float* scores = tree_.scores.data();
     const auto votes = [&](std::uint32_t row) { return data.votes(sample_.origin[row]); };
     for (const Leaf& leaf : leaves_) {
@@ -153,8 +153,10 @@ void GrowerBase::large_mean(RowSpan rows, Said said, double total, float* mean) 
 
 // Votes are shares of the comparisons seen, and their number is kept beside them.
 void GrowerBase::write_known(const Leaf& leaf, float* scores) {
-    float* known = tree_.evidence.data() + (scores - tree_.scores.data());
-    const auto seen = [&](std::uint32_t row) { return sample_.data.evidence(sample_.origin[row]); };
+    float* known = tree_.comparisons.data() + (scores - tree_.scores.data());
+    const auto seen = [&](std::uint32_t row) {
+        return sample_.data.comparisons(sample_.origin[row]);
+    };
     mean(leaf, seen, known);
     for (std::size_t k = 0; k < sample_.data.labels(); ++k)
         scores[k] = known[k] > 0 ? scores[k] / known[k] : 0;

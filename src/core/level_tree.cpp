@@ -166,7 +166,7 @@ Tree LevelTree::grown(const double* sums, std::size_t stride, const LeafVotes& l
     const std::size_t labels = layout.labels;
     const double others = labels > 1 ? static_cast<double>(labels - 1) : 1;
     tree.scores.resize(builder_.leaves() * labels);
-    if (layout.known_at) tree.evidence.resize(tree.scores.size());
+    if (layout.known_at) tree.comparisons.resize(tree.scores.size());
     for (std::size_t leaf = 0; leaf < builder_.leaves(); ++leaf) {
         const double* own = sums + leaf * stride;
         for (std::size_t j = 0; j < labels; ++j) {
@@ -174,7 +174,7 @@ Tree LevelTree::grown(const double* sums, std::size_t stride, const LeafVotes& l
             if (layout.known_at) {
                 const double known = own[layout.known_at + j] / own[kWeightSum] / others;
                 score = known > 0 ? score / known : 0;
-                tree.evidence[leaf * labels + j] = static_cast<float>(known);
+                tree.comparisons[leaf * labels + j] = static_cast<float>(known);
             }
             tree.scores[leaf * labels + j] = static_cast<float>(score);
         }

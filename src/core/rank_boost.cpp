@@ -11,7 +11,7 @@ namespace {
 // products of two such factors, and sums of them, stay finite.
 constexpr double kLargestExponent = 250, kDrift = 50;
 
-// The weights exp(s_worse - s_better) of all ordered pairs, held as two factors an object.
+// The weights exp(s_worse - s_better) of all ordered pairs, held as two factors per object.
 class PairWeights {
   public:
     explicit PairWeights(const RankedRows& orders)

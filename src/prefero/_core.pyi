@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 class LabelBooster:
     """Gradient boosting on the pairs of labels."""
 
-    def __init__(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], watched_bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched_ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], stakes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, watched_stakes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, *, learning_rate: float, penalty: float, row_share: float, tree_features: int, category_sets: bool, max_depth: int, min_leaf: int, max_leaves: int) -> None: ...
+    def __init__(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], watched_bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched_ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], utilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, watched_utilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, *, learning_rate: float, penalty: float, row_share: float, tree_features: int, category_sets: bool, max_depth: int, min_leaf: int, max_leaves: int) -> None: ...
 
     def add(self, seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
-        """Add a tree a seed; the loss of the watched rows after each."""
+        """Add a tree per seed; the loss of the watched rows after each."""
 
     def trees(self) -> dict:
         """All trees as arrays that stand one after the other."""
@@ -20,10 +20,10 @@ class LabelBooster:
     def stop(self) -> None:
         """End growing in whatever thread, by KeyboardInterrupt."""
 
-def pair_logistic_losses(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], stakes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+def pair_logistic_losses(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], utilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
     """The pairwise logistic loss of each row's scores."""
 
-def pair_logistic_derivatives(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], stakes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')]:
+def pair_logistic_derivatives(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], utilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')]:
     """
     The derivatives of the losses by the scores, first ones before second ones.
     """
@@ -41,7 +41,7 @@ def distances_of(queries: Annotated[NDArray[numpy.float64], dict(shape=(None, No
 
 def count_pairs(first: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C')]:
     """
-    Concordant, discordant, tied in first, in second, in both: five counts a row.
+    Concordant, discordant, tied in first, in second, in both: five counts per row.
     """
 
 def bucket_positions(ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], smallest: bool) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
@@ -223,7 +223,7 @@ def sort_by_score(scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), 
 
 def pair_hinge(scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_score: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
     """
-    Squared hinge loss over all ordered pairs, its gradient, active pairs a row.
+    Squared hinge loss over all ordered pairs, its gradient, active pairs per row.
     """
 
 def pair_hinge_hessian(scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_score: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], active: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], vector: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
@@ -240,7 +240,7 @@ def rank_boost(codes: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), 
 
 def boost_pairs(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], levels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], learning_rate: float, max_features: int, max_leaves: int, min_leaf: int) -> tuple:
     """
-    Boosted trees on the pair loss as arrays, and the mean share of gain a feature.
+    Boosted trees on the pair loss as arrays, and the mean share of gain per feature.
     """
 
 def greedy_order(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]:
@@ -266,7 +266,7 @@ def subgraph_loss(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, No
     """The same for any subgraphs, and the weight of every edge."""
 
 def layered_violations(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], layer: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], decomposition: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C')]:
-    """Violated and all subgraphs: two counts a row."""
+    """Violated and all subgraphs: two counts per row."""
 
 def subgraph_violations(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], subgraph_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], preferred: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], other: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C')]:
     """The same for any subgraphs."""
@@ -284,7 +284,7 @@ def perceptron_layers_epoch(X_begin: Annotated[NDArray[numpy.int64], dict(shape=
 
 def sign_weights(signs: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
     """
-    The weights of the rows with positive and with negative signs, a column a problem.
+    The weights of the rows with positive and with negative signs, a column per problem.
     """
 
 def logistic_derivatives(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], signs: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], curvature: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
@@ -320,7 +320,7 @@ class TreeGrower:
     def __init__(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], ranks: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, criterion: str, votes: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
     def grow(self, seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, bootstrap: bool, random_cuts: bool, category_sets: bool, max_features: int, max_depth: int, min_split: int, min_leaf: int, max_leaves: int, min_decrease: float, gamma: float, description_length: bool) -> dict:
-        """One tree a seed, as arrays that stand one after the other."""
+        """One tree per seed, as arrays that stand one after the other."""
 
     def stop(self) -> None:
         """End growing in whatever thread, by KeyboardInterrupt."""
@@ -348,7 +348,7 @@ class TreeWalker:
 
     def shrunk(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], strengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
         """
-        Scores and evidence of all leaves, drawn towards the nodes above by each strength.
+        Scores and comparisons of all leaves, drawn towards the nodes above by each strength.
         """
 
     @overload

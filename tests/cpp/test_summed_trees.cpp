@@ -63,11 +63,11 @@ TEST(categories_are_ordered_by_their_means) {
 }
 
 TEST(the_rules_of_floats_and_doubles_agree) {
-    const NewtonRules<float> rough;
+    const NewtonRules<float> rounded;
     const NewtonRules<double> exact;
-    CHECK(rough.better(1.001f, 1.0f) && exact.better(1.001, 1.0));
-    CHECK(!rough.better(1.000001f, 1.0f) && !exact.better(1.000001, 1.0));
-    CHECK(rough.accepts(0.1f, 0.0f) && !rough.accepts(0.0f, 0.0f) && !exact.accepts(0.0, 0.0));
+    CHECK(rounded.better(1.001f, 1.0f) && exact.better(1.001, 1.0));
+    CHECK(!rounded.better(1.000001f, 1.0f) && !exact.better(1.000001, 1.0));
+    CHECK(rounded.accepts(0.1f, 0.0f) && !rounded.accepts(0.0f, 0.0f) && !exact.accepts(0.0, 0.0));
     CHECK(signs_agree(3.0f, 3.0f) && !signs_agree(1.0f, 3.0f) && signs_agree(3.0, 3.0));
     CHECK(vectors_agree(4.0, 2.0, 2.0) && !vectors_agree(0.0f, 2.0f, 2.0f));
 }

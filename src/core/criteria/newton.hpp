@@ -39,13 +39,13 @@ class Newton : public CutByCut {
         for (const std::uint32_t* row = rows.first; row != rows.last;) {
             const std::uint32_t* end = row + std::min<std::ptrdiff_t>(kTogether, rows.last - row);
             clear_all(part_.data(), width());
-            for (; row != end; ++row) add_all(part_.data(), sample_.lane(*row), width());
+            for (; row != end; ++row) add_all(part_.data(), sample_.simd_row(*row), width());
             add_all(total_.data(), part_.data(), width());
         }
         own_ = sum(gain_of(total_.data()));
     }
 
-    PREFERO_INLINE float weight() const { return total_[0].lane[0]; }
+    PREFERO_INLINE float weight() const { return total_[0].value[0]; }
     PREFERO_INLINE bool pure() const { return false; }
     PREFERO_INLINE bool finds_cuts() const { return true; }
 
@@ -74,13 +74,13 @@ class Newton : public CutByCut {
         } else {
             Left left;
             PREFERO_UNROLL
-            for (std::size_t k = 0; k < 2 * Half; ++k) left.lanes[k] = broadcast(0);
+            for (std::size_t k = 0; k < 2 * Half; ++k) left.registers[k] = broadcast(0);
             return left;
         }
     }
 
     PREFERO_INLINE void push(Left& left, RowSpan rows) {
-        for (std::uint32_t row : rows) take(left, sample_.lane(row));
+        for (std::uint32_t row : rows) take(left, sample_.simd_row(row));
     }
 
     PREFERO_INLINE float quality(const Left& left) const { return sum(gain(left)); }
@@ -92,10 +92,10 @@ class Newton : public CutByCut {
 
     // The Newton step of some rows, shortened by the learning rate.
     void write_leaf(RowSpan rows, float* scores) const {
-        const std::size_t labels = sample_.data.labels(), half = width_ / 2 * kLanes;
-        std::vector<double> sums(width_ * kLanes);
+        const std::size_t labels = sample_.data.labels(), half = width_ / 2 * kSimdWidth;
+        std::vector<double> sums(width_ * kSimdWidth);
         for (std::uint32_t row : rows) {
-            const float* own = sample_.lane(row)->lane;
+            const float* own = sample_.simd_row(row)->value;
             for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += own[i];
         }
         for (std::size_t j = 0; j < labels; ++j)
@@ -112,12 +112,12 @@ class Newton : public CutByCut {
     PREFERO_INLINE std::size_t width() const { return Half ? 2 * Half : width_; }
     PREFERO_INLINE std::size_t half() const { return Half ? Half : width_ / 2; }
 
-    PREFERO_INLINE void take(Left& left, const Block* lanes) const {
+    PREFERO_INLINE void take(Left& left, const Block* row) const {
         for (std::size_t k = 0; k < width(); ++k) {
             if constexpr (Half == 0)
-                add(left.blocks[k], lanes[k]);
+                add(left.blocks[k], row[k]);
             else
-                left.lanes[k] += load(lanes[k]);
+                left.registers[k] += load(row[k]);
         }
     }
 
@@ -125,10 +125,10 @@ class Newton : public CutByCut {
         if constexpr (Half == 0)
             return load(left.blocks[k]);
         else
-            return left.lanes[k];
+            return left.registers[k];
     }
 
-    // The first lane of the first block is the weight.
+    // The first value of the first block is the weight.
     PREFERO_INLINE static Eight vector_only(const Eight& first, std::size_t k) {
         const Eight mask{0, 1, 1, 1, 1, 1, 1, 1};
         return k == 0 ? first * mask : first;
@@ -166,7 +166,7 @@ class Newton : public CutByCut {
         const SortedKeys& keys;
 
         PREFERO_INLINE const Block* operator[](std::size_t i) const {
-            return sample.lane(rows[item_of(keys[i])]);
+            return sample.simd_row(rows[item_of(keys[i])]);
         }
         PREFERO_INLINE Eight where_open(std::size_t i, const Eight& gains) const {
             return where_upper_bytes_differ(keys.data() + i, keys.data() + i + 1, gains, kNoGain);
@@ -191,13 +191,13 @@ class Newton : public CutByCut {
     template <class Items>
     PREFERO_INLINE std::size_t scan(const Items& items, std::size_t count, Left& left,
                                     float& most) {
-        const Eight all = broadcast(total_[half()].lane[0]), fewest = broadcast(fewest_);
+        const Eight all = broadcast(total_[half()].value[0]), fewest = broadcast(fewest_);
         const Eight never = broadcast(kNoGain);
         Eight best = broadcast(most), place = broadcast(0), here{0, 1, 2, 3, 4, 5, 6, 7};
-        for (std::size_t i = 0; i < count; i += kLanes) {
-            Eight heads[kLanes], parts[kLanes];
+        for (std::size_t i = 0; i < count; i += kSimdWidth) {
+            Eight heads[kSimdWidth], parts[kSimdWidth];
             PREFERO_UNROLL
-            for (std::size_t j = 0; j < kLanes; ++j) {
+            for (std::size_t j = 0; j < kSimdWidth; ++j) {
                 take(left, items[i + j]);
                 heads[j] = block_of(left, half());
                 parts[j] = gain(left);
@@ -208,7 +208,7 @@ class Newton : public CutByCut {
             gains = where_larger(all - examples, fewest, gains, never);
             place = where_larger(gains, best, here, place);
             best = where_larger(gains, best, gains, best);
-            here += broadcast(kLanes);
+            here += broadcast(kSimdWidth);
         }
         const float found = largest(best);
         if (!(found > most)) return kMostItems;
@@ -244,7 +244,7 @@ class Newton : public CutByCut {
     PREFERO_INLINE bool find_between_bins(std::size_t feature, Cut& best) {
         const Block* bins = histograms_.bins(histogram_, node_, feature);
         const std::size_t known = histograms_.known_bins(feature), head = half();
-        const auto examples = [&](std::size_t bin) { return bins[bin * width() + head].lane[0]; };
+        const auto examples = [&](std::size_t bin) { return bins[bin * width() + head].value[0]; };
         const BinItems items{bins, zero_.data(), known, width()};
         const bool missing = examples(known) > 0;
         for (int side = 0; side < (missing ? 2 : 1); ++side) {
