@@ -66,7 +66,7 @@ def test_kernels_refuse_arrays_that_do_not_fit(kernel):
         kernel(X, signs, weight[:2], which, coef)
     with pytest.raises(ValueError, match="per column of X"):
         kernel(X, signs, weight, which, coef[:, :1].copy())
-    with pytest.raises(ValueError, match="a problem is needed"):
+    with pytest.raises(ValueError, match="per problem is needed"):
         kernel(X, signs, weight, np.array([0, 1]), coef)
     for wrong in (-1, 4):
         with pytest.raises(ValueError, match="columns of signs"):

@@ -1,5 +1,6 @@
 """The kernels of boosting against plain loops: losses, derivatives, one tree, its steps."""
 
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from itertools import combinations
 
 import numpy as np
@@ -251,3 +252,22 @@ def test_arrays_that_contradict_each_other_are_refused():
             _core.LabelBooster(*good[:place], bad, *good[place + 1 :], **options)
     with pytest.raises(ValueError, match="same shape"):
         _core.pair_logistic_losses(ranks, ranks[:3])
+
+
+def test_a_second_thread_is_refused():
+    rng = np.random.default_rng(0)
+    bins = rng.integers(0, 99, (3000, 8), np.uint8)
+    ranks = rng.permuted(np.tile(np.arange(1.0, 7), (3000, 1)), axis=1)
+    none = np.empty((0, 8), np.uint8), np.empty((0, 6)), np.empty(0)
+    options = OPTIONS | {"tree_features": 8, "max_depth": 9, "max_leaves": 99}
+    rows = bins, np.zeros(8, bool), ranks, np.ones(3000)
+    booster = _core.LabelBooster(*rows, *none, np.zeros(6), **options)
+    seeds = np.arange(10**6, dtype=np.uint64)  # hours of work, unless it is stopped
+    with ThreadPoolExecutor(2) as pool:
+        adding = [pool.submit(booster.add, seeds) for _ in range(2)]
+        (refused,), (other,) = wait(adding, return_when=FIRST_COMPLETED)
+        booster.stop()
+        with pytest.raises(RuntimeError, match="another thread"):
+            refused.result()
+        with pytest.raises(KeyboardInterrupt):
+            other.result()

@@ -49,6 +49,7 @@ class Booster {
                {max_depth, 2, min_leaf, max_leaves, 0, 0, false}}) {}
 
     Out<double, 1> add(In<std::uint64_t, 1> seeds) {
+        const OneThread alone(busy_);
         auto losses = make_array<double, 1>({seeds.shape(0)});
         Unlocked unlocked(&stopped_);
         for (std::size_t t = 0; t < seeds.shape(0); ++t)
@@ -56,7 +57,10 @@ class Booster {
         return losses;
     }
 
-    nb::dict trees() { return tree_arrays(booster_.trees(), booster_.labels()); }
+    nb::dict trees() {
+        const OneThread alone(busy_);
+        return tree_arrays(booster_.trees(), booster_.labels());
+    }
 
     void stop() { stopped_ = true; }
 
@@ -81,7 +85,7 @@ class Booster {
     }
 
     LabelBooster booster_;
-    std::atomic<bool> stopped_{false};
+    std::atomic<bool> stopped_{false}, busy_{false};
 };
 
 ScoredRanks scored_ranks(const In<double, 2>& ranks, const In<double, 2>& scores,

@@ -136,9 +136,13 @@ class LevelTreeBinding {
                 SummedSpread{totals.shape(0), SpreadRules{unit, gamma}, signs}, copied(categorical),
                 max_features, {max_depth, min_split, min_leaf, 0, min_decrease, gamma, false}) {}
 
-    bool done() const { return tree_.done(); }
+    bool done() {
+        const OneThread alone(busy_);
+        return tree_.done();
+    }
 
     nb::list requests(std::size_t most_bytes) {
+        const OneThread alone(busy_);
         nb::list asked;
         for (const LevelTree::Request& request : tree_.requests(most_bytes)) {
             auto features = make_array<std::uint16_t, 2>({request.nodes.size(), request.asked});
@@ -151,6 +155,7 @@ class LevelTreeBinding {
     void learn(std::size_t number, In<std::int32_t, 1> varied, In<double, 1> quality,
                In<std::uint16_t, 1> feature, In<std::uint8_t, 2> cut,
                In<std::uint64_t, 2> categories, In<double, 2> left) {
+        const OneThread alone(busy_);
         require(number < tree_.requested().size(), "number must name a request");
         const LevelTree::Request& request = tree_.requested()[number];
         const std::size_t nodes = request.nodes.size();
@@ -170,12 +175,19 @@ class LevelTreeBinding {
              const_cast<double*>(left.data())});
     }
 
-    void split() { tree_.split(); }
+    void split() {
+        const OneThread alone(busy_);
+        tree_.split();
+    }
 
-    nb::dict so_far() { return arrays_of(tree_.so_far(), 1); }
+    nb::dict so_far() {
+        const OneThread alone(busy_);
+        return arrays_of(tree_.so_far(), 1);
+    }
 
     nb::dict grown(In<double, 2> sums, std::size_t labels, std::size_t votes_at,
                    std::size_t known_at) {
+        const OneThread alone(busy_);
         require(sums.shape(0) == tree_.leaves(), "sums must have one row per leaf");
         require(labels > 0 && std::max(votes_at, known_at) + labels <= sums.shape(1),
                 "votes and comparisons must be columns of sums");
@@ -190,6 +202,7 @@ class LevelTreeBinding {
     }
 
     LevelTree tree_;
+    std::atomic<bool> busy_{false};
 };
 
 class BoostedTreeBinding {
@@ -207,9 +220,14 @@ class BoostedTreeBinding {
                  {max_depth, 2, min_leaf, max_leaves, 0, 0, false}}) {}
 
     Out<std::uint16_t, 1> features() const { return copied(tree_.features()); }
-    Out<std::int32_t, 1> asked() const { return copied(tree_.asked()); }
+
+    Out<std::int32_t, 1> asked() {
+        const OneThread alone(busy_);
+        return copied(tree_.asked());
+    }
 
     void learn(In<double, 4> histograms) {
+        const OneThread alone(busy_);
         require(histograms.shape(0) == tree_.asked().size() && histograms.shape(0) > 0 &&
                     histograms.shape(1) == tree_.features().size() &&
                     histograms.shape(2) == kBins && histograms.shape(3) == tree_.width(),
@@ -218,12 +236,20 @@ class BoostedTreeBinding {
         tree_.learn(histograms.data(), unlocked);
     }
 
-    nb::dict so_far() { return arrays_of(tree_.so_far(), 1); }
-    nb::dict grown() { return arrays_of(tree_.grown(), labels_); }
+    nb::dict so_far() {
+        const OneThread alone(busy_);
+        return arrays_of(tree_.so_far(), 1);
+    }
+
+    nb::dict grown() {
+        const OneThread alone(busy_);
+        return arrays_of(tree_.grown(), labels_);
+    }
 
   private:
     std::size_t labels_;
     BoostedTree tree_;
+    std::atomic<bool> busy_{false};
 };
 
 template <class Number>
