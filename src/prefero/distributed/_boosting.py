@@ -14,12 +14,7 @@ from prefero._typing import Indices, Mask, Values
 from prefero.base import twin_of
 from prefero.distributed._engine import Engine
 from prefero.distributed._partitions import PartitionRows, Partitions, Place
-from prefero.distributed._statistics import (
-    learn_bins,
-    leaves_of,
-    rounded,
-    shortest,
-)
+from prefero.distributed._statistics import learn_bins, leaves_of, rounded, shortest
 from prefero.label_ranking import BoostingLabelRanker
 from prefero.label_ranking._boosting_rounds import Cases, HeldOutRounds, duels, scores_of_duels
 

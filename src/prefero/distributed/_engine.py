@@ -1,4 +1,4 @@
-"""Where the work on partitions is done: by the threads of this machine, or by Dask's workers."""
+"""Engines that call functions on partitions: threads of this machine, or Dask's workers."""
 
 import pickle
 from abc import ABC, abstractmethod
@@ -15,14 +15,13 @@ from joblib import effective_n_jobs
 from prefero._optional import require
 from prefero.distributed.blocks import LazyBlock
 
-# How long to wait for a worker when none is left.
+# How long to wait for a worker when none is left, and how often to look for one.
 PATIENCE_SECONDS = 60.0
 _LOOK_SECONDS = 2.0
 # Arrays that are not worth a file, and the bytes at whose multiples they begin in one.
 _SMALL_BYTES, _ALIGNED = 2**12, 64
 # What tasks carry themselves, all of them together.
 _LITTLE_BYTES = 2**18
-
 
 Call = Callable[..., Any]
 Column = Sequence[Any]
@@ -45,7 +44,7 @@ def add(one: Any, other: Any, *, reuse: bool = False) -> Any:
 
 
 class Engine(ABC):
-    """Calls functions once per partition. What a partition holds stays where it is.
+    """Calls functions once per partition; results stay where they are until gathered.
 
     Functions take one entry of each column, and what all calls share, which travels once. A column
     has one entry per partition: a handle that ``each`` returned, a delayed block of a Dask
@@ -56,7 +55,7 @@ class Engine(ABC):
     passed : callable
         Called whenever the rows of a partition have been passed.
     ways : int
-        Into how many requests, added up side by side, work on sums is best divided.
+        Into how many requests work on sums is best divided.
     """
 
     ways = 1
@@ -68,7 +67,7 @@ class Engine(ABC):
     def each(self, run: Call, *columns: Column, shared: Any = None, brief: bool = False) -> Handles:
         """Start ``run(*entries, shared)`` for each partition; return handles.
 
-        What is brief is soon replaced, and not worth a file.
+        Brief results are soon replaced, and never written to files.
         """
 
     @abstractmethod
@@ -79,7 +78,7 @@ class Engine(ABC):
     def sums(self, run: Call, *columns: Column, requests: Column, then: Call) -> list[Any]:
         """Return ``then(sum, request)`` for each request, which all calls for it share.
 
-        What the sums are good for is done where they are: they need not travel to the driver.
+        Sums are used where they are computed: they need not travel to the driver.
         """
 
     @abstractmethod

@@ -16,13 +16,7 @@ from prefero._sklearn import check_sample_weight
 from prefero._trees import CategoryEncoder, mean_votes, row_votes
 from prefero._typing import Indices, Mask, Values
 from prefero._warnings import warn_user
-from prefero.base import (
-    SampleOrders,
-    check_sample_orders,
-    feature_ranges,
-    twin_of,
-    unseen_labels,
-)
+from prefero.base import SampleOrders, check_sample_orders, feature_ranges, twin_of, unseen_labels
 from prefero.distributed._engine import Call, Column, Engine, Handles
 from prefero.distributed.blocks import Blocks, given_blocks
 from prefero.rankings import check_ranks, have_ties, label_names

@@ -238,7 +238,7 @@ class DistributedOrderer(BaseDistributed):
         Returns
         -------
         Dask array or ndarray of shape (n_objects, n_components)
-            Coordinates; of a collection as lazy as it is.
+            Coordinates; lazy for a collection.
         """
         reducer = self.to_local()
         return by_blocks(reducer, "transform", X, np.float64, (reducer.n_components_,))
