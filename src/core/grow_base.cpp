@@ -35,10 +35,7 @@ bool worse(const Open& a, const Open& b) {
 
 }  // namespace
 
-void GrowerBase::push(const Open& open) {
-    frontier_.push_back(open);
-    if (stopping_.max_leaves) std::push_heap(frontier_.begin(), frontier_.end(), worse<Open>);
-}
+void GrowerBase::sift() { std::push_heap(frontier_.begin(), frontier_.end(), worse<Open>); }
 
 GrowerBase::Open GrowerBase::pop() {
     if (stopping_.max_leaves) std::pop_heap(frontier_.begin(), frontier_.end(), worse<Open>);
@@ -97,12 +94,6 @@ std::size_t GrowerBase::partition(const Span& span, std::uint16_t feature, GoesL
     }
     std::copy(buffer_.data(), right, left);
     return static_cast<std::size_t>(left - rows_.data());
-}
-
-void GrowerBase::make_leaf(const Span& span) {
-    builder_.set_leaf(span.node, leaves_.size());
-    leaves_.push_back({static_cast<std::uint32_t>(span.begin), static_cast<std::uint32_t>(span.end),
-                       static_cast<std::uint32_t>(span.node)});
 }
 
 // All leaves at the end: while one waits for the votes of its rows, others go on.

@@ -1,6 +1,7 @@
 // What growing a tree from the rows of one machine takes whatever the criterion: compiled once.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "core/forest.hpp"
@@ -42,7 +43,12 @@ class GrowerBase {
     // Whether the tree has all the leaves it may have.
     bool full() const { return stopping_.max_leaves && leaves_known_ >= stopping_.max_leaves; }
 
-    void push(const Open& open);
+    void push(const Open& open) {
+        frontier_.push_back(open);
+        if (stopping_.max_leaves) sift();
+    }
+
+    // The open node that is split next: the best one if leaves are counted, else the last one.
     Open pop();
 
     std::size_t examples(const std::uint32_t* rows, std::size_t count) const {
@@ -62,7 +68,12 @@ class GrowerBase {
     }
 
     // Makes a leaf of a node that is not split.
-    void make_leaf(const Span& span);
+    void make_leaf(const Span& span) {
+        builder_.set_leaf(span.node, leaves_.size());
+        leaves_.push_back({static_cast<std::uint32_t>(span.begin),
+                           static_cast<std::uint32_t>(span.end),
+                           static_cast<std::uint32_t>(span.node)});
+    }
 
     RowSpan rows_of(const Leaf& leaf) const {
         return {rows_.data() + leaf.begin, rows_.data() + leaf.end};
@@ -91,6 +102,7 @@ class GrowerBase {
         std::size_t begin, end, waiting;
     };
 
+    void sift();  // the last open node to its place in the heap
     void gather(const Span& span);
     void scatter();
 
