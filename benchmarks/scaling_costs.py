@@ -15,12 +15,12 @@ from prefero import (
 )
 from prefero._neighbors import CaseBase
 from prefero._trees import find_bins
-from prefero.distributed._binned import LaneSpec, bin_rows
-from prefero.distributed._boosted_tree import NewtonOptions, TriedFeatures, newton_cut
 from prefero.distributed._boosting import BoostSpec, RankedRows, Rounds, ranked_rows, round_rows
 from prefero.distributed._engine import LocalEngine
-from prefero.distributed._levels import GrowOptions, grow_forest
-from prefero.distributed._partitions import Blocks, Partitions, Place
+from prefero.distributed._forest import ForestGrowing
+from prefero.distributed._partitions import Partitions, Place
+from prefero.distributed._statistics import ForestStatistics, bin_rows
+from prefero.distributed.blocks import Blocks
 from prefero.evaluation import ResultTable
 from prefero.label_ranking._loglinear import Objective
 from prefero.rankings import ranks_from_scores
@@ -70,7 +70,7 @@ class Costs(NamedTuple):
     square: float  # a product of two features is added up
     distance: float  # a feature of a case is compared with that of a query
     pair: float  # the loss of a pair of labels, counted twice, is differentiated
-    lane: float  # a derivative of a row is weighed, rounded and written
+    derivative: float  # a derivative of a row is weighed, rounded and written
     newton: float  # a number of a histogram is looked at for cuts of boosting
 
 
@@ -89,7 +89,7 @@ def measured_costs(rows: int = 200_000) -> Costs:
     X, Y = made(rows, 0)
     forest = ForestLabelRanker(1, max_depth=6, criterion="spearman", random_state=0).fit(X, Y)
     trees, bins = forest._trees, forest._feature_bins.apply(X.astype(float))
-    lanes = np.ones((rows, 8), dtype=np.float32)
+    statistics = np.ones((rows, 8), dtype=np.float32)
     drawn, leaf = np.ones(rows, np.uint16), np.zeros(rows, np.int32)
     draw = nanoseconds(lambda: _core.bootstrap_counts(1, 0, rows, rows), rows)
     walk = nanoseconds(lambda: trees.walker.apply(bins), rows * 6)
@@ -98,17 +98,17 @@ def measured_costs(rows: int = 200_000) -> Costs:
 
     def add(asked: int) -> float:
         features = np.tile(np.arange(asked, dtype=np.uint16), (len(places), 1))
-        given = bins, lanes, 8, drawn, leaves, places, features
-        return nanoseconds(lambda: _core.level_histograms(*given), rows)
+        given = bins, statistics, 8, drawn, leaves, places, features
+        return nanoseconds(lambda: _core.node_histograms(*given), rows)
 
     one, six = add(1), add(6)
     number = (six - one) / (5 * 8)
-    sums = _core.level_histograms(
-        bins, lanes, 8, drawn, leaf, np.zeros(1, np.int32), np.arange(10, dtype=np.uint16)[None]
-    )
+    every, none = np.arange(10, dtype=np.uint16)[None], np.zeros(1, np.int32)
+    sums = _core.node_histograms(bins, statistics, 8, drawn, leaf, none, every)
     many = np.tile(sums, (20, 1, 1, 1))
-    numeric = np.zeros(many.shape[:2], dtype=bool)
-    search = nanoseconds(lambda: _core.level_cuts(many, 1.0, numeric, True), many.size)
+    asked = np.tile(every, (20, 1))
+    numeric = np.zeros(10, dtype=bool)
+    search = nanoseconds(lambda: _core.node_cuts(many, asked, numeric, 1.0, True), many.size)
     merge = nanoseconds(lambda: np.add(many, many), many.size)
     some = X[:20_000].astype(float)
     linear = LogLinearLabelRanker(alpha=1.0, max_iter=0, calibrate=False)
@@ -129,18 +129,23 @@ def measured_costs(rows: int = 200_000) -> Costs:
 
 
 def _boosting_costs(bins: Any, Y: Any, histograms: Any) -> tuple[float, float, float]:
-    """Nanoseconds of a pair, a lane and a number that is looked at for cuts."""
+    """Nanoseconds of a pair, a derivative and a number that is looked at for cuts."""
     rows, c = Y.shape
     scores, ones = np.zeros((rows, c)), np.ones(rows)
     pair = nanoseconds(lambda: _core.pair_logistic_derivatives(Y, scores), rows * c * (c - 1))
     own = RankedRows(bins, Y, ones, ones, np.ones(rows, np.uint16), Place(0, rows, rows, 0))
     whole = nanoseconds(lambda: round_rows(own, scores, 0, 0.6, rows), rows)
-    lane = (whole - c * (c - 1) * pair) / (2 + 2 * c)
-    wide = np.tile(histograms, (1, 1, 2))[..., :12]
-    options = NewtonOptions(0.1, 1.0, 9, 5, 10, category_sets=True)
-    tried = TriedFeatures(np.arange(6, dtype=np.uint16), np.zeros(6, dtype=bool))
-    newton = nanoseconds(lambda: newton_cut(wide, tried, options), wide.size, 50)
-    return pair, lane, newton
+    derivative = (whole - c * (c - 1) * pair) / (2 + 2 * c)
+    wide = np.tile(histograms, (1, 1, 2))[None, ..., :12].copy()
+    options = {"learning_rate": 0.1, "penalty": 1.0, "tree_features": 6, "category_sets": True}
+    options |= {"max_depth": 9, "min_leaf": 5, "max_leaves": 1}
+    numeric = np.zeros(6, dtype=bool)
+
+    def search() -> None:
+        _core.BoostedTree(0, numeric, 5, **options).learn(wide)
+
+    newton = nanoseconds(search, wide.size, 50)
+    return pair, derivative, newton
 
 
 def exchange(rows: int, trees: int, depth: int) -> None:
@@ -153,12 +158,14 @@ def exchange(rows: int, trees: int, depth: int) -> None:
     table = []
     for parts in (1, 2, 4, 8):
         collections = (da.from_array(a, chunks=(-(-rows // parts), -1)) for a in (X, Y))
-        engine, spec, binned = _prepared(*collections)
-        options = GrowOptions(asked, depth, 2, 1, 0.0, 0.0, category_sets=True)
+        engine, layout, binned = _prepared(*collections)
+        options = {"max_features": asked, "max_depth": depth, "min_split": 2, "min_leaf": 1}
+        options |= {"min_decrease": 0.0, "gamma": 0.0, "category_sets": True}
+        growing = ForestGrowing(engine, binned, layout, np.zeros(X.shape[1], dtype=bool), options)
         seeds = np.arange(trees, dtype=np.uint64)
         engine.gather(binned)
         engine.sent, start = 0, time.process_time()
-        grow_forest(engine, binned, seeds, spec, options, np.arange(1))
+        growing.grow(seeds, np.arange(1))
         seconds = time.process_time() - start
         numbers = trees * (nodes * asked * 256 * width + (1 + 2**depth) * width)
         levels = trees * rows * 0.632
@@ -189,10 +196,10 @@ def boosting_cost(
     # The root and the smaller children: each level of a balanced tree adds half of its rows.
     added = 0.6 * rounds * rows * (1 + depth / 2) * tried * width
     walked = rounds * rows * (leaves - 1) * (costs.row + depth / 2 * costs.step)
-    round_ = rounds * rows * (c * (c - 1) * costs.pair + depth * costs.step + width * costs.lane)
+    steps = c * (c - 1) * costs.pair + depth * costs.step + width * costs.derivative
     # Both children are looked at, of which one is a difference.
     driver = numbers * (2 * costs.newton + (1 + merges) * costs.merge)
-    return 8 * numbers, added * costs.number + walked + round_ + driver
+    return 8 * numbers, added * costs.number + walked + rounds * rows * steps + driver
 
 
 def exchange_of_boosting(costs: Costs, rows: int, rounds: int) -> None:
@@ -229,13 +236,13 @@ def exchange_of_boosting(costs: Costs, rows: int, rounds: int) -> None:
     print(ResultTable(table).to_text(digits=2))
 
 
-def _prepared(X: Any, Y: Any) -> tuple[CountingEngine, LaneSpec, list[Any]]:
+def _prepared(X: Any, Y: Any) -> tuple[CountingEngine, ForestStatistics, list[Any]]:
     """Partitions whose rows are binned."""
     engine = CountingEngine()
     forest = ForestLabelRanker()
     partitions = Partitions(engine, Blocks(X=X, y=Y), forest)
-    spec = LaneSpec.of(partitions, find_bins(partitions.sample()[1].X), "spearman")
-    return engine, spec, partitions.read(bin_rows, shared=spec)
+    layout = ForestStatistics.of(partitions, find_bins(partitions.sample()[1].X), "spearman")
+    return engine, layout, partitions.read(bin_rows, shared=layout)
 
 
 # A hundred machines

@@ -91,7 +91,7 @@ void bind_rankings(nb::module_& module);
 void bind_cases(nb::module_& module);
 void bind_calibrated(nb::module_& module);
 void bind_consensus(nb::module_& module);
-void bind_levels(nb::module_& module);
+void bind_summed_trees(nb::module_& module);
 void bind_margins(nb::module_& module);
 void bind_ordering(nb::module_& module);
 void bind_preferences(nb::module_& module);

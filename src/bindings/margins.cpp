@@ -36,7 +36,7 @@ Out<double, 2> pair_outcomes(In<double, 2> ranks, Labels first, Labels second) {
 Out<double, 2> sum_groups(In<double, 2> margins, In<double, 2> outcomes, Weights weights,
                           In<double, 1> ends) {
     require_same_shape(margins, outcomes);
-    require(weights.shape(0) == margins.shape(0), "weights must have an entry a row");
+    require(weights.shape(0) == margins.shape(0), "weights must have one entry per row");
     require(ends.shape(0) > 0, "there must be a group");
     auto sums = make_array<double, 2>({ends.shape(0), 4});
     static_assert(sizeof(GroupSums) == 4 * sizeof(double), "a row of four");

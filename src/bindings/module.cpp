@@ -24,7 +24,7 @@ NB_MODULE(_core, module) {
     prefero::bindings::bind_cases(module);
     prefero::bindings::bind_rankings(module);
     prefero::bindings::bind_consensus(module);
-    prefero::bindings::bind_levels(module);
+    prefero::bindings::bind_summed_trees(module);
     prefero::bindings::bind_margins(module);
     prefero::bindings::bind_ordering(module);
     prefero::bindings::bind_preferences(module);

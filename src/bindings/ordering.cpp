@@ -36,8 +36,8 @@ Correlation correlation_kind(const std::string& name) {
 
 Out<double, 1> concordance(In<double, 2> values, In<double, 1> positions, Starts starts,
                            In<double, 1> tolerance, const std::string& correlation) {
-    require(positions.shape(0) == values.shape(0), "positions must have one entry a row");
-    require(tolerance.shape(0) == values.shape(1), "tolerance must have one entry a column");
+    require(positions.shape(0) == values.shape(0), "positions must have one entry per row");
+    require(tolerance.shape(0) == values.shape(1), "tolerance must have one entry per column");
     const Groups groups = check_groups(starts, values.shape(0));
     const Correlation kind = correlation_kind(correlation);
     auto sums = make_array<double, 1>({values.shape(1)});
@@ -59,8 +59,8 @@ ScoredOrders scored_orders(const In<double, 1>& scores, const In<std::int64_t, 1
                            const In<double, 1>& weights, const In<std::int64_t, 1>& by_score,
                            const Starts& starts) {
     const std::size_t rows = scores.shape(0);
-    require_inside(levels, rows, "levels must hold one level a row");
-    require(weights.shape(0) == rows, "weights must have one entry a row");
+    require_inside(levels, rows, "levels must hold one level per row");
+    require(weights.shape(0) == rows, "weights must have one entry per row");
     require_inside(by_score, rows, "by_score must hold every row once");
     return {scores.data(), levels.data(), weights.data(), by_score.data(),
             check_groups(starts, rows)};
@@ -84,7 +84,7 @@ Out<double, 1> pair_hinge_hessian(In<double, 1> scores, In<std::int64_t, 1> leve
                                   Starts starts, In<double, 1> active, In<double, 1> vector) {
     const ScoredOrders orders = scored_orders(scores, levels, weights, by_score, starts);
     require(active.shape(0) == scores.shape(0) && vector.shape(0) == scores.shape(0),
-            "active and vector must have one entry a row");
+            "active and vector must have one entry per row");
     auto product = make_array<double, 1>({scores.shape(0)});
     Unlocked unlocked;
     prefero::pair_hinge_hessian(orders, active.data(), vector.data(), product.data(), unlocked);
@@ -96,8 +96,8 @@ BoostingSet<Code> boosting_set(const In<Code, 2>& codes, const In<std::int64_t, 
                                const In<double, 1>& positions, const In<double, 1>& weights,
                                const Starts& starts) {
     require(bins.shape(0) == codes.shape(1), "bins must have one entry an attribute");
-    require(positions.shape(0) == codes.shape(0), "positions must have one entry an object");
-    require(weights.shape(0) == codes.shape(0), "weights must have one entry an object");
+    require(positions.shape(0) == codes.shape(0), "positions must have one entry per object");
+    require(weights.shape(0) == codes.shape(0), "weights must have one entry per object");
     const std::int64_t most = CodedObjects<Code>::kMissing;
     for (std::size_t k = 0; k < bins.shape(0); ++k)
         require(bins.data()[k] > 0 && bins.data()[k] <= most, "every attribute must have bins");
@@ -160,8 +160,8 @@ nb::tuple boost_pairs(Bins bins, In<std::int64_t, 1> levels, In<double, 1> weigh
                       std::size_t max_leaves, std::size_t min_leaf) {
     const std::size_t rows = bins.shape(0), features = bins.shape(1);
     require_growable(bins);
-    require_inside(levels, rows, "levels must hold one level a row");
-    require(weights.shape(0) == rows, "weights must have one entry a row");
+    require_inside(levels, rows, "levels must hold one level per row");
+    require(weights.shape(0) == rows, "weights must have one entry per row");
     const Groups groups = check_groups(starts, rows);
     const std::vector<std::uint64_t> all(seeds.data(), seeds.data() + seeds.shape(0));
     const Stopping stopping{rows, 2, min_leaf, max_leaves, 0, 0, false};
@@ -178,7 +178,7 @@ nb::tuple boost_pairs(Bins bins, In<std::int64_t, 1> levels, In<double, 1> weigh
 }
 
 Out<std::int64_t, 1> greedy_order(In<double, 2> values, In<double, 1> weights, Starts starts) {
-    require(weights.shape(0) == values.shape(1), "weights must have one entry a column");
+    require(weights.shape(0) == values.shape(1), "weights must have one entry per column");
     const Groups groups = check_groups(starts, values.shape(0));
     auto places = make_array<std::int64_t, 1>({values.shape(0)});
     Unlocked unlocked;
@@ -197,7 +197,7 @@ void bind_ordering(nb::module_& module) {
                "The rows of each group in ascending order of score.");
     module.def("pair_hinge", &pair_hinge, nb::arg("scores"), nb::arg("levels"),
                nb::arg("weights"), nb::arg("by_score"), nb::arg("starts"),
-               "Squared hinge loss over all ordered pairs, its gradient, active pairs a row.");
+               "Squared hinge loss over all ordered pairs, its gradient, active pairs per row.");
     module.def("pair_hinge_hessian", &pair_hinge_hessian, nb::arg("scores"), nb::arg("levels"),
                nb::arg("weights"), nb::arg("by_score"), nb::arg("starts"), nb::arg("active"), nb::arg("vector"),
                "Hessian of that loss by score, times a vector.");
@@ -206,7 +206,7 @@ void bind_ordering(nb::module_& module) {
     module.def("boost_pairs", &boost_pairs, nb::arg("bins"), nb::arg("levels"), nb::arg("weights"),
                nb::arg("starts"), nb::arg("seeds"), nb::arg("learning_rate"), nb::arg("max_features"),
                nb::arg("max_leaves"), nb::arg("min_leaf"),
-               "Boosted trees on the pair loss as arrays, and the mean share of gain a feature.");
+               "Boosted trees on the pair loss as arrays, and the mean share of gain per feature.");
     module.def("greedy_order", &greedy_order, nb::arg("values"), nb::arg("weights"),
                nb::arg("starts"), "The place of each object in the greedy order of its group.");
 }

@@ -68,7 +68,7 @@ nb::tuple layered_loss(In<double, 2> scores, LabelRows order, LabelRows layer, i
 double layered_gradient(Change<double, 2> scores, LabelRows order, LabelRows layer,
                         int decomposition, In<double, 1> row_weight) {
     const LayeredGraphs graphs = layered_graphs(scores, order, layer);
-    require(row_weight.shape(0) == scores.shape(0), "one weight a row is needed");
+    require(row_weight.shape(0) == scores.shape(0), "one weight per row is needed");
     const Decomposition kind = decomposition_of(decomposition);
     Unlocked unlocked;
     return prefero::layered_gradient(scores.data(), graphs, kind, row_weight.data(), unlocked);
@@ -125,7 +125,7 @@ nb::tuple boosting_sums(In<double, 3> values, Offsets row_begin, Offsets subgrap
                         Labels preferred, Labels other, In<double, 1> edge_weight) {
     const Subgraphs graphs =
         subgraphs(values.shape(0), values.shape(1), row_begin, subgraph_begin, preferred, other);
-    require(edge_weight.shape(0) == other.shape(0), "one weight an edge is needed");
+    require(edge_weight.shape(0) == other.shape(0), "one weight per edge is needed");
     const std::size_t functions = values.shape(2);
     auto plus = make_array<double, 1>({functions});
     auto minus = make_array<double, 1>({functions});
@@ -176,7 +176,7 @@ nb::tuple perceptron_layers_epoch(Offsets X_begin, Labels X_column, In<double, 1
     require_same_shape(labels, layer);
     require(X.rows == rows && labels.shape(0) == rows && row_weight.shape(0) == rows,
             "features, labels, weights and order must have the same rows");
-    require(labels.shape(1) == weights.shape(1), "labels must have a column a label");
+    require(labels.shape(1) == weights.shape(1), "labels must have one column per label");
     require_below(labels, weights.shape(1), "labels must hold labels");
     require_below(order, rows, "order must hold rows");
     const LayeredGraphs graphs{labels.data(), layer.data(), rows, weights.shape(1)};
@@ -213,7 +213,7 @@ void bind_preferences(nb::module_& module) {
                "The same for any subgraphs, and the weight of every edge.");
     module.def("layered_violations", &layered_violations, nb::arg("scores"), nb::arg("order"),
                nb::arg("layer"), nb::arg("decomposition"),
-               "Violated and all subgraphs: two counts a row.");
+               "Violated and all subgraphs: two counts per row.");
     module.def("subgraph_violations", &subgraph_violations, nb::arg("scores"), nb::arg("row_begin"),
                nb::arg("subgraph_begin"), nb::arg("preferred"), nb::arg("other"),
                "The same for any subgraphs.");

@@ -36,12 +36,12 @@ bool have_ties(In<double, 2> ranks) {
 
 nb::tuple row_votes(In<double, 2> ranks) {
     auto votes = make_open_array<double, 2>({ranks.shape(0), ranks.shape(1)});
-    auto evidence = make_open_array<double, 2>({ranks.shape(0), ranks.shape(1)});
+    auto comparisons = make_open_array<double, 2>({ranks.shape(0), ranks.shape(1)});
     {
         nb::gil_scoped_release unlocked;
-        prefero::row_votes(rank_matrix(ranks), votes.data(), evidence.data());
+        prefero::row_votes(rank_matrix(ranks), votes.data(), comparisons.data());
     }
-    return nb::make_tuple(votes, evidence);
+    return nb::make_tuple(votes, comparisons);
 }
 
 Out<std::int8_t, 2> pair_signs(In<double, 2> ranks) {
@@ -58,7 +58,7 @@ Out<std::int8_t, 2> pair_signs(In<double, 2> ranks) {
 
 void bind_rankings(nb::module_& module) {
     module.def("count_pairs", &count_pairs, nb::arg("first"), nb::arg("second"),
-               "Concordant, discordant, tied in first, in second, in both: five counts a row.");
+               "Concordant, discordant, tied in first, in second, in both: five counts per row.");
     module.def("bucket_positions", &bucket_positions, nb::arg("ranks"), nb::arg("smallest"),
                "Mean or smallest bucket positions of each row; NaN stays NaN.");
     module.def("have_ties", &have_ties, nb::arg("ranks"), "Whether a row holds equal ranks.");

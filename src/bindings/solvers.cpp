@@ -12,14 +12,14 @@ namespace {
 
 using Signs = In<std::int8_t, 2>;
 
-// One a row, or one a row and problem.
+// One per row, or one per row and problem.
 using ProblemWeights = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 
 LogisticProblems logistic_problems(const Signs& signs, const ProblemWeights& weight) {
     require(weight.ndim() == 1 || weight.ndim() == 2, "weight must have one axis or two");
-    require(weight.shape(0) == signs.shape(0), "one weight a row is needed");
+    require(weight.shape(0) == signs.shape(0), "one weight per row is needed");
     require(weight.ndim() == 1 || weight.shape(1) == signs.shape(1),
-            "one weight a row and problem is needed");
+            "one weight per row and problem is needed");
     return {signs.data(), weight.data(), weight.ndim() == 2, signs.shape(0), signs.shape(1)};
 }
 
@@ -46,9 +46,9 @@ Out<double, 2> sign_weights(Signs signs, ProblemWeights weight) {
 LinearModels linear_models(const In<float, 2>& x, const Signs& signs,
                            const In<std::int64_t, 1>& problems, const In<float, 2>& coefficients) {
     require(x.shape(0) == signs.shape(0), "X and signs must have the same rows");
-    require(coefficients.shape(1) == x.shape(1), "one coefficient a column of X is needed");
+    require(coefficients.shape(1) == x.shape(1), "one coefficient per column of X is needed");
     require(coefficients.shape(0) == problems.shape(0),
-            "one row of coefficients a problem is needed");
+            "one row of coefficients per problem is needed");
     require_below(problems, signs.shape(1), "problems must name columns of signs");
     return {x.data(), x.shape(1), problems.data(), coefficients.data(), problems.shape(0)};
 }
@@ -79,7 +79,7 @@ Out<double, 2> logistic_hessians(In<float, 2> x, Signs signs, ProblemWeights wei
 void bind_solvers(nb::module_& module) {
     module.def(
         "sign_weights", &sign_weights, nb::arg("signs"), nb::arg("weight"),
-        "The weights of the rows with positive and with negative signs, a column a problem.");
+        "The weights of the rows with positive and with negative signs, a column per problem.");
     module.def("logistic_derivatives", &logistic_derivatives, nb::arg("scores"), nb::arg("signs"),
                nb::arg("weight"), nb::arg("curvature") = nb::none(),
                "Losses of logistic regressions on the same rows, a column of scores each.\n\n"

@@ -51,7 +51,7 @@ inline nb::dict tree_arrays(JoinedTrees& trees) {
     result["sets"] = grown_array<std::int32_t>(trees.sets);
     result["categories"] = grown_array<std::uint64_t>(trees.categories);
     result["scores"] = grown_array<float>(trees.scores);
-    result["evidence"] = grown_array<float>(trees.evidence);
+    result["evidence"] = grown_array<float>(trees.comparisons);
     return result;
 }
 

@@ -100,8 +100,9 @@ class TreeGrower {
         const std::size_t rows = bins.shape(0);
         require(rows > 0 && ranks.shape(0) == rows, "bins and ranks must have the same rows");
         require(ranks.shape(1) > 0, "ranks must have labels");
-        require(categorical.shape(0) == bins.shape(1), "categorical must have one entry a feature");
-        require(!weights || weights->shape(0) == rows, "weights must have one entry a row");
+        require(categorical.shape(0) == bins.shape(1),
+                "categorical must have one entry per feature");
+        require(!weights || weights->shape(0) == rows, "weights must have one entry per row");
         require(!votes || (votes->shape(0) == rows && votes->shape(1) == ranks.shape(1)),
                 "votes must have the shape of ranks");
         nb::gil_scoped_release unlocked;
@@ -124,11 +125,11 @@ class TreeWalker {
     TreeWalker(std::size_t features, std::size_t labels, In<std::int64_t, 1> node_starts,
                In<std::int64_t, 1> value_starts, In<std::int64_t, 1> set_starts,
                In<std::int64_t, 1> nodes, In<std::int32_t, 1> sets, In<std::uint64_t, 1> categories,
-               In<float, 1> scores, In<float, 1> evidence)
+               In<float, 1> scores, In<float, 1> comparisons)
         : features_(features),
           owners_{nb::cast(node_starts), nb::cast(value_starts), nb::cast(set_starts),
                   nb::cast(nodes),       nb::cast(sets),         nb::cast(categories),
-                  nb::cast(scores),      nb::cast(evidence)} {
+                  nb::cast(scores),      nb::cast(comparisons)} {
         const std::size_t starts = node_starts.shape(0), trees = starts - 1;
         require(starts > 1 && value_starts.shape(0) == starts && set_starts.shape(0) == starts,
                 "node_starts, value_starts and set_starts must have one more entry than trees");
@@ -140,10 +141,10 @@ class TreeWalker {
                     scores.shape(0) % labels == 0 && last(value_starts) == scores.shape(0) / labels,
                 "the starts do not fit the lengths of nodes and scores");
         require(sets.shape(0) == 0 || sets.shape(0) == nodes.shape(0),
-                "sets must be empty or have one entry a node");
-        require(evidence.shape(0) == 0 || evidence.shape(0) == scores.shape(0),
+                "sets must be empty or have one entry per node");
+        require(comparisons.shape(0) == 0 || comparisons.shape(0) == scores.shape(0),
                 "evidence must be empty or as long as scores");
-        require(categories.shape(0) % words == 0, "categories must have four words a set");
+        require(categories.shape(0) % words == 0, "categories must have four words per set");
         forest_ = {trees,
                    labels,
                    node_starts.data(),
@@ -154,7 +155,7 @@ class TreeWalker {
                    sets.shape(0) ? sets.data() : nullptr,
                    reinterpret_cast<const BinSet*>(categories.data()),
                    scores.data(),
-                   evidence.shape(0) ? evidence.data() : nullptr};
+                   comparisons.shape(0) ? comparisons.data() : nullptr};
         require(valid(forest_, features, categories.shape(0) / words),
                 "the arrays of the trees contradict each other: the model is damaged");
         paths_ = make_paths(forest_, features);
@@ -205,13 +206,13 @@ class TreeWalker {
         const auto values =
             static_cast<std::size_t>(forest_.value_starts[forest_.trees]) * forest_.labels;
         auto scores = make_array<float, 2>({count, values});
-        auto evidence = make_array<float, 2>({count, forest_.evidence ? values : 0});
+        auto comparisons = make_array<float, 2>({count, forest_.comparisons ? values : 0});
         {
             Unlocked unlocked;
             shrink(forest_, weight.data(), {strengths.data(), count}, scores.data(),
-                   evidence.data(), unlocked);
+                   comparisons.data(), unlocked);
         }
-        return nb::make_tuple(scores, evidence);
+        return nb::make_tuple(scores, comparisons);
     }
 
     nb::tuple out_of_bag_shrunk(Bins bins, In<std::uint64_t, 1> seeds, In<double, 1> weight,
@@ -242,8 +243,8 @@ class TreeWalker {
     nb::tuple leaf_shares(Bins bins, std::optional<In<std::uint64_t, 1>> seeds,
                           In<double, 1> weight, In<std::int8_t, 2> facts) const {
         check(bins);
-        require(!seeds || seeds->shape(0) == forest_.trees, "seeds must have one entry a tree");
-        require(weight.shape(0) == bins.shape(0), "weight must have one entry a row");
+        require(!seeds || seeds->shape(0) == forest_.trees, "seeds must have one entry per tree");
+        require(weight.shape(0) == bins.shape(0), "weight must have one entry per row");
         require(facts.shape(0) == bins.shape(0), "facts must have as many rows as bins");
         const auto leaves = static_cast<std::size_t>(forest_.value_starts[forest_.trees]);
         auto shares = make_array<float, 2>({leaves, facts.shape(1)});
@@ -268,13 +269,13 @@ class TreeWalker {
 
   private:
     Samples samples(const In<std::uint64_t, 1>& seeds) const {
-        require(seeds.shape(0) == forest_.trees, "seeds must have one entry a tree");
+        require(seeds.shape(0) == forest_.trees, "seeds must have one entry per tree");
         return {seeds.data(), nullptr};
     }
 
     Samples samples(const Bins& bins, const Counts& counts) const {
         require(counts.shape(0) == forest_.trees && counts.shape(1) == bins.shape(0),
-                "counts must have one entry a tree and row");
+                "counts must have one entry per tree and row");
         return {nullptr, counts.data()};
     }
 
@@ -284,7 +285,7 @@ class TreeWalker {
 
     void check(const In<double, 1>& weight, const In<double, 1>& strengths) const {
         require(weight.shape(0) == static_cast<std::size_t>(forest_.node_starts[forest_.trees]),
-                "weight must have one entry a node");
+                "weight must have one entry per node");
         for (std::size_t s = 0; s < strengths.shape(0); ++s)
             require(strengths.data()[s] >= 0, "strengths must not be negative");
     }
@@ -311,7 +312,7 @@ void bind_trees(nb::module_& module) {
              nb::arg("random_cuts"), nb::arg("category_sets"), nb::arg("max_features"),
              nb::arg("max_depth"), nb::arg("min_split"), nb::arg("min_leaf"), nb::arg("max_leaves"),
              nb::arg("min_decrease"), nb::arg("gamma"), nb::arg("description_length"),
-             "One tree a seed, as arrays that stand one after the other.")
+             "One tree per seed, as arrays that stand one after the other.")
         .def("stop", &TreeGrower::stop, "End growing in whatever thread, by KeyboardInterrupt.");
     nb::class_<TreeWalker>(module, "TreeWalker", "Grown trees, to send new rows through.")
         .def(nb::init<std::size_t, std::size_t, In<std::int64_t, 1>, In<std::int64_t, 1>,
@@ -327,8 +328,9 @@ void bind_trees(nb::module_& module) {
              "Mean scores over the trees that have not seen a row, and their number.")
         .def("out_of_bag", &TreeWalker::out_of_bag_counted, nb::arg("bins"), nb::arg("counts"),
              "The same, for samples that hold rows as often as is said: trees x rows.")
-        .def("shrunk", &TreeWalker::shrunk, nb::arg("weight"), nb::arg("strengths"),
-             "Scores and evidence of all leaves, drawn towards the nodes above by each strength.")
+        .def(
+            "shrunk", &TreeWalker::shrunk, nb::arg("weight"), nb::arg("strengths"),
+            "Scores and comparisons of all leaves, drawn towards the nodes above by each strength.")
         .def("out_of_bag_shrunk", &TreeWalker::out_of_bag_shrunk, nb::arg("bins"), nb::arg("seeds"),
              nb::arg("weight"), nb::arg("strengths"),
              "What out_of_bag returns, for the trees shrunk by each strength.")

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <stdexcept>
 
 #include "core/interruption.hpp"
 
@@ -33,6 +34,21 @@ class Unlocked final : public Interruption {
     const std::atomic<bool>* stop_;
     Clock::time_point next_ = Clock::now() + kPause;
     nanobind::gil_scoped_release released_;
+};
+
+// Objects that change serve one thread at a time. Kernels run without the interpreter lock, so it
+// does not keep a second thread out: it is refused.
+class OneThread {
+  public:
+    explicit OneThread(std::atomic<bool>& busy) : busy_(busy) {
+        if (busy_.exchange(true)) throw std::runtime_error("another thread is using this object");
+    }
+    OneThread(const OneThread&) = delete;
+    OneThread& operator=(const OneThread&) = delete;
+    ~OneThread() { busy_ = false; }
+
+  private:
+    std::atomic<bool>& busy_;
 };
 
 }  // namespace prefero::bindings

@@ -1,7 +1,7 @@
 #include "core/correlation.hpp"
 
-#include "core/lanes.hpp"
 #include "core/permutations.hpp"
+#include "core/simd.hpp"
 
 namespace prefero {
 

@@ -36,7 +36,7 @@ class PairCounter {
     std::vector<std::int16_t> histogram_;                     // of halves; zero between calls
 };
 
-// One PairCounts a row, written as five integers in the order of the struct's members.
+// One PairCounts per row, written as five integers in the order of the struct's members.
 void count_pairs(RankMatrix first, RankMatrix second, std::int64_t* counts,
                  Interruption& interruption);
 

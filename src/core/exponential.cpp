@@ -85,7 +85,7 @@ double log_product(const double* factors, std::size_t count, double size) {
         double product[4] = {1, 1, 1, 1};
         std::size_t k = begin;
         for (; k + 4 <= end; k += 4)
-            for (std::size_t lane = 0; lane < 4; ++lane) product[lane] *= factors[k + lane];
+            for (std::size_t slot = 0; slot < 4; ++slot) product[slot] *= factors[k + slot];
         for (; k < end; ++k) product[0] *= factors[k];
         logarithm += std::log((product[0] * product[1]) * (product[2] * product[3]));
     }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/lanes.hpp"
+#include "core/simd.hpp"
 
 namespace prefero {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/lanes.hpp"
+#include "core/simd.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(PREFERO_SCALAR)
 #include <immintrin.h>
@@ -64,7 +64,7 @@ struct TopLevels {
     }
 };
 
-PREFERO_PERMUTES PREFERO_INLINE __m512i lanes() {
+PREFERO_PERMUTES PREFERO_INLINE __m512i places() {
     return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 }
 
@@ -108,7 +108,7 @@ struct Sixteen {
     PREFERO_PERMUTES PREFERO_INLINE void go(__m512i test, __m512i features, __m512i first) {
         constexpr int kFirstAndSecondOrThird = 0xEA;
         const __m512i place = _mm512_ternarylogic_epi32(_mm512_srli_epi32(test, 4), features,
-                                                        lanes(), kFirstAndSecondOrThird);
+                                                        places(), kFirstAndSecondOrThird);
         const __m512i byte = _mm512_set1_epi32(255);
         const __m512i bin = _mm512_and_si512(bins_at<Pairs>(bins, place), byte);
         const __mmask16 right = _mm512_cmpgt_epi32_mask(bin, _mm512_and_si512(test, byte));
@@ -128,7 +128,7 @@ PREFERO_PERMUTES PREFERO_INLINE std::uint16_t* note(const Steps& tree, __m512i a
     const __m512i test = _mm512_i32gather_epi32(at, tree.words, sizeof(std::uint32_t));
     const __mmask16 walking =
         _mm512_cmpge_epu32_mask(test, _mm512_set1_epi32(static_cast<int>(1u << tree.shift)));
-    const __m512i number = _mm512_add_epi32(lanes(), _mm512_set1_epi32(static_cast<int>(row)));
+    const __m512i number = _mm512_add_epi32(places(), _mm512_set1_epi32(static_cast<int>(row)));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(still),
                         _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(walking, number)));
     return still + __builtin_popcount(walking);

@@ -1,7 +1,6 @@
 #include "core/forest.hpp"
 
 #include "core/criteria/mallows_em.hpp"
-#include "core/criteria/variance.hpp"
 #include "core/grow_task.hpp"
 
 namespace prefero {
@@ -16,9 +15,7 @@ void grow_trees(const TrainingData& data, const GrowOptions& options, const std:
             return grow_with<MallowsEmCriterion>(task);
         case CriterionKind::kEntropy:
             return grow_entropy(task);
-        case CriterionKind::kVariance:
-            return grow_with<VarianceCriterion>(task);
-        default:
+        default:  // vectors, or numbers, which are vectors of one value
             return grows_whole_spread(task) ? grow_whole_spread(task) : grow_spread(task);
     }
 }

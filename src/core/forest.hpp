@@ -13,7 +13,7 @@ namespace prefero {
 struct Search {
     std::size_t max_features;   // features tried at a node
     std::size_t tree_features;  // of so many that are drawn for a tree
-    bool random_cuts;           // one random cut a feature (extra-trees) in place of the best
+    bool random_cuts;           // one random cut per feature (extra-trees) in place of the best
     bool category_sets;         // sets of categories in place of one against the rest
 };
 
@@ -26,7 +26,7 @@ struct GrowOptions {
 // What becomes of a tree. It may be moved from; the next one takes its place.
 using TakeTree = std::function<void(Tree&)>;
 
-// A tree a seed, by the criterion that the data are made for.
+// One tree per seed, by the criterion that the data are made for.
 void grow_trees(const TrainingData& data, const GrowOptions& options, const std::uint64_t* seeds,
                 std::size_t count, Interruption& interruption, const TakeTree& take);
 

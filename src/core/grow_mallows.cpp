@@ -4,7 +4,7 @@
 namespace prefero {
 
 void grow_mallows(const GrowTask& task) {
-    grow_of_width<MallowsCriterion, 6>(task, task.data.width() / 2);
+    grow_of_width<MallowsCriterion, 1, 2, 3, 4, 5, 6>(task, task.data.width() / 2);
 }
 
 }  // namespace prefero

@@ -37,13 +37,11 @@ void grow_with(const GrowTask& task) {
     }
 }
 
-// Picks the version compiled for this number of blocks, up to Width of them.
-template <template <std::size_t> class Criterion, std::size_t Width>
+// Picks the version compiled for this number of blocks, if it is one of Widths; else that of any.
+template <template <std::size_t> class Criterion, std::size_t... Widths>
 void grow_of_width(const GrowTask& task, std::size_t width) {
-    if constexpr (Width > 0) {
-        if (width != Width) return grow_of_width<Criterion, Width - 1>(task, width);
-    }
-    return grow_with<Criterion<Width>>(task);
+    const bool known = ((width == Widths && (grow_with<Criterion<Widths>>(task), true)) || ...);
+    if (!known) grow_with<Criterion<0>>(task);
 }
 
 }  // namespace prefero

@@ -25,7 +25,7 @@ void JoinedTrees::add(const Tree& tree) {
     append(decrease, tree.decrease);
     append(categories, tree.categories);
     append(scores, tree.scores);
-    append(evidence, tree.evidence);
+    append(comparisons, tree.comparisons);
     add_start(node_starts, tree.nodes.size());
     add_start(value_starts, tree.scores.size() / labels_);
     add_start(set_starts, tree.categories.size());
@@ -42,7 +42,7 @@ void JoinedTrees::make_room(const Tree& first) {
     weight.reserve(expected(first.nodes.size()));
     decrease.reserve(expected(first.nodes.size()));
     scores.reserve(expected(first.scores.size()));
-    evidence.reserve(expected(first.evidence.size()));
+    comparisons.reserve(expected(first.comparisons.size()));
 }
 
 // Every tree has a row of `sets` a node, or none has.

@@ -25,7 +25,7 @@ class JoinedTrees {
     Growing<float> decrease;
     Growing<std::int32_t> sets;  // as many as nodes, or none if no tree has sets
     Growing<BinSet> categories;
-    Growing<float> scores, evidence;
+    Growing<float> scores, comparisons;
 
   private:
     void make_room(const Tree& first);

@@ -53,7 +53,7 @@ class SortedKeys {
 
     // Eight rows by a feature; false if all lie in one bin. No branch and nothing that waits for
     // memory: there are many nodes of so few rows.
-    PREFERO_INLINE bool read_eight(const Sample& sample, const std::uint32_t (&rows)[kLanes],
+    PREFERO_INLINE bool read_eight(const Sample& sample, const std::uint32_t (&rows)[kSimdWidth],
                                    std::size_t feature) {
         const std::uint8_t* column = sample.bins.data() + feature;
         const std::size_t stride = sample.data.features();
@@ -61,7 +61,7 @@ class SortedKeys {
         int differ = 0;
         std::uint64_t halves[2] = {};
         PREFERO_UNROLL
-        for (std::size_t i = 0; i < kLanes; ++i) {
+        for (std::size_t i = 0; i < kSimdWidth; ++i) {
             const std::uint8_t bin = column[rows[i] * stride];
             const std::uint64_t key = static_cast<std::uint16_t>(make_key(bin, i));
             halves[i / 4] |= key << (16 * (i % 4));
@@ -69,7 +69,7 @@ class SortedKeys {
         }
         if (!differ) return false;
         sort_eight(halves, sorted_);
-        pad(kLanes);
+        pad(kSimdWidth);
         return true;
     }
 
@@ -93,7 +93,7 @@ class SortedKeys {
 
     void pad(std::size_t count) {
         count_ = count;
-        for (std::size_t i = 0; i < kLanes; ++i) sorted_[count + i] = sorted_[count - 1];
+        for (std::size_t i = 0; i < kSimdWidth; ++i) sorted_[count + i] = sorted_[count - 1];
     }
 
     // A key goes to the place whose number is how many keys are smaller: comparing all with all
@@ -127,7 +127,7 @@ class SortedKeys {
     }
 
     Key unsorted_[kMostRows + 1] = {};
-    Key sorted_[kMostItems + kLanes];
+    Key sorted_[kMostItems + kSimdWidth];
     std::size_t count_ = 0;
 };
 

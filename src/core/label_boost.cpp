@@ -17,12 +17,12 @@ class TreeSource {
     Tree next(ScoredRanks& ranks, double row_share, std::uint64_t seed,
               Interruption& interruption) {
         sample_.draw_share(row_share, seed, interruption);
-        const std::size_t stride = sample_.data.width() * kLanes, second = stride / 2;
-        float* lanes = sample_.lanes.data()->lane;
-        ranks.derivatives(sample_.origin.data(), sample_.rows, lanes + 1, second, stride,
+        const std::size_t stride = sample_.data.width() * kSimdWidth, second = stride / 2;
+        float* rows = sample_.simd_rows.data()->value;
+        ranks.derivatives(sample_.origin.data(), sample_.rows, rows + 1, second, stride,
                           interruption);
         for (std::size_t i = 0; i < sample_.rows; ++i) {
-            float* own = lanes + i * stride;
+            float* own = rows + i * stride;
             const auto weight = static_cast<float>(sample_.weights[i]);
             for (std::size_t k = 1; k <= sample_.data.labels(); ++k) {
                 own[k] *= weight;
@@ -78,11 +78,11 @@ LabelBooster::LabelBooster(const RankedRows& training, const bool* categorical,
     : options_(options),
       data_(TrainingData::derivatives(training.bins, categorical, training.ranks.labels,
                                       training.weights)),
-      ranks_(training.ranks, start, training.stakes),
+      ranks_(training.ranks, start, training.utilities),
       watched_{{watched.bins.data, watched.bins.data + watched.bins.rows * watched.bins.features},
                {watched.weights, watched.weights + watched.ranks.rows},
                std::vector<double>(watched.ranks.rows),
-               ScoredRanks(watched.ranks, start, watched.stakes)},
+               ScoredRanks(watched.ranks, start, watched.utilities)},
       source_(tree_source(data_, options_)) {}
 
 LabelBooster::~LabelBooster() = default;

@@ -1,4 +1,4 @@
-// Gradient boosting of label scores: a tree a round, whose leaves are steps of all labels.
+// Gradient boosting of label scores: one tree per round, whose leaves are steps of all labels.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ struct RankedRows {
     BinMatrix bins;
     RankMatrix ranks;
     const double* weights;
-    const double* stakes = nullptr;  // what labels are worth, if pairs weigh by it
+    const double* utilities = nullptr;  // of labels, if pairs weigh the difference
 };
 
 class TreeSource;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/lanes.hpp"
+#include "core/simd.hpp"
 
 namespace prefero {
 

@@ -8,7 +8,7 @@
 
 namespace prefero {
 
-// Rows of scores, a column a problem. A sign is the class, 0 where a row takes no part. A row has
+// Rows of scores, a column per problem. A sign is the class, 0 where a row takes no part. A row has
 // one weight, or one in each problem.
 struct LogisticProblems {
     const std::int8_t* signs;

@@ -44,27 +44,26 @@ void pair_outcomes(RankMatrix ranks, const LabelPairs& pairs, double* outcomes) 
     }
 }
 
-void sum_groups(const JudgedPairs& judged, const double* ends, std::size_t groups,
-                GroupSums* sums) {
+void sum_groups(const ScoredPairs& pairs, const double* ends, std::size_t groups, GroupSums* sums) {
     std::size_t room = 1;
     while (room < groups) room *= 2;
     std::vector<double> padded(ends, ends + groups);
     padded.resize(room, std::numeric_limits<double>::infinity());
-    const std::size_t count = judged.rows * judged.pairs;
+    const std::size_t count = pairs.rows * pairs.pairs;
     for (std::size_t begin = 0, row = 0, pair = 0; begin < count; begin += kAtOnce) {
         const std::size_t some = std::min(kAtOnce, count - begin);
         double sizes[kAtOnce] = {}, ahead[kAtOnce];
         std::uint32_t group[kAtOnce];
         for (std::size_t i = 0; i < some; ++i) {  // side by side: which label is ahead is chance
-            const double margin = judged.margins[begin + i], outcome = judged.outcomes[begin + i];
+            const double margin = pairs.margins[begin + i], outcome = pairs.outcomes[begin + i];
             sizes[i] = std::fabs(margin);
             ahead[i] = margin < 0 ? 1 - outcome : outcome;
         }
         find_groups(padded, sizes, group);
         for (std::size_t i = 0; i < some; ++i) {
-            const double margin = judged.margins[begin + i], outcome = judged.outcomes[begin + i];
-            const double weight = judged.weights[row];
-            if (++pair == judged.pairs) {
+            const double margin = pairs.margins[begin + i], outcome = pairs.outcomes[begin + i];
+            const double weight = pairs.weights[row];
+            if (++pair == pairs.pairs) {
                 pair = 0;
                 ++row;
             }

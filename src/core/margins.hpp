@@ -24,7 +24,7 @@ void score_margins(const double* scores, std::size_t rows, std::size_t labels,
 void pair_outcomes(RankMatrix ranks, const LabelPairs& pairs, double* outcomes);
 
 // Margins, and outcomes as of pair_outcomes; a pair that lacks one of them does not count.
-struct JudgedPairs {
+struct ScoredPairs {
     const double* margins;
     const double* outcomes;
     const double* weights;  // a row
@@ -41,6 +41,6 @@ struct GroupSums {
 
 // Adds to each group those pairs whose margins are at most as large as its end, and larger than the
 // end before it; the ends ascend, and the last group has all that are larger too.
-void sum_groups(const JudgedPairs& judged, const double* ends, std::size_t groups, GroupSums* sums);
+void sum_groups(const ScoredPairs& pairs, const double* ends, std::size_t groups, GroupSums* sums);
 
 }  // namespace prefero

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/exponential.hpp"
-#include "core/lanes.hpp"
+#include "core/simd.hpp"
 #include "core/wide.hpp"
 
 namespace prefero {
@@ -23,8 +23,8 @@ constexpr float kFarthest = 80;
 // Rows of eight problems.
 struct Tile {
     Block scores[kRows];
-    std::int8_t signs[kRows * kLanes];
-    float weights[kRows * kLanes];
+    std::int8_t signs[kRows * kSimdWidth];
+    float weights[kRows * kSimdWidth];
 };
 
 // Writes what eight models say of each row; rows come in eights, as do columns.
@@ -88,8 +88,8 @@ PREFERO_WIDE void bend(const std::int8_t* signs, const float* weights, std::size
 
 // Adds the sums of some rows to those of all.
 PREFERO_WIDE void add_up(const Block* part, std::size_t columns, double* sums) {
-    const float* lanes = part[0].lane;
-    for (std::size_t k = 0; k < columns * kLanes; ++k) sums[k] += double{lanes[k]};
+    const float* values = part[0].value;
+    for (std::size_t k = 0; k < columns * kSimdWidth; ++k) sums[k] += double{values[k]};
 }
 
 // So many that they come in eights.
@@ -110,15 +110,15 @@ class Sums {
   public:
     Sums(const LogisticProblems& data, const LinearModels& models, std::size_t columns)
         : data_(data), models_(models), columns_(columns), x_(models.columns) {
-        for (std::size_t first = 0; first < models.count; first += kLanes)
+        for (std::size_t first = 0; first < models.count; first += kSimdWidth)
             for (std::size_t k = 0; k < x_.width; ++k) {
                 Block own;
-                for (std::size_t lane = 0; lane < kLanes && k < models.columns; ++lane)
-                    own.lane[lane] = models.coefficients[model(first, lane) * models.columns + k];
+                for (std::size_t slot = 0; slot < kSimdWidth && k < models.columns; ++slot)
+                    own.value[slot] = models.coefficients[model(first, slot) * models.columns + k];
                 coefficients_.push_back(own);
             }
         part_.resize(padded(columns));
-        sums_.resize(blocks(models.count) * columns * kLanes);
+        sums_.resize(blocks(models.count) * columns * kSimdWidth);
     }
 
     // `columns_of` gives what to add up of some rows.
@@ -127,16 +127,16 @@ class Sums {
         for (std::size_t begin = 0; begin < data_.rows; begin += kRows) {
             read_rows(begin);
             const Rows& columns = columns_of(x_);
-            for (std::size_t first = 0; first < models_.count; first += kLanes) {
+            for (std::size_t first = 0; first < models_.count; first += kSimdWidth) {
                 interruption.spend(rows_ * (columns.width + x_.width));
                 read_problems(begin, first);
-                const std::size_t rows = padded(rows_), eight = first / kLanes;
+                const std::size_t rows = padded(rows_), eight = first / kSimdWidth;
                 score_rows(x_.values.data(), rows, x_.width,
                            coefficients_.data() + eight * x_.width, tile_.scores);
-                derivative(tile_.signs, tile_.weights, rows * kLanes, tile_.scores[0].lane);
+                derivative(tile_.signs, tile_.weights, rows * kSimdWidth, tile_.scores[0].value);
                 weigh_columns(columns.values.data(), rows, columns.width, tile_.scores,
                               part_.data());
-                add_up(part_.data(), columns_, sums_.data() + eight * columns_ * kLanes);
+                add_up(part_.data(), columns_, sums_.data() + eight * columns_ * kSimdWidth);
             }
         }
     }
@@ -144,13 +144,14 @@ class Sums {
     void write(double* to) const {
         for (std::size_t m = 0; m < models_.count; ++m)
             for (std::size_t k = 0; k < columns_; ++k)
-                to[m * columns_ + k] = sums_[(m / kLanes * columns_ + k) * kLanes + m % kLanes];
+                to[m * columns_ + k] =
+                    sums_[(m / kSimdWidth * columns_ + k) * kSimdWidth + m % kSimdWidth];
     }
 
   private:
-    // The model in a lane; the last one again where there are no more.
-    std::size_t model(std::size_t first, std::size_t lane) const {
-        return std::min(first + lane, models_.count - 1);
+    // The model in a slot; the last one again where there are no more.
+    std::size_t model(std::size_t first, std::size_t slot) const {
+        return std::min(first + slot, models_.count - 1);
     }
 
     void read_rows(std::size_t begin) {
@@ -161,28 +162,28 @@ class Sums {
                         x_.values.data() + row * x_.width);
         if (data_.weight_a_problem) return;
         for (std::size_t row = 0; row < rows_; ++row)
-            std::fill_n(tile_.weights + row * kLanes, kLanes,
+            std::fill_n(tile_.weights + row * kSimdWidth, kSimdWidth,
                         static_cast<float>(data_.weights[begin + row]));
     }
 
     void read_problems(std::size_t begin, std::size_t first) {
-        std::size_t problems[kLanes];
+        std::size_t problems[kSimdWidth];
         bool side_by_side = true;
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            problems[lane] = static_cast<std::size_t>(models_.problems[model(first, lane)]);
-            side_by_side = side_by_side && problems[lane] == problems[0] + lane;
+        for (std::size_t slot = 0; slot < kSimdWidth; ++slot) {
+            problems[slot] = static_cast<std::size_t>(models_.problems[model(first, slot)]);
+            side_by_side = side_by_side && problems[slot] == problems[0] + slot;
         }
         for (std::size_t row = 0; row < rows_; ++row) {
             const std::size_t at = (begin + row) * data_.problems;
-            std::int8_t* signs = tile_.signs + row * kLanes;
+            std::int8_t* signs = tile_.signs + row * kSimdWidth;
             if (side_by_side)
-                std::memcpy(signs, data_.signs + at + problems[0], kLanes);
+                std::memcpy(signs, data_.signs + at + problems[0], kSimdWidth);
             else
-                for (std::size_t lane = 0; lane < kLanes; ++lane)
-                    signs[lane] = data_.signs[at + problems[lane]];
-            for (std::size_t lane = 0; lane < kLanes && data_.weight_a_problem; ++lane)
-                tile_.weights[row * kLanes + lane] =
-                    static_cast<float>(data_.weights[at + problems[lane]]);
+                for (std::size_t slot = 0; slot < kSimdWidth; ++slot)
+                    signs[slot] = data_.signs[at + problems[slot]];
+            for (std::size_t slot = 0; slot < kSimdWidth && data_.weight_a_problem; ++slot)
+                tile_.weights[row * kSimdWidth + slot] =
+                    static_cast<float>(data_.weights[at + problems[slot]]);
         }
     }
 

@@ -13,7 +13,7 @@ struct PairBoosting {
     Stopping stopping;
 };
 
-// One tree a seed, fewer once every pair is told apart by the margin. Each is fitted to the
+// One tree per seed, fewer once every pair is told apart by the margin. Each is fitted to the
 // Newton steps of the objects, weighted by their active pairs, and learning_rate times its leaf
 // is added to an object's score. Level 0 is the best place of a group; equal levels are tied. A
 // pair weighs the product of its objects' weights.

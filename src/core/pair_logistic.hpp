@@ -11,17 +11,17 @@
 #include <vector>
 
 #include "core/interruption.hpp"
-#include "core/lanes.hpp"
 #include "core/rank_row.hpp"
+#include "core/simd.hpp"
 
 namespace prefero {
 
 // Rows of ranks with scores that change.
 class ScoredRanks {
   public:
-    // All rows start with the same scores. `stakes` is what labels are worth, row by row like the
-    // ranks, or null.
-    ScoredRanks(RankMatrix ranks, const double* start, const double* stakes = nullptr);
+    // All rows start with the same scores. `utilities` is what labels are worth, row by row like
+    // the ranks, or null.
+    ScoredRanks(RankMatrix ranks, const double* start, const double* utilities = nullptr);
 
     std::size_t rows() const { return rows_; }
     std::size_t labels() const { return labels_; }
@@ -40,11 +40,11 @@ class ScoredRanks {
 
     std::size_t rows_, labels_;
     float pair_weight_;
-    std::vector<float> ranks_, stakes_;
+    std::vector<float> ranks_, utilities_;
     std::vector<double> scores_;
     std::vector<double> worths_;  // of some rows, label by label
     // Of eight rows, a label each.
-    std::vector<Block> own_ranks_, own_stakes_, exps_, values_, first_, second_;
+    std::vector<Block> own_ranks_, own_utilities_, exps_, values_, first_, second_;
 };
 
 }  // namespace prefero

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/lanes.hpp"
+#include "core/simd.hpp"
 #include "core/wide.hpp"
 
 namespace prefero {
@@ -21,9 +21,9 @@ void score_row(SparseRows X, std::size_t row, const double* weights, std::vector
 }
 
 // Counts for every label how often it must rise less how often it must fall.
-std::int64_t judge(EdgeLists edges, std::size_t row, const std::vector<double>& scores,
-                   PerceptronOptions options, std::int64_t* updates,
-                   std::vector<std::int64_t>& change) {
+std::int64_t check_row(EdgeLists edges, std::size_t row, const std::vector<double>& scores,
+                       PerceptronOptions options, std::int64_t* updates,
+                       std::vector<std::int64_t>& change) {
     std::int64_t violated = 0;
     for (std::int64_t e = edges.begin[row], end; e < edges.begin[row + 1]; e = end) {
         // The edges of a preferred label stand together: their sum stays in a register.
@@ -59,14 +59,14 @@ std::size_t taking_part(const std::int32_t* layer, std::size_t labels) {
 }
 
 // Scores and changes of the labels of a row by their places in its order: the labels behind a
-// place are neighbours, so that their preferences are judged in one sweep.
+// place are neighbours, so that their preferences are checked in one sweep.
 struct Placed {
     std::vector<double> score;
     std::vector<std::int64_t> change;
 };
 
-// Judges preferences of one label over neighbours; `updates` counts for each, or is null.
-PREFERO_INLINE std::int64_t judge_run(double score, const double* others, std::size_t count,
+// Checks preferences of one label over neighbours; `updates` counts for each, or is null.
+PREFERO_INLINE std::int64_t check_run(double score, const double* others, std::size_t count,
                                       PerceptronOptions options, std::int64_t* updates,
                                       std::int64_t* change) {
     std::int64_t failed = 0;
@@ -88,19 +88,19 @@ PREFERO_INLINE std::int64_t judge_run(double score, const double* others, std::s
     return failed;
 }
 
-PREFERO_WIDE std::int64_t judge_long_run(double score, const double* others, std::size_t count,
+PREFERO_WIDE std::int64_t check_long_run(double score, const double* others, std::size_t count,
                                          PerceptronOptions options, std::int64_t* updates,
                                          std::int64_t* change) {
-    return judge_run(score, others, count, options, updates, change);
+    return check_run(score, others, count, options, updates, change);
 }
 
 // Fewer are not worth a call.
 constexpr std::size_t long_run = 16;
 
 // The same of layers; `updates` counts for the edges of the row, or is null.
-std::int64_t judge(LayeredGraphs graphs, std::size_t row, const std::vector<double>& scores,
-                   PerceptronOptions options, std::int64_t* updates, Placed& placed,
-                   std::vector<std::int64_t>& change) {
+std::int64_t check_row(LayeredGraphs graphs, std::size_t row, const std::vector<double>& scores,
+                       PerceptronOptions options, std::int64_t* updates, Placed& placed,
+                       std::vector<std::int64_t>& change) {
     const std::int32_t* order = graphs.order + row * graphs.labels;
     const std::int32_t* layer = graphs.layer + row * graphs.labels;
     const std::size_t count = taking_part(layer, graphs.labels);
@@ -117,8 +117,8 @@ std::int64_t judge(LayeredGraphs graphs, std::size_t row, const std::vector<doub
         for (std::size_t p = begin; p < end; ++p) {
             const double score = placed.score[p];
             const std::int64_t failed =
-                run < long_run ? judge_run(score, others, run, options, updates, moved)
-                               : judge_long_run(score, others, run, options, updates, moved);
+                run < long_run ? check_run(score, others, run, options, updates, moved)
+                               : check_long_run(score, others, run, options, updates, moved);
             if (updates != nullptr) updates += run;
             placed.change[p] += failed;
             violated += failed;
@@ -130,11 +130,11 @@ std::int64_t judge(LayeredGraphs graphs, std::size_t row, const std::vector<doub
     return violated;
 }
 
-// Visits the rows; `judged(row, scores, change)` judges one.
-template <typename Judged>
+// Visits the rows; `checked(row, scores, change)` checks one.
+template <typename Checked>
 std::int64_t visit_rows(SparseRows X, const double* row_weight, const std::int64_t* order,
                         std::size_t labels, PerceptronOptions options, PerceptronState& state,
-                        Interruption& interruption, Judged judged) {
+                        Interruption& interruption, Checked checked) {
     std::vector<double> scores(labels);
     std::vector<std::int64_t> change(labels);
     std::int64_t total = 0;
@@ -144,7 +144,7 @@ std::int64_t visit_rows(SparseRows X, const double* row_weight, const std::int64
         interruption.spend(static_cast<std::size_t>(X.begin[row + 1] - X.begin[row] + 1) * labels);
         score_row(X, row, state.weights, scores);
         std::fill(change.begin(), change.end(), 0);
-        const std::int64_t violated = judged(row, scores, change);
+        const std::int64_t violated = checked(row, scores, change);
         if (!options.alpha_per_edge) state.updates[row] += violated;
         if (violated == 0) continue;
         total += violated;
@@ -172,7 +172,7 @@ std::int64_t perceptron_epoch(SparseRows X, EdgeLists edges, const double* row_w
     return visit_rows(
         X, row_weight, order, labels, options, state, interruption,
         [&](std::size_t row, const std::vector<double>& scores, std::vector<std::int64_t>& change) {
-            return judge(edges, row, scores, options, state.updates, change);
+            return check_row(edges, row, scores, options, state.updates, change);
         });
 }
 
@@ -186,7 +186,7 @@ std::int64_t perceptron_epoch(SparseRows X, LayeredGraphs graphs, const double* 
         X, row_weight, order, graphs.labels, options, state, interruption,
         [&](std::size_t row, const std::vector<double>& scores, std::vector<std::int64_t>& change) {
             std::int64_t* updates = options.alpha_per_edge ? state.updates + begin[row] : nullptr;
-            return judge(graphs, row, scores, options, updates, placed, change);
+            return check_row(graphs, row, scores, options, updates, placed, change);
         });
 }
 

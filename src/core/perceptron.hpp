@@ -34,7 +34,7 @@ struct PerceptronState {
     std::int64_t steps;
 };
 
-// Visits the rows in the given order once. All violated preferences of a row are judged by the
+// Visits the rows in the given order once. All violated preferences of a row are checked by the
 // weights before the visit and then moved together. Returns how many were violated.
 std::int64_t perceptron_epoch(SparseRows X, EdgeLists edges, const double* row_weight,
                               const std::int64_t* order, std::size_t labels,

@@ -98,14 +98,14 @@ std::size_t row_wins(const double* row, std::size_t labels, double* wins) {
     return static_cast<std::size_t>(present);
 }
 
-void row_votes(RankMatrix ranks, double* votes, double* evidence) {
+void row_votes(RankMatrix ranks, double* votes, double* comparisons) {
     const auto others = static_cast<double>(std::max<std::size_t>(ranks.labels, 2) - 1);
     for (std::size_t i = 0; i < ranks.rows; ++i) {
         const double* own = ranks.row(i);
         const auto present = static_cast<double>(row_wins(own, ranks.labels, votes));
-        for (std::size_t k = 0; k < ranks.labels; ++k, ++votes, ++evidence) {
+        for (std::size_t k = 0; k < ranks.labels; ++k, ++votes, ++comparisons) {
             *votes /= others;
-            *evidence = (known(own[k]) ? present - 1 : 0) / others;
+            *comparisons = (known(own[k]) ? present - 1 : 0) / others;
         }
     }
 }

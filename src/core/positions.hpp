@@ -23,7 +23,7 @@ std::size_t row_wins(const double* row, std::size_t labels, double* wins);
 
 // What each label of a row has: the labels it beats less those that beat it, and those it is
 // compared with, both over c - 1; nothing if it is unknown.
-void row_votes(RankMatrix ranks, double* votes, double* evidence);
+void row_votes(RankMatrix ranks, double* votes, double* comparisons);
 
 // Strict ranks 1..c by descending score; equal scores go to the lower label index first.
 // Scores hold no NaN.

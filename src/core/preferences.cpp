@@ -16,14 +16,14 @@ namespace {
 constexpr double kSafeSpread = 160;
 // The logarithm of the largest product of factors, each at most exp(spread) + 1.
 constexpr double kLargestLog = 700;
-constexpr std::size_t kLanes = 8;
-constexpr std::size_t kStepsALabel = 16;  // of a loss, in nanoseconds or so
+constexpr std::size_t kSimdWidth = 8;
+constexpr std::size_t kStepsPerLabel = 16;  // of a loss, in nanoseconds or so
 
 PREFERO_WIDE double sum(const double* values, std::size_t count) {
-    double total[kLanes] = {}, rest = 0;
+    double total[kSimdWidth] = {}, rest = 0;
     std::size_t k = 0;
-    for (; k + kLanes <= count; k += kLanes)
-        for (std::size_t lane = 0; lane < kLanes; ++lane) total[lane] += values[k + lane];
+    for (; k + kSimdWidth <= count; k += kSimdWidth)
+        for (std::size_t slot = 0; slot < kSimdWidth; ++slot) total[slot] += values[k + slot];
     for (; k < count; ++k) rest += values[k];
     for (const double part : total) rest += part;
     return rest;
@@ -33,23 +33,23 @@ struct Extremes {
     double low, high;
 };
 
-// Of at least one value; the lanes shorten the chain of comparisons.
+// Of at least one value; several at a time shorten the chain of comparisons.
 PREFERO_WIDE Extremes extremes(const double* values, std::size_t count) {
-    double low[kLanes], high[kLanes];
-    std::fill_n(low, kLanes, values[0]);
-    std::fill_n(high, kLanes, values[0]);
+    double low[kSimdWidth], high[kSimdWidth];
+    std::fill_n(low, kSimdWidth, values[0]);
+    std::fill_n(high, kSimdWidth, values[0]);
     std::size_t k = 0;
-    for (; k + kLanes <= count; k += kLanes)
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            const double value = values[k + lane];
-            low[lane] = value < low[lane] ? value : low[lane];
-            high[lane] = value > high[lane] ? value : high[lane];
+    for (; k + kSimdWidth <= count; k += kSimdWidth)
+        for (std::size_t slot = 0; slot < kSimdWidth; ++slot) {
+            const double value = values[k + slot];
+            low[slot] = value < low[slot] ? value : low[slot];
+            high[slot] = value > high[slot] ? value : high[slot];
         }
     for (; k < count; ++k) {
         low[0] = std::min(low[0], values[k]);
         high[0] = std::max(high[0], values[k]);
     }
-    return {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
+    return {*std::min_element(low, low + kSimdWidth), *std::max_element(high, high + kSimdWidth)};
 }
 
 // One instance of a layered graph with its labels in the order of their layers.
@@ -246,16 +246,6 @@ double safe_loss(LayeredRow& row, Decomposition decomposition) {
     }
 }
 
-// log(1 + sum of exp(margins)); the margins become the weights of their edges.
-double soft_violation(double* margin, std::size_t count) {
-    double top = 0, total = 0;
-    for (std::size_t e = 0; e < count; ++e) top = std::max(top, margin[e]);
-    for (std::size_t e = 0; e < count; ++e) total += margin[e] = std::exp(margin[e] - top);
-    total += std::exp(-top);
-    for (std::size_t e = 0; e < count; ++e) margin[e] /= total;
-    return top + std::log(total);
-}
-
 // The positions of the labels that the subgraph of one vertex compares it with.
 struct Span {
     std::size_t begin, end;
@@ -295,15 +285,10 @@ double wide_loss(LayeredRow& row, Decomposition decomposition) {
     return loss;
 }
 
-std::size_t edges_of(Subgraphs graphs, std::size_t row) {
-    return static_cast<std::size_t>(graphs.subgraph_begin[graphs.row_begin[row + 1]] -
-                                    graphs.subgraph_begin[graphs.row_begin[row]]);
-}
-
 // Loads row i and computes its mean loss; the edge weights left in the row are still to be
 // multiplied by the share of a subgraph, which is returned: 0 if there is none.
-double judge(LayeredRow& row, const double* scores, LayeredGraphs graphs, std::size_t i,
-             Decomposition decomposition, double* loss) {
+double row_loss(LayeredRow& row, const double* scores, LayeredGraphs graphs, std::size_t i,
+                Decomposition decomposition, double* loss) {
     const std::size_t at = i * graphs.labels;
     row.load(scores + at, graphs.order + at, graphs.layer + at, graphs.labels);
     const std::size_t subgraphs = subgraph_count(row, decomposition);
@@ -324,8 +309,8 @@ void layered_loss(const double* scores, LayeredGraphs graphs, Decomposition deco
     std::fill_n(result.incoming, graphs.rows * labels, 0.0);
     std::fill_n(result.outgoing, graphs.rows * labels, 0.0);
     for (std::size_t i = 0; i < graphs.rows; ++i) {
-        interruption.spend(kStepsALabel * labels);
-        const double share = judge(row, scores, graphs, i, decomposition, &result.loss[i]);
+        interruption.spend(kStepsPerLabel * labels);
+        const double share = row_loss(row, scores, graphs, i, decomposition, &result.loss[i]);
         const std::int32_t* order = graphs.order + i * labels;
         for (std::size_t k = 0; k < row.size() && share > 0; ++k) {
             result.incoming[i * labels + order[k]] = share * row.incoming[k];
@@ -340,8 +325,8 @@ double layered_gradient(double* scores, LayeredGraphs graphs, Decomposition deco
     LayeredRow row(labels);
     double total = 0, loss = 0;
     for (std::size_t i = 0; i < graphs.rows; ++i) {
-        interruption.spend(kStepsALabel * labels);
-        const double share = judge(row, scores, graphs, i, decomposition, &loss) * row_weight[i];
+        interruption.spend(kStepsPerLabel * labels);
+        const double share = row_loss(row, scores, graphs, i, decomposition, &loss) * row_weight[i];
         total += loss * row_weight[i];
         double* slope = scores + i * labels;
         const std::int32_t* order = graphs.order + i * labels;
@@ -350,36 +335,6 @@ double layered_gradient(double* scores, LayeredGraphs graphs, Decomposition deco
             slope[order[k]] = share * (row.incoming[k] - row.outgoing[k]);
     }
     return total;
-}
-
-void subgraph_loss(const double* scores, Subgraphs graphs, RankingLoss result, double* edge_weight,
-                   Interruption& interruption) {
-    std::vector<double> margin;
-    std::fill_n(result.incoming, graphs.rows * graphs.labels, 0.0);
-    std::fill_n(result.outgoing, graphs.rows * graphs.labels, 0.0);
-    for (std::size_t i = 0; i < graphs.rows; ++i) {
-        const double* f = scores + i * graphs.labels;
-        interruption.spend(kStepsALabel * edges_of(graphs, i));
-        double* incoming = result.incoming + i * graphs.labels;
-        double* outgoing = result.outgoing + i * graphs.labels;
-        const std::int64_t first = graphs.row_begin[i], last = graphs.row_begin[i + 1];
-        const double share = last > first ? 1 / static_cast<double>(last - first) : 0;
-        double loss = 0;
-        for (std::int64_t s = first; s < last; ++s) {
-            const std::int64_t begin = graphs.subgraph_begin[s], end = graphs.subgraph_begin[s + 1];
-            margin.clear();
-            for (std::int64_t e = begin; e < end; ++e)
-                margin.push_back(f[graphs.other[e]] - f[graphs.preferred[e]]);
-            loss += soft_violation(margin.data(), margin.size());
-            for (std::int64_t e = begin; e < end; ++e) {
-                const double weight = share * margin[static_cast<std::size_t>(e - begin)];
-                incoming[graphs.other[e]] += weight;
-                outgoing[graphs.preferred[e]] += weight;
-                if (edge_weight) edge_weight[e] = weight;
-            }
-        }
-        result.loss[i] = share * loss;
-    }
 }
 
 void layered_violations(const double* scores, LayeredGraphs graphs, Decomposition decomposition,
@@ -405,45 +360,6 @@ void layered_violations(const double* scores, LayeredGraphs graphs, Decompositio
         const bool whole = decomposition == Decomposition::kGraph;
         *counts++ = whole ? edges > 0 : by_vertex ? vertices : edges;
         *counts++ = static_cast<std::int64_t>(subgraph_count(row, decomposition));
-    }
-}
-
-void subgraph_violations(const double* scores, Subgraphs graphs, std::int64_t* counts,
-                         Interruption& interruption) {
-    for (std::size_t i = 0; i < graphs.rows; ++i) {
-        const double* f = scores + i * graphs.labels;
-        std::int64_t violated = 0;
-        interruption.spend(edges_of(graphs, i));
-        for (std::int64_t s = graphs.row_begin[i]; s < graphs.row_begin[i + 1]; ++s) {
-            bool wrong = false;
-            for (std::int64_t e = graphs.subgraph_begin[s]; e < graphs.subgraph_begin[s + 1]; ++e)
-                wrong |= f[graphs.preferred[e]] <= f[graphs.other[e]];
-            violated += wrong;
-        }
-        *counts++ = violated;
-        *counts++ = graphs.row_begin[i + 1] - graphs.row_begin[i];
-    }
-}
-
-void boosting_sums(const double* values, std::size_t functions, Subgraphs graphs,
-                   const double* edge_weight, double* plus, double* minus,
-                   Interruption& interruption) {
-    std::fill_n(plus, functions, 0.0);
-    std::fill_n(minus, functions, 0.0);
-    for (std::size_t i = 0; i < graphs.rows; ++i) {
-        interruption.spend(edges_of(graphs, i) * functions);
-        const double* h = values + i * graphs.labels * functions;
-        const std::int64_t begin = graphs.subgraph_begin[graphs.row_begin[i]];
-        const std::int64_t end = graphs.subgraph_begin[graphs.row_begin[i + 1]];
-        for (std::int64_t e = begin; e < end; ++e) {
-            const double* other = h + static_cast<std::size_t>(graphs.other[e]) * functions;
-            const double* preferred = h + static_cast<std::size_t>(graphs.preferred[e]) * functions;
-            for (std::size_t j = 0; j < functions; ++j) {
-                const double change = edge_weight[e] * (other[j] - preferred[j]);
-                plus[j] += std::max(change, 0.0);
-                minus[j] += std::max(-change, 0.0);
-            }
-        }
     }
 }
 

@@ -44,6 +44,10 @@ struct RankingLoss {
     double* outgoing;
 };
 
+// The loss of one subgraph, log(1 + sum of exp(margins)); the margins become the weights of its
+// edges.
+double soft_violation(double* margin, std::size_t count);
+
 void layered_loss(const double* scores, LayeredGraphs graphs, Decomposition decomposition,
                   RankingLoss result, Interruption& interruption);
 
@@ -55,7 +59,7 @@ double layered_gradient(double* scores, LayeredGraphs graphs, Decomposition deco
 void subgraph_loss(const double* scores, Subgraphs graphs, RankingLoss result, double* edge_weight,
                    Interruption& interruption);
 
-// Two counts a row: subgraphs violated, subgraphs in all.
+// Two counts per row: subgraphs violated, subgraphs in all.
 void layered_violations(const double* scores, LayeredGraphs graphs, Decomposition decomposition,
                         std::int64_t* counts, Interruption& interruption);
 void subgraph_violations(const double* scores, Subgraphs graphs, std::int64_t* counts,

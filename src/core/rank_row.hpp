@@ -1,5 +1,5 @@
 // What one row of ranks means: smaller is better, equal is tied, NaN is unknown.
-// No other file of the core decodes ties or missing labels, but rank_lanes.hpp for eight rows.
+// No other file of the core decodes ties or missing labels, but simd_ranks.hpp for eight rows.
 #pragma once
 
 #include <cstddef>

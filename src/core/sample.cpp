@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace prefero {
 
@@ -15,6 +16,26 @@ void bootstrap_counts(std::uint64_t seed, RowRange range, std::uint16_t* counts)
     }
 }
 
+void share_counts(std::uint64_t seed, RowRange range, double share, std::uint16_t* counts) {
+    constexpr double kNumbers = 18446744073709551616.0;  // 2^64
+    const bool all = share >= 1;
+    const std::uint64_t below = all ? 0 : static_cast<std::uint64_t>(share * kNumbers);
+    const std::uint64_t key = mixed(seed);
+    for (std::size_t i = 0; i < range.count; ++i)
+        counts[i] = all || mixed(key + kRandomStep * (range.first + i + 1)) < below;
+}
+
+void draw_features(Random& random, std::size_t all, std::size_t wanted,
+                   std::vector<std::uint16_t>& features) {
+    features.resize(all);
+    std::iota(features.begin(), features.end(), std::uint16_t{0});
+    if (wanted >= all) return;
+    for (std::size_t k = 0; k < wanted; ++k)
+        std::swap(features[k], features[k + random.below(static_cast<std::uint32_t>(all - k))]);
+    features.resize(wanted);
+    std::sort(features.begin(), features.end());
+}
+
 double Sample::weight(RowSpan span) const {
     double total = 0;
     for (std::uint32_t row : span) total += weights[row];
@@ -25,16 +46,16 @@ void Sample::draw(bool bootstrap, std::uint64_t seed, Interruption& interruption
     drawn_.assign(data.rows(), 1);
     if (bootstrap) bootstrap_counts(seed, {0, drawn_.size(), drawn_.size()}, drawn_.data());
     take_drawn(interruption);
-    in_shorts_ ? write_shorts(interruption) : write_lanes(interruption);
+    in_shorts_ ? write_shorts(interruption) : write_simd_rows(interruption);
 }
 
-void Sample::write_lanes(Interruption& interruption) {
-    Block* lane = lanes.data();
+void Sample::write_simd_rows(Interruption& interruption) {
+    Block* to = simd_rows.data();
     for (std::size_t i = 0; i < rows; ++i) {
-        interruption.spend(kLanes * data.width());
+        interruption.spend(kSimdWidth * data.width());
         const Eight weight = broadcast(static_cast<float>(weights[i]));
-        const Block* from = data.lanes(origin[i]);
-        for (std::size_t k = 0; k < data.width(); ++k) store(*lane++, weight * load(from[k]));
+        const Block* from = data.simd_row(origin[i]);
+        for (std::size_t k = 0; k < data.width(); ++k) store(*to++, weight * load(from[k]));
     }
 }
 
@@ -42,9 +63,9 @@ void Sample::write_shorts(Interruption& interruption) {
     ShortBlock* to = shorts.data();
     double heaviest = 1;
     for (std::size_t i = 0; i < rows; ++i) {
-        interruption.spend(kLanes * data.width());
+        interruption.spend(kSimdWidth * data.width());
         const Eight weight = broadcast(static_cast<float>(weights[i]));
-        const Block* from = data.lanes(origin[i]);
+        const Block* from = data.simd_row(origin[i]);
         for (std::size_t k = 0; k + 1 < data.width(); k += 2)
             store(*to++, by_turns(weight * load(from[k]), weight * load(from[k + 1])));
         if (data.width() % 2)
@@ -77,7 +98,7 @@ void Sample::take_drawn(Interruption& interruption) {
     if (in_shorts_)
         shorts.resize(rows * short_width());
     else
-        lanes.resize(rows * data.width());
+        simd_rows.resize(rows * data.width());
     counts.resize(rows);
     weights.resize(rows);
     double total = 0, least = std::numeric_limits<double>::infinity();
@@ -104,13 +125,13 @@ void Sample::gather(RowSpan some) {
     to.numbers.assign(some.begin(), some.end());
     to.rows = to.numbers.size();
     to.bins.resize(to.rows * data.features());
-    to.lanes.resize(in_shorts_ ? 0 : to.rows * data.width());
+    to.simd_rows.resize(in_shorts_ ? 0 : to.rows * data.width());
     to.shorts.resize(in_shorts_ ? to.rows * short_width() : 0);
     to.origin.resize(to.rows);
     to.counts.resize(to.rows);
     to.weights.resize(to.rows);
     std::uint8_t* bin = to.bins.data();
-    Block* lane_to = to.lanes.data();
+    Block* simd_to = to.simd_rows.data();
     ShortBlock* short_to = to.shorts.data();
     for (std::size_t i = 0; i < to.rows; ++i) {
         const std::uint32_t row = to.numbers[i],
@@ -118,12 +139,13 @@ void Sample::gather(RowSpan some) {
         prefetch(bins.data() + later * data.features());
         copy_few(bins.data() + row * data.features(), data.features(), bin);
         if (in_shorts_) {
-            prefetch(short_lane(later));
+            prefetch(short_row(later));
             for (std::size_t k = 0; k < short_width(); ++k)
-                store(*short_to++, load(short_lane(row)[k]));
+                store(*short_to++, load(short_row(row)[k]));
         } else {
-            prefetch(lane(later));
-            for (std::size_t k = 0; k < data.width(); ++k) store(*lane_to++, load(lane(row)[k]));
+            prefetch(simd_row(later));
+            for (std::size_t k = 0; k < data.width(); ++k)
+                store(*simd_to++, load(simd_row(row)[k]));
         }
         bin += data.features();
         to.origin[i] = origin[row];
@@ -139,7 +161,7 @@ void Sample::swap_with(Held& other) {
     std::swap(rows, other.rows);
     origin.swap(other.origin);
     bins.swap(other.bins);
-    lanes.swap(other.lanes);
+    simd_rows.swap(other.simd_rows);
     shorts.swap(other.shorts);
     counts.swap(other.counts);
     weights.swap(other.weights);

@@ -10,17 +10,21 @@
 
 namespace prefero {
 
-// A small random generator, the same on every machine (SplitMix64).
+// A number that looks drawn at random, from another one (SplitMix64).
+inline std::uint64_t mixed(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+constexpr std::uint64_t kRandomStep = 0x9e3779b97f4a7c15u;
+
+// A small random generator, the same on every machine.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
 
-    std::uint64_t next() {
-        std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-    }
+    std::uint64_t next() { return mixed(state_ += kRandomStep); }
 
     // Uniform in 0..bound-1; bound is below 2^32, so the bias is below one in 2^32.
     std::uint32_t below(std::uint32_t bound) {
@@ -49,16 +53,25 @@ struct RowRange {
 // all, of this seed.
 void bootstrap_counts(std::uint64_t seed, RowRange range, std::uint16_t* counts);
 
+// Whether, 1 or 0, each row of a range is among those that a seed draws, about a share of all. It
+// depends on the row alone, so whoever holds a row can tell.
+void share_counts(std::uint64_t seed, RowRange range, double share, std::uint16_t* counts);
+
+// Draws some of all features; they come in ascending order. If all are
+// wanted, no random number is used up.
+void draw_features(Random& random, std::size_t all, std::size_t wanted,
+                   std::vector<std::uint16_t>& features);
+
 // The rows of one tree, one after the other, with their weights multiplied in.
 class Sample {
   public:
-    // With lanes in floats or, where they fit, in shorts.
+    // With SIMD rows in floats or, where they fit, in shorts.
     explicit Sample(const TrainingData& training, bool in_shorts = false)
         : data(training), in_shorts_(in_shorts) {}
 
-    // Whether the lanes of a bootstrap sample are whole numbers that fit shorts, unless it holds a
-    // row hundreds of times, and floats add up any number of them; and are so many that half of the
-    // memory is worth to make floats of them again.
+    // Whether the SIMD rows of a bootstrap sample are whole numbers that fit shorts, unless it
+    // holds a row hundreds of times, and floats add up any number of them; and are so many that
+    // half of the memory is worth to make floats of them again.
     static bool better_in_shorts(const TrainingData& data) {
         return data.largest_whole() > 0 && data.largest_whole() < 128 && !data.weighted() &&
                static_cast<double>(data.rows()) <= kMostInFloats && data.width() > 1 &&
@@ -69,7 +82,7 @@ class Sample {
     // the other share the memory.
     void draw(bool bootstrap, std::uint64_t seed, Interruption& interruption);
 
-    // Takes a share of the rows, at least one, and leaves room for their lanes.
+    // Takes a share of the rows, at least one, and leaves room for their simd_rows.
     void draw_share(double share, std::uint64_t seed, Interruption& interruption);
 
     // Whether so few rows would be read sooner if they stood one after the other.
@@ -89,7 +102,7 @@ class Sample {
     std::size_t rows = 0;
     std::vector<std::uint32_t> origin;  // row of the training data
     std::vector<std::uint8_t> bins;     // rows x features
-    std::vector<Block> lanes;           // rows x width, if not in shorts
+    std::vector<Block> simd_rows;       // rows x width, if not in shorts
     std::vector<ShortBlock> shorts;     // rows x short_width(): two blocks each, or one and nothing
     std::vector<std::uint32_t> counts;  // examples that a row stands for
     std::vector<double> weights;
@@ -97,9 +110,9 @@ class Sample {
     double most_in_floats = 0;
     bool counts_in_floats = false;  // no node is beyond, and floats add up the weights exactly
 
-    const Block* lane(std::uint32_t row) const { return lanes.data() + row * data.width(); }
+    const Block* simd_row(std::uint32_t row) const { return simd_rows.data() + row * data.width(); }
     std::size_t short_width() const { return (data.width() + 1) / 2; }
-    const ShortBlock* short_lane(std::uint32_t row) const {
+    const ShortBlock* short_row(std::uint32_t row) const {
         return shorts.data() + row * short_width();
     }
 
@@ -122,23 +135,23 @@ class Sample {
         std::size_t rows = 0;
         std::vector<std::uint32_t> origin, counts, numbers;
         std::vector<std::uint8_t> bins;
-        std::vector<Block> lanes;
+        std::vector<Block> simd_rows;
         std::vector<ShortBlock> shorts;
         std::vector<double> weights;
     };
 
-    void write_lanes(Interruption& interruption);
+    void write_simd_rows(Interruption& interruption);
     void write_shorts(Interruption& interruption);
 
-    // Everything but the lanes, of the rows that were drawn.
+    // Everything but the SIMD rows, of the rows that were drawn.
     void take_drawn(Interruption& interruption);
 
     void swap_with(Held& other);
 
     std::size_t row_bytes() const {
-        const std::size_t lane_bytes =
+        const std::size_t simd_bytes =
             in_shorts_ ? short_width() * sizeof(ShortBlock) : data.width() * sizeof(Block);
-        return lane_bytes + data.features();
+        return simd_bytes + data.features();
     }
 
     bool in_shorts_;

@@ -1,28 +1,12 @@
 // The best cut of one feature in one node.
 #pragma once
 
-#include <limits>
 #include <vector>
 
 #include "core/keys.hpp"
-#include "core/tree.hpp"
+#include "core/tree_builder.hpp"
 
 namespace prefero {
-
-// Rows of bins up to `left` go left, from `right` on right; no row of the node lies between.
-struct Cut {
-    float quality = -std::numeric_limits<float>::infinity();
-    std::uint8_t left = 0, right = 0;
-    bool missing_left = false;
-    bool missing_seen = false;  // whether there are rows of the missing bin
-};
-
-// The last bin that goes left at a cut: half way between the bins of the node's rows, or behind all
-// bins of known values if only missing ones go right.
-inline std::uint8_t last_bin_left(const Cut& cut) {
-    const int right = cut.right == kMissingBin ? 2 * (kMissingBin - 1) - cut.left : cut.right;
-    return static_cast<std::uint8_t>((cut.left + right) / 2);
-}
 
 // The bins of a feature in a node, in ascending order, and the rows sorted by them.
 class NodeHistogram {
@@ -64,28 +48,7 @@ class NodeHistogram {
         return true;
     }
 
-    PREFERO_INLINE bool sort_many(NodeRows node, std::size_t feature) {
-        const std::uint8_t* column = sample_.bins.data() + feature;
-        const std::size_t stride = sample_.data.features();
-        std::uint32_t places[kBins] = {};
-        for (std::size_t i = 0; i < node.count; ++i) {
-            bins_[i] = column[node.rows[i] * stride];
-            ++places[bins_[i]];
-        }
-        std::uint32_t end = 0;
-        count_ = 0;
-        for (std::size_t bin = 0; bin < kBins; ++bin) {
-            const std::uint32_t rows = places[bin];
-            places[bin] = end;
-            end += rows;
-            order_[count_] = static_cast<std::uint8_t>(bin);
-            ends_[count_] = end;
-            count_ += rows > 0;
-        }
-        if (count_ < 2) return false;
-        for (std::size_t i = 0; i < node.count; ++i) sorted_[places[bins_[i]]++] = node.rows[i];
-        return true;
-    }
+    bool sort_many(NodeRows node, std::size_t feature);
 
     const Sample& sample_;
     std::vector<std::uint8_t> bins_;     // of a large node's rows
@@ -109,7 +72,7 @@ PREFERO_INLINE void try_cuts(Criterion& criterion, const NodeHistogram& bins, No
     auto left = criterion.start();
     constexpr std::size_t kNone = kBins;
     std::size_t size = 0, found = kNone, kept = 0;
-    [[maybe_unused]] std::uint8_t after[kBins];  // the bins of the cuts that are judged together
+    [[maybe_unused]] std::uint8_t after[kBins];  // the bins of the cuts that are kept
     if (range.missing_left) {
         criterion.push(left, bins.rows(bins.count() - 1));
         if (min_leaf > 1) size += bins.examples(bins.count() - 1);
@@ -122,25 +85,25 @@ PREFERO_INLINE void try_cuts(Criterion& criterion, const NodeHistogram& bins, No
             if (node.examples - size < min_leaf) break;
         }
         if (k < range.first) continue;
-        if constexpr (Criterion::kJudgesTogether) {
+        if constexpr (Criterion::kKeepsCuts) {
             after[kept++] = static_cast<std::uint8_t>(k);
             criterion.keep(left);
             continue;
         }
         const float quality = criterion.quality(left);
-        // Without a branch, which would wait for the quality, unless the criterion takes notes.
-        const bool better = quality > best.quality;
-        best.quality = better ? quality : best.quality;
-        found = better ? k : found;
-        if (better) criterion.note(left);
+        // Without a branch, which would wait for the quality: a mask, as compilers are free to make
+        // a branch of a choice.
+        const std::size_t better = -static_cast<std::size_t>(quality > best.quality);
+        best.quality = std::max(best.quality, quality);
+        found = (found & ~better) | (k & better);
     }
-    if constexpr (Criterion::kJudgesTogether) {
-        const float* qualities = criterion.judge();
+    if constexpr (Criterion::kKeepsCuts) {
+        const float* qualities = criterion.qualities();
         for (std::size_t cut = 0; cut < kept; ++cut) {
             if (!(qualities[cut] > best.quality)) continue;
             best.quality = qualities[cut];
             found = after[cut];
-            criterion.note_judged(cut);
+            criterion.note_best(cut);
         }
     }
     if (found != kNone) best = {best.quality, bins[found], bins[found + 1], range.missing_left};
@@ -159,9 +122,10 @@ PREFERO_INLINE Cut best_cut(Criterion& criterion, const NodeHistogram& bins, Nod
         while (bins[range.first + 1] <= drawn) ++range.first;
         range.last = range.first + 1;
     }
-    try_cuts(criterion, bins, node, range, min_leaf, best);
-    if (bins.missing() && bins.count() > 2) {
-        range = {range.first, std::min(range.last, bins.count() - 2), true};
+    // One call in a loop: compilers take long for each copy of what is inlined here.
+    const int sides = bins.missing() && bins.count() > 2 ? 2 : 1;
+    for (int side = 0; side < sides; ++side) {
+        if (side == 1) range = {range.first, std::min(range.last, bins.count() - 2), true};
         try_cuts(criterion, bins, node, range, min_leaf, best);
     }
     return best;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/lanes.hpp"
+#include "core/simd.hpp"
 
 namespace prefero {
 
@@ -95,16 +95,16 @@ class TreeShrinker {
         leaves_ = at(forest_.value_starts, 1) - at(forest_.value_starts, 0);
         first_ = at(forest_.value_starts, 0) * labels_;
         scores_.resize(count_ * labels_);
-        evidence_.resize(forest_.evidence ? count_ * labels_ : 0);
+        comparisons_.resize(forest_.comparisons ? count_ * labels_ : 0);
         for (std::size_t n = count_; n-- > 0;) is_leaf(n) ? read_leaf(n) : join_children(n);
     }
 
     std::size_t leaves() const { return leaves_; }
     std::size_t nodes() const { return count_; }
 
-    // Writes what the leaves of the tree say at each strength, and their evidence if there is any:
-    // leaves x labels x strengths.
-    void shrink(Strengths strengths, float* scores, float* evidence) {
+    // Writes what the leaves of the tree say at each strength, and the comparisons behind it unless
+    // all are known: leaves x labels x strengths.
+    void shrink(Strengths strengths, float* scores, float* comparisons) {
         const std::size_t each = labels_ * strengths.count;
         strengths_ = strengths;
         waiting_.assign(1, {0, 0, 0});
@@ -115,13 +115,14 @@ class TreeShrinker {
             if (levels_[at.depth].scores.size() != each) levels_[at.depth] = Level(each);
             if (is_leaf(at.node)) {
                 const std::size_t first = value_row(at.node) * each;
-                arrive(at, scores + first, forest_.evidence ? evidence + first : nullptr);
+                arrive(at, scores + first, forest_.comparisons ? comparisons + first : nullptr);
                 leave_unshrunk(forest_.scores, at.node, scores + first);
-                if (forest_.evidence) leave_unshrunk(forest_.evidence, at.node, evidence + first);
+                if (forest_.comparisons)
+                    leave_unshrunk(forest_.comparisons, at.node, comparisons + first);
                 continue;
             }
             Level& own = levels_[at.depth];
-            arrive(at, own.scores.data(), own.evidence.data());
+            arrive(at, own.scores.data(), own.comparisons.data());
             write_parts(at.node, own);
             for (std::size_t child : {first_child(at.node) + 1, first_child(at.node)})
                 waiting_.push_back({child, at.node, at.depth + 1});
@@ -139,29 +140,30 @@ class TreeShrinker {
         const std::size_t own = first_ + value_row(node) * labels_;
         for (std::size_t k = 0; k < labels_; ++k) {
             scores_[node * labels_ + k] = forest_.scores[own + k];
-            if (forest_.evidence) evidence_[node * labels_ + k] = forest_.evidence[own + k];
+            if (forest_.comparisons)
+                comparisons_[node * labels_ + k] = forest_.comparisons[own + k];
         }
     }
 
     void join_children(std::size_t node) {
         const std::size_t left = first_child(node) * labels_, right = left + labels_;
         const double* weights = weight_ + first_child(node);
-        if (!forest_.evidence)
+        if (!forest_.comparisons)
             return join_known(weights, scores_.data() + left, labels_,
                               scores_.data() + node * labels_);
         for (std::size_t k = 0; k < labels_; ++k) {
-            const double here = weights[0] * evidence_[left + k];
-            const double there = weights[1] * evidence_[right + k], seen = here + there;
+            const double here = weights[0] * comparisons_[left + k];
+            const double there = weights[1] * comparisons_[right + k], seen = here + there;
             const double votes = here * scores_[left + k] + there * scores_[right + k];
             scores_[node * labels_ + k] = seen > 0 ? votes / seen : 0;
-            evidence_[node * labels_ + k] = seen / weight_[node];
+            comparisons_[node * labels_ + k] = seen / weight_[node];
         }
     }
 
     // A node on the way down and what its values become: labels x strengths.
     struct Level {
-        explicit Level(std::size_t each) : scores(each), evidence(each), parts(each) {}
-        std::vector<double> scores, evidence;
+        explicit Level(std::size_t each) : scores(each), comparisons(each), parts(each) {}
+        std::vector<double> scores, comparisons;
         std::vector<double> parts;  // of the way from a child to the node
     };
 
@@ -171,33 +173,33 @@ class TreeShrinker {
 
     // Moves a node as its parent, and a part of the way to it.
     template <class Number>
-    void arrive(const Waiting& at, Number* scores, Number* evidence) {
+    void arrive(const Waiting& at, Number* scores, Number* comparisons) {
         const Extent size{labels_, strengths_.count};
         if (at.depth == 0) {
             for (std::size_t i = 0; i < labels_ * size.strengths; ++i) {
                 scores[i] = static_cast<Number>(scores_[i / size.strengths]);
-                if (forest_.evidence)
-                    evidence[i] = static_cast<Number>(evidence_[i / size.strengths]);
+                if (forest_.comparisons)
+                    comparisons[i] = static_cast<Number>(comparisons_[i / size.strengths]);
             }
             return;
         }
         const Level& above = levels_[at.depth - 1];
         const std::size_t here = at.node * labels_, there = at.parent * labels_;
-        const Parts parts{above.parts.data(), forest_.evidence ? size.strengths : 0};
-        // A child without evidence says what the node says.
-        for (std::size_t k = 0; forest_.evidence && k < labels_; ++k)
-            if (!(evidence_[here + k] > 0)) scores_[here + k] = scores_[there + k];
+        const Parts parts{above.parts.data(), forest_.comparisons ? size.strengths : 0};
+        // A child that has seen no comparison says what the node says.
+        for (std::size_t k = 0; forest_.comparisons && k < labels_; ++k)
+            if (!(comparisons_[here + k] > 0)) scores_[here + k] = scores_[there + k];
         move_all(size, {&scores_[here], &scores_[there]}, parts, above.scores.data(), scores);
-        if (forest_.evidence)
-            move_all(size, {&evidence_[here], &evidence_[there]}, parts, above.evidence.data(),
-                     evidence);
+        if (forest_.comparisons)
+            move_all(size, {&comparisons_[here], &comparisons_[there]}, parts,
+                     above.comparisons.data(), comparisons);
     }
 
     // Of every label, or once if they are the same for all.
     void write_parts(std::size_t node, Level& level) const {
         const std::size_t count = strengths_.count;
-        for (std::size_t k = 0; k < (forest_.evidence ? labels_ : 1); ++k) {
-            const double seen = forest_.evidence ? evidence_[node * labels_ + k] : 1;
+        for (std::size_t k = 0; k < (forest_.comparisons ? labels_ : 1); ++k) {
+            const double seen = forest_.comparisons ? comparisons_[node * labels_ + k] : 1;
             const double mass = weight_[node] * seen;
             for (std::size_t s = 0; s < count; ++s) {
                 const double strength = strengths_.values[s];
@@ -222,7 +224,7 @@ class TreeShrinker {
     const Node* nodes_ = nullptr;
     const double* weight_ = nullptr;
     std::size_t count_ = 0, leaves_ = 0, first_ = 0;
-    std::vector<double> scores_, evidence_;
+    std::vector<double> scores_, comparisons_;
     Strengths strengths_{};
     std::vector<Level> levels_;
     std::vector<Waiting> waiting_;
@@ -231,7 +233,7 @@ class TreeShrinker {
 }  // namespace
 
 void shrink(const Forest& forest, const double* weight, Strengths strengths, float* scores,
-            float* evidence, Interruption& interruption) {
+            float* comparisons, Interruption& interruption) {
     const std::size_t c = forest.labels, width = strengths.count * c;
     const auto all = static_cast<std::size_t>(forest.value_starts[forest.trees]) * c;
     TreeShrinker shrinker(forest, weight);
@@ -242,16 +244,17 @@ void shrink(const Forest& forest, const double* weight, Strengths strengths, flo
         const std::size_t first = static_cast<std::size_t>(forest.value_starts[tree]) * c;
         if (strengths.count == 1) {
             shrinker.shrink(strengths, scores + first,
-                            forest.evidence ? evidence + first : nullptr);
+                            forest.comparisons ? comparisons + first : nullptr);
             continue;
         }
         values.resize(shrinker.leaves() * width);
-        known.resize(forest.evidence ? values.size() : 0);
+        known.resize(forest.comparisons ? values.size() : 0);
         shrinker.shrink(strengths, values.data(), known.data());
         for (std::size_t s = 0; s < strengths.count; ++s)
             for (std::size_t i = 0; i < shrinker.leaves() * c; ++i) {
                 scores[s * all + first + i] = values[i * strengths.count + s];
-                if (forest.evidence) evidence[s * all + first + i] = known[i * strengths.count + s];
+                if (forest.comparisons)
+                    comparisons[s * all + first + i] = known[i * strengths.count + s];
             }
     }
 }
@@ -262,14 +265,14 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, c
     const std::size_t c = forest.labels, width = strengths.count * c;
     TreeShrinker shrinker(forest, weight);
     std::vector<float> values, known;  // leaves x labels x strengths
-    std::vector<double> sums(bins.rows * width), seen(forest.evidence ? sums.size() : 0);
+    std::vector<double> sums(bins.rows * width), seen(forest.comparisons ? sums.size() : 0);
     std::vector<std::uint32_t> left_out(bins.rows);
     std::fill_n(trees, bins.rows, std::int64_t{0});
     const auto add = [&](std::size_t tree, const std::uint16_t* drawn, const std::int32_t* leaves) {
         shrinker.enter(tree);
         interruption.spend(8 * strengths.count * shrinker.nodes() * c);
         values.resize(shrinker.leaves() * width);
-        known.resize(forest.evidence ? values.size() : 0);
+        known.resize(forest.comparisons ? values.size() : 0);
         shrinker.shrink(strengths, values.data(), known.data());
         const std::size_t count = rows_left_out(drawn, bins.rows, left_out.data());
         for (std::size_t i = 0; i < count; ++i) {
@@ -281,7 +284,7 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, c
             ++trees[row];
             const std::size_t from = static_cast<std::size_t>(leaves[row]) * width;
             double* to = sums.data() + row * width;
-            if (!forest.evidence) {
+            if (!forest.comparisons) {
                 add_values(values.data() + from, width, to);
                 continue;
             }
@@ -296,7 +299,8 @@ void predict_out_of_bag(const Forest& forest, BinMatrix bins, Samples samples, c
         for (std::size_t row = 0; row < bins.rows; ++row)
             for (std::size_t k = 0; k < c; ++k) {
                 const std::size_t at = row * width + k * strengths.count + s;
-                const double count = forest.evidence ? seen[at] : static_cast<double>(trees[row]);
+                const double count =
+                    forest.comparisons ? seen[at] : static_cast<double>(trees[row]);
                 *scores++ = count > 0 ? sums[at] / count : sums[at];
             }
 }

@@ -2,8 +2,8 @@
 // of the nodes above them.
 //
 // With strength lambda, s*(child) = s*(parent) + (s(child) - s(parent)) m / (m + lambda), m the
-// weight of the parent's rows times its evidence; s is the mean of the votes below a node, by
-// weight and evidence. Evidence is drawn the same way. Strength 0 leaves all as it is, infinity
+// weight of the parent's rows times its comparisons; s is the mean of the votes below a node, by
+// weight and comparisons. They are drawn the same way. Strength 0 leaves all as it is, infinity
 // gives every leaf what its root says.
 #pragma once
 
@@ -16,10 +16,10 @@ struct Strengths {
     std::size_t count;
 };
 
-// Writes the scores of all leaves, and unless every row ranks every label their evidence, strength
-// after strength. `weight` is that of the nodes.
+// Writes the scores of all leaves, and unless every row ranks every label their comparisons,
+// strength after strength. `weight` is that of the nodes.
 void shrink(const Forest& forest, const double* weight, Strengths strengths, float* scores,
-            float* evidence, Interruption& interruption);
+            float* comparisons, Interruption& interruption);
 
 // What predict_out_of_bag writes for the trees shrunk by each strength: strengths x rows x labels,
 // in one walk.

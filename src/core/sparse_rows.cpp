@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/lanes.hpp"
+#include "core/simd.hpp"
 
 namespace prefero {
 
@@ -24,7 +24,7 @@ void plain_product(CompressedRows<Value> X, const Value* dense, std::size_t widt
 
 constexpr std::size_t kBytes = 32;
 
-// A vector of kBytes bytes, and the doubles that its lanes become.
+// A vector of kBytes bytes, and the doubles that its numbers become.
 template <typename Value>
 struct Vectors {
     typedef Value Part __attribute__((vector_size(kBytes)));
@@ -78,13 +78,13 @@ template <std::size_t kMost, typename Value>
 PREFERO_INLINE void striped_product(CompressedRows<Value> X, const Value* dense, std::size_t width,
                                     double* result) {
     using Vector = Vectors<Value>;
-    constexpr std::size_t lanes = Vector::kWidth;
-    const std::size_t vectors = (width + lanes - 1) / lanes,
+    constexpr std::size_t numbers = Vector::kWidth;
+    const std::size_t vectors = (width + numbers - 1) / numbers,
                       stripes = (vectors + kMost - 1) / kMost;
     for (std::size_t s = 0; s < stripes; ++s) {
         const std::size_t begin = vectors * s / stripes, end = vectors * (s + 1) / stripes;
-        const std::size_t last = std::min((end - 1) * lanes, width - lanes);
-        any_stripe<Vector, kMost>(end - begin, X, dense, {begin * lanes, last, width}, result);
+        const std::size_t last = std::min((end - 1) * numbers, width - numbers);
+        any_stripe<Vector, kMost>(end - begin, X, dense, {begin * numbers, last, width}, result);
     }
 }
 

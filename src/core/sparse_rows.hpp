@@ -18,8 +18,8 @@ struct CompressedRows {
 
 using SparseRows = CompressedRows<double>;
 
-// result = X dense: `dense` holds `width` values a column of X, `result` as many a row. In single
-// precision the entries of a sum are added as floats, which takes half the time.
+// result = X dense: `dense` holds `width` values per column of X, `result` as many per row. In
+// single precision the entries of a sum are added as floats, which takes half the time.
 void sparse_product(CompressedRows<double> X, const double* dense, std::size_t width,
                     double* result, Interruption& interruption);
 void sparse_product(CompressedRows<float> X, const float* dense, std::size_t width, double* result,

@@ -56,7 +56,7 @@ void write_signs(RankMatrix ranks, const std::vector<LabelPair>& pairs, float* s
     }
 }
 
-void write_votes(RankMatrix ranks, float* votes, float* evidence) {
+void write_votes(RankMatrix ranks, float* votes, float* comparisons) {
     const std::size_t c = ranks.labels;
     const float unit = c > 1 ? 1.0f / static_cast<float>(c - 1) : 1.0f;
     std::vector<double> wins(c);
@@ -65,8 +65,8 @@ void write_votes(RankMatrix ranks, float* votes, float* evidence) {
         const std::size_t present = row_wins(row, c, wins.data());
         for (std::size_t i = 0; i < c; ++i) {
             votes[r * c + i] = static_cast<float>(wins[i]) * unit;
-            if (evidence)
-                evidence[r * c + i] = known(row[i]) ? static_cast<float>(present - 1) * unit : 0;
+            if (comparisons)
+                comparisons[r * c + i] = known(row[i]) ? static_cast<float>(present - 1) * unit : 0;
         }
     }
 }

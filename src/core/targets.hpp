@@ -26,9 +26,9 @@ void write_signs(RankMatrix ranks, const std::vector<LabelPair>& pairs, float* s
                  std::size_t stride);
 
 // What labels win against each other, row by row: for each known label the number of labels it
-// stands before minus the number it stands after, over c - 1. With evidence not null, also the
+// stands before minus the number it stands after, over c - 1. With comparisons not null, also the
 // number of labels it is compared with, over c - 1: zero for an unknown label.
-void write_votes(RankMatrix ranks, float* votes, float* evidence);
+void write_votes(RankMatrix ranks, float* votes, float* comparisons);
 
 // Centred votes of the generalized Borda count (Cheng et al. 2009, Proposition 2), zero for unknown
 // labels: whole numbers if all are known, so that sums are exact and equal cuts are found equal.

@@ -18,10 +18,10 @@ bool of_mallows(CriterionKind criterion) {
     return criterion == CriterionKind::kMallows || criterion == CriterionKind::kMallowsEm;
 }
 
-std::size_t lane_width(CriterionKind criterion, std::size_t labels) {
+std::size_t simd_width(CriterionKind criterion, std::size_t labels) {
     // The weight before the first derivatives, the examples before the second.
     if (criterion == CriterionKind::kNewton) return 2 * blocks(1 + labels);
-    const std::size_t width = blocks(kVectorLane + vector_length(criterion, labels));
+    const std::size_t width = blocks(kVectorAt + vector_length(criterion, labels));
     return of_mallows(criterion) ? 2 * width : width;
 }
 
@@ -69,7 +69,7 @@ TrainingData::TrainingData(CriterionKind criterion, BinMatrix bins, std::size_t 
       rows_(bins.rows),
       features_(bins.features),
       labels_(labels),
-      width_(lane_width(criterion, labels)),
+      width_(simd_width(criterion, labels)),
       unit_(unit_length(criterion, labels)),
       bins_(bins.data, bins.data + bins.rows * bins.features),
       categorical_(bins.features) {}
@@ -79,11 +79,11 @@ bool TrainingData::any_categorical() const {
 }
 
 std::size_t TrainingData::vector_begin() const {
-    return criterion_ == CriterionKind::kNewton ? 1 : kVectorLane;
+    return criterion_ == CriterionKind::kNewton ? 1 : kVectorAt;
 }
 
 std::size_t TrainingData::vector_end() const {
-    return criterion_ == CriterionKind::kNewton ? 1 + labels_ : width_ * kLanes;
+    return criterion_ == CriterionKind::kNewton ? 1 + labels_ : width_ * kSimdWidth;
 }
 
 TrainingData TrainingData::rankings(CriterionKind criterion, BinMatrix bins,
@@ -97,8 +97,8 @@ TrainingData TrainingData::rankings(CriterionKind criterion, BinMatrix bins,
     const std::size_t entries = said.rows * said.labels;
     const bool complete = std::all_of(said.data, said.data + entries, known);
     data.votes_.resize(entries);
-    if (!complete) data.evidence_.resize(entries);
-    write_votes(said, data.votes_.data(), complete ? nullptr : data.evidence_.data());
+    if (!complete) data.comparisons_.resize(entries);
+    write_votes(said, data.votes_.data(), complete ? nullptr : data.comparisons_.data());
     data.own_votes_ = votes != nullptr;
     if (votes) data.votes_.assign(votes, votes + ranks.rows * ranks.labels);
     if (of_mallows(criterion)) data.thetas_.emplace(ranks.labels);
@@ -136,25 +136,24 @@ RankMatrix TrainingData::number(RankMatrix ranks, std::vector<double>& distinct)
 
 // Rankings as the criterion sums them.
 void TrainingData::write_vectors(RankMatrix ranks) {
-    lanes_.resize(ranks.rows * width_);
-    const std::size_t stride = width_ * kLanes, length = vector_length(criterion_, labels_);
-    float* rows = lanes_.data()->lane;
+    simd_rows_.resize(ranks.rows * width_);
+    const std::size_t stride = width_ * kSimdWidth, length = vector_length(criterion_, labels_);
+    float* rows = simd_rows_.data()->value;
     if (criterion_ == CriterionKind::kSpearman)
-        write_borda(ranks, rows + kVectorLane, stride);
+        write_borda(ranks, rows + kVectorAt, stride);
     else
-        write_signs(ranks, sign_pairs(labels_), rows + kVectorLane, stride);
+        write_signs(ranks, sign_pairs(labels_), rows + kVectorAt, stride);
     if (of_mallows(criterion_))
         write_differences(ranks, vote_grid(rows_, labels_),
-                          rows + width_ / 2 * kLanes + kVectorLane, stride);
+                          rows + width_ / 2 * kSimdWidth + kVectorAt, stride);
     bool complete = true;  // and strict: such rows alone are as long as that
     for (std::size_t r = 0; r < ranks.rows; ++r) {
         float* row = rows + r * stride;
         double square = 0;
-        for (std::size_t k = 0; k < length; ++k)
-            square += row[kVectorLane + k] * row[kVectorLane + k];
-        row[kWeightLane] = 1;
-        row[kLengthLane] = static_cast<float>(square / unit_);
-        complete = complete && row[kLengthLane] == 1;
+        for (std::size_t k = 0; k < length; ++k) square += row[kVectorAt + k] * row[kVectorAt + k];
+        row[kWeightAt] = 1;
+        row[kLengthAt] = static_cast<float>(square / unit_);
+        complete = complete && row[kLengthAt] == 1;
     }
     if (complete && criterion_ == CriterionKind::kKendall) largest_whole_ = 1;
     if (complete && criterion_ == CriterionKind::kSpearman)
@@ -163,7 +162,7 @@ void TrainingData::write_vectors(RankMatrix ranks) {
 
 TrainingData TrainingData::numbers(BinMatrix bins, const float* numbers, const double* weights) {
     TrainingData data(CriterionKind::kVariance, bins, 1);
-    data.lanes_.resize(data.rows_ * data.width_);
+    data.simd_rows_.resize(data.rows_ * data.width_);
     data.votes_.resize(data.rows_);
     data.set_numbers(numbers, weights);
     return data;
@@ -174,10 +173,10 @@ void TrainingData::set_numbers(const float* numbers, const double* weights) {
     whole_weights_ = false;
     std::copy_n(numbers, rows_, votes_.begin());
     for (std::size_t r = 0; r < rows_; ++r) {
-        float* row = lanes_[r].lane;
-        row[kWeightLane] = 1;
-        row[kLengthLane] = numbers[r] * numbers[r];
-        row[kVectorLane] = numbers[r];
+        float* row = simd_rows_[r].value;
+        row[kWeightAt] = 1;
+        row[kLengthAt] = numbers[r] * numbers[r];
+        row[kVectorAt] = numbers[r];
     }
 }
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/bins.hpp"
-#include "core/lanes.hpp"
 #include "core/mallows.hpp"
 #include "core/rank_row.hpp"
+#include "core/simd.hpp"
 
 namespace prefero {
 
@@ -24,10 +24,10 @@ enum class CriterionKind {
     kNewton
 };
 
-// What stands in the first lanes of a row, before its vector.
-constexpr std::size_t kWeightLane = 0;
-constexpr std::size_t kLengthLane = 1;  // weight times the squared length, 1 if complete
-constexpr std::size_t kVectorLane = 2;
+// What stands in the first floats of a SIMD row, before its vector.
+constexpr std::size_t kWeightAt = 0;
+constexpr std::size_t kLengthAt = 1;  // weight times the squared length, 1 if complete
+constexpr std::size_t kVectorAt = 2;
 
 // So many rows of equal weight are summed in floats: whole numbers up to 16 times as large, and
 // fractions that lose a few bits. More of them are summed in doubles.
@@ -36,13 +36,13 @@ constexpr double kMostInFloats = 1 << 20;
 class TrainingData {
   public:
     // Rankings, for the criteria of rankings. `categorical` tells for each feature whether
-    // its bins are categories; without weights every row weighs 1. `votes`, a number a row and
+    // its bins are categories; without weights every row weighs 1. `votes`, one number per row and
     // label, are what leaves average in place of the votes of the rankings; null for those.
     static TrainingData rankings(CriterionKind criterion, BinMatrix bins, const bool* categorical,
                                  RankMatrix ranks, const double* weights,
                                  const float* votes = nullptr);
 
-    // A number a row, for the variance; all features are numeric.
+    // One number per row, for the variance; all features are numeric.
     static TrainingData numbers(BinMatrix bins, const float* numbers, const double* weights);
 
     // Rows whose derivatives by the scores of labels, for Newton steps, are written into samples.
@@ -56,30 +56,32 @@ class TrainingData {
     std::size_t rows() const { return rows_; }
     std::size_t features() const { return features_; }
     std::size_t labels() const { return labels_; }
-    std::size_t width() const { return width_; }  // blocks a row
+    std::size_t width() const { return width_; }  // blocks per row
     double unit() const { return unit_; }         // squared length of a complete strict ranking
     const ThetaTable& thetas() const { return *thetas_; }                 // of the Mallows criteria
     RankMatrix ranks() const { return {ranks_.data(), rows_, labels_}; }  // of its EM alone
 
-    // The lanes of a row's vector.
+    // Where the vector of a SIMD row begins and ends.
     std::size_t vector_begin() const;
     std::size_t vector_end() const;
 
-    // The largest number in a row's lanes if all of them are whole, else 0.
+    // The largest number in a SIMD row if all of them are whole, else 0.
     std::size_t largest_whole() const { return largest_whole_; }
 
     bool categorical(std::size_t feature) const { return categorical_[feature]; }
     bool any_categorical() const;
-    bool any_unknown() const { return !evidence_.empty(); }  // labels that a row does not rank
+    bool any_unknown() const { return !comparisons_.empty(); }  // labels that a row does not rank
     bool weighted() const { return !weights_.empty(); }
     bool whole_weights() const { return whole_weights_; }  // a weight of 2 is two examples
 
     const std::uint8_t* bins(std::size_t row) const { return bins_.data() + row * features_; }
-    const Block* lanes(std::size_t row) const { return lanes_.data() + place(row) * width_; }
+    const Block* simd_row(std::size_t row) const { return simd_rows_.data() + place(row) * width_; }
     const float* votes(std::size_t row) const {
         return votes_.data() + (own_votes_ ? row : place(row)) * labels_;
     }
-    const float* evidence(std::size_t row) const { return evidence_.data() + place(row) * labels_; }
+    const float* comparisons(std::size_t row) const {
+        return comparisons_.data() + place(row) * labels_;
+    }
     double weight(std::size_t row) const { return weights_.empty() ? 1.0 : weights_[row]; }
 
     // Of the entropy: the number of a row's ranking, and how many different ones there are.
@@ -102,8 +104,8 @@ class TrainingData {
     bool whole_weights_ = true, shared_ = false, own_votes_ = false;
     std::size_t distinct_ = 0, largest_whole_ = 0;
     std::vector<std::uint8_t> bins_, categorical_;
-    std::vector<Block> lanes_;
-    std::vector<float> votes_, evidence_;
+    std::vector<Block> simd_rows_;
+    std::vector<float> votes_, comparisons_;
     std::vector<std::int32_t> ids_;
     std::vector<double> weights_, ranks_;
     std::optional<ThetaTable> thetas_;

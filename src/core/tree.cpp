@@ -3,17 +3,17 @@
 #include <algorithm>
 
 #include "core/indices.hpp"
-#include "core/lanes.hpp"
 #include "core/leaf_scores.hpp"
 #include "core/sample.hpp"
+#include "core/simd.hpp"
 #include "core/walk.hpp"
 
 namespace prefero {
 
 namespace {
 
-constexpr std::size_t kChunk = 65536;   // rows that pass through all trees before the next ones
-constexpr std::size_t kStepsARow = 64;  // what walking down a tree takes, in nanoseconds or so
+constexpr std::size_t kChunk = 65536;     // rows that pass through all trees before the next ones
+constexpr std::size_t kStepsPerRow = 64;  // what walking down a tree takes, in nanoseconds or so
 
 // Calls visit(block) for all rows and trees: chunk of rows by chunk, and a few trees at a time.
 template <class Visit>
@@ -27,7 +27,7 @@ void for_each_block(const Forest& forest, BinMatrix bins, Interruption& interrup
         for (std::size_t tree = 0; tree < forest.trees; tree += kTogether) {
             const std::size_t trees = std::min(kTogether, forest.trees - tree);
             for (std::size_t t = 0; t < trees; ++t) {
-                interruption.spend(chunk.rows * (kStepsARow + forest.labels));
+                interruption.spend(chunk.rows * (kStepsPerRow + forest.labels));
                 leaves_of(forest, tree + t, rows, nullptr, leaves.data() + t * chunk.rows);
             }
             visit(LeafBlock{first, chunk.rows, tree, trees, leaves.data()});
@@ -39,10 +39,10 @@ void for_each_block(const Forest& forest, BinMatrix bins, Interruption& interrup
 class ScoreSums {
   public:
     ScoreSums(const Forest& forest, std::size_t rows, double* scores)
-        : forest_(forest), scores_(scores), seen_(forest.evidence ? rows * forest.labels : 0) {}
+        : forest_(forest), scores_(scores), seen_(forest.comparisons ? rows * forest.labels : 0) {}
 
     void add(const LeafBlock& block) {
-        if (!forest_.evidence) return add_scores(forest_, block, scores_);
+        if (!forest_.comparisons) return add_scores(forest_, block, scores_);
         for (std::size_t t = 0; t < block.trees; ++t)
             for (std::size_t i = 0; i < block.rows; ++i)
                 add_weighted(block.first_tree + t, block.number(i), block.leaf(t, i));
@@ -52,7 +52,8 @@ class ScoreSums {
     void finish(std::size_t row, std::size_t trees) {
         const std::size_t c = forest_.labels;
         for (std::size_t k = 0; k < c; ++k) {
-            const double seen = forest_.evidence ? seen_[row * c + k] : static_cast<double>(trees);
+            const double seen =
+                forest_.comparisons ? seen_[row * c + k] : static_cast<double>(trees);
             if (seen > 0) scores_[row * c + k] /= seen;
         }
     }
@@ -62,9 +63,9 @@ class ScoreSums {
         const std::size_t c = forest_.labels;
         const auto value = static_cast<std::size_t>(forest_.value_starts[tree] + leaf) * c;
         for (std::size_t k = 0; k < c; ++k) {
-            const double evidence = forest_.evidence[value + k];
-            scores_[row * c + k] += evidence * forest_.scores[value + k];
-            seen_[row * c + k] += evidence;
+            const double comparisons = forest_.comparisons[value + k];
+            scores_[row * c + k] += comparisons * forest_.scores[value + k];
+            seen_[row * c + k] += comparisons;
         }
     }
 
@@ -164,7 +165,7 @@ void walk_samples(const Forest& forest, BinMatrix bins, Samples samples, Walking
     std::vector<std::uint16_t> drawn(bins.rows);
     const WalkingRows rows(forest, bins, who);
     for (std::size_t tree = 0; tree < forest.trees; ++tree) {
-        interruption.spend(bins.rows * (kStepsARow + forest.labels));
+        interruption.spend(bins.rows * (kStepsPerRow + forest.labels));
         if (samples.counts)
             std::copy_n(samples.counts + tree * bins.rows, bins.rows, drawn.begin());
         else if (samples.seeds)
@@ -240,7 +241,7 @@ void predict_pair_shares(const Forest& forest, BinMatrix bins, double* shares,
                          Interruption& interruption) {
     const std::size_t c = forest.labels;
     const auto knows = [&](std::size_t value, std::size_t label) {
-        return !forest.evidence || forest.evidence[value + label] > 0;
+        return !forest.comparisons || forest.comparisons[value + label] > 0;
     };
     const auto add = [&](std::size_t value, double* out) {
         for (std::size_t i = 0; i < c; ++i)

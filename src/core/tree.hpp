@@ -40,8 +40,8 @@ struct Tree {
     std::vector<float> decrease;     // nodes: weight times what the split gains, 0 in a leaf
     std::vector<std::int32_t> sets;  // nodes: row of `categories`, or -1; empty if all are
     std::vector<BinSet> categories;
-    std::vector<float> scores;    // leaves x labels
-    std::vector<float> evidence;  // leaves x labels, empty if every row ranks every label
+    std::vector<float> scores;       // leaves x labels
+    std::vector<float> comparisons;  // leaves x labels, empty if every row ranks every label
 };
 
 // Nodes again, four bytes each, for walks that need no test whether they have ended: the cut in the
@@ -63,7 +63,7 @@ struct Forest {
     const std::int32_t* sets;  // nodes, or null if no test is on categories
     const BinSet* categories;
     const float* scores;
-    const float* evidence;  // or null
+    const float* comparisons;  // or null
 };
 
 // Whether every index in the arrays lies inside them and every walk ends, for rows of so many
@@ -78,12 +78,12 @@ Paths make_paths(const Forest& forest, std::size_t features);
 // first.
 void apply(const Forest& forest, BinMatrix bins, std::int32_t* leaves, Interruption& interruption);
 
-// Mean scores over the trees, weighted by evidence where there is some: rows x labels, zero
+// Mean scores over the trees, weighted by comparisons where some are missing: rows x labels, zero
 // before the call.
 void predict_scores(const Forest& forest, BinMatrix bins, double* scores,
                     Interruption& interruption);
 
-// Adds the scores of one tree, which have no evidence, to those of rows.
+// Adds the scores of one tree, which counts no comparisons, to those of rows.
 void add_tree_scores(const Tree& tree, std::size_t labels, BinMatrix bins, double* scores,
                      Interruption& interruption);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "core/lanes.hpp"
+#include "core/simd.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(PREFERO_SCALAR)
 #include <immintrin.h>
@@ -105,7 +105,7 @@ std::uint16_t* step_by_step(const Walkers& walkers, const std::uint16_t* rows,
 // The same with eight rows in a register. Reads a word where a bin stands, so three bytes too many.
 PREFERO_GATHERS std::uint16_t* step_in_registers(const Walkers& walkers, const std::uint16_t* rows,
                                                  std::uint16_t* still) {
-    constexpr std::size_t kAtOnce = kMostAtOnce, kRegisters = kAtOnce / kLanes;
+    constexpr std::size_t kAtOnce = kMostAtOnce, kRegisters = kAtOnce / kSimdWidth;
     const int shift = static_cast<int>(walkers.tree.shift);
     const auto* steps = reinterpret_cast<const int*>(walkers.tree.steps);
     const auto* values = reinterpret_cast<const int*>(walkers.bins.data);
@@ -116,7 +116,7 @@ PREFERO_GATHERS std::uint16_t* step_in_registers(const Walkers& walkers, const s
     __m256i own[kRegisters], at[kRegisters];
     for (std::size_t r = 0; r < kRegisters; ++r) {
         const __m256i row = _mm256_cvtepu16_epi32(
-            _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows + r * kLanes)));
+            _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows + r * kSimdWidth)));
         own[r] = _mm256_mullo_epi32(row, width);
         at[r] = _mm256_i32gather_epi32(walkers.nodes, row, sizeof(std::int32_t));
     }
@@ -131,7 +131,7 @@ PREFERO_GATHERS std::uint16_t* step_in_registers(const Walkers& walkers, const s
         }
     std::int32_t reached[kAtOnce];
     for (std::size_t r = 0; r < kRegisters; ++r)
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(reached + r * kLanes), at[r]);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(reached + r * kSimdWidth), at[r]);
     return note<kAtOnce>(walkers, rows, reached, still);
 }
 #endif
@@ -148,7 +148,7 @@ PREFERO_GATHERS void gather_leaves(const Node* nodes, const std::int32_t* at, st
     static_assert(offsetof(Node, child) == 0, "a node begins with its child");
     const auto* children = reinterpret_cast<const int*>(nodes);
     std::size_t row = 0;
-    for (; row + kLanes <= rows; row += kLanes) {
+    for (; row + kSimdWidth <= rows; row += kSimdWidth) {
         const __m256i node = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at + row));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(leaves + row),
                             _mm256_i32gather_epi32(children, node, sizeof(Node)));

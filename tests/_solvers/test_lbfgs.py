@@ -62,11 +62,11 @@ def test_kernels_refuse_arrays_that_do_not_fit(kernel):
     which, coef = np.array([0]), np.ones((1, 2), np.float32)
     with pytest.raises(ValueError, match="the same rows"):
         kernel(X[:2], signs, weight, which, coef)
-    with pytest.raises(ValueError, match="one weight a row"):
+    with pytest.raises(ValueError, match="one weight per row"):
         kernel(X, signs, weight[:2], which, coef)
-    with pytest.raises(ValueError, match="a column of X"):
+    with pytest.raises(ValueError, match="per column of X"):
         kernel(X, signs, weight, which, coef[:, :1].copy())
-    with pytest.raises(ValueError, match="a problem is needed"):
+    with pytest.raises(ValueError, match="per problem is needed"):
         kernel(X, signs, weight, np.array([0, 1]), coef)
     for wrong in (-1, 4):
         with pytest.raises(ValueError, match="columns of signs"):

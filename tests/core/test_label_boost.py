@@ -1,5 +1,6 @@
 """The kernels of boosting against plain loops: losses, derivatives, one tree, its steps."""
 
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from itertools import combinations
 
 import numpy as np
@@ -30,26 +31,26 @@ def pairs_of(ranks):
             yield i, j, (1 + np.sign(ranks[j] - ranks[i])) / 2
 
 
-def stake_of(i, j, ahead, stakes):
+def pair_weight(i, j, ahead, utilities):
     """What a pair counts: nothing where labels are tied, if it is known what they are worth."""
-    return 1.0 if stakes is None else abs(stakes[i] - stakes[j]) * (ahead != 0.5)
+    return 1.0 if utilities is None else abs(utilities[i] - utilities[j]) * (ahead != 0.5)
 
 
-def plain_loss(ranks, scores, stakes=None):
+def plain_loss(ranks, scores, utilities=None):
     total = 0.0
     for i, j, ahead in pairs_of(ranks):
         lead = scores[i] - scores[j]
-        share = stake_of(i, j, ahead, stakes)
+        share = pair_weight(i, j, ahead, utilities)
         total += share * ahead * np.logaddexp(0, -lead) + share * (1 - ahead) * np.logaddexp(
             0, lead
         )
     return total / max(len(ranks) - 1, 1)
 
 
-def plain_derivatives(ranks, scores, stakes=None):
+def plain_derivatives(ranks, scores, utilities=None):
     first, second = np.zeros((2, len(ranks)))
     for i, j, ahead in pairs_of(ranks):
-        share = stake_of(i, j, ahead, stakes) / max(len(ranks) - 1, 1)
+        share = pair_weight(i, j, ahead, utilities) / max(len(ranks) - 1, 1)
         p = 1 / (1 + np.exp(scores[j] - scores[i]))
         first[i] += share * (p - ahead)
         first[j] -= share * (p - ahead)
@@ -79,9 +80,9 @@ def test_losses_and_derivatives(problem):
 @settings(deadline=None)
 def test_pairs_weigh_what_is_at_stake(problem, seed):
     ranks, scores = problem
-    stakes = np.random.default_rng(seed).normal(size=ranks.shape)
-    rows = list(zip(ranks, scores, stakes, strict=True))
-    unknown = np.where(np.isnan(ranks), np.nan, stakes)
+    utilities = np.random.default_rng(seed).normal(size=ranks.shape)
+    rows = list(zip(ranks, scores, utilities, strict=True))
+    unknown = np.where(np.isnan(ranks), np.nan, utilities)
     losses = _core.pair_logistic_losses(ranks, scores, unknown)
     np.testing.assert_allclose(losses, [plain_loss(*row) for row in rows], atol=1e-4)
     found = _core.pair_logistic_derivatives(ranks, scores, unknown)
@@ -251,3 +252,22 @@ def test_arrays_that_contradict_each_other_are_refused():
             _core.LabelBooster(*good[:place], bad, *good[place + 1 :], **options)
     with pytest.raises(ValueError, match="same shape"):
         _core.pair_logistic_losses(ranks, ranks[:3])
+
+
+def test_a_second_thread_is_refused():
+    rng = np.random.default_rng(0)
+    bins = rng.integers(0, 99, (3000, 8), np.uint8)
+    ranks = rng.permuted(np.tile(np.arange(1.0, 7), (3000, 1)), axis=1)
+    none = np.empty((0, 8), np.uint8), np.empty((0, 6)), np.empty(0)
+    options = OPTIONS | {"tree_features": 8, "max_depth": 9, "max_leaves": 99}
+    rows = bins, np.zeros(8, bool), ranks, np.ones(3000)
+    booster = _core.LabelBooster(*rows, *none, np.zeros(6), **options)
+    seeds = np.arange(10**6, dtype=np.uint64)  # hours of work, unless it is stopped
+    with ThreadPoolExecutor(2) as pool:
+        adding = [pool.submit(booster.add, seeds) for _ in range(2)]
+        (refused,), (other,) = wait(adding, return_when=FIRST_COMPLETED)
+        booster.stop()
+        with pytest.raises(RuntimeError, match="another thread"):
+            refused.result()
+        with pytest.raises(KeyboardInterrupt):
+            other.result()

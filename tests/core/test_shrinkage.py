@@ -122,7 +122,7 @@ def test_one_walk_scores_left_out_rows_by_every_strength(share: float) -> None:
 def test_what_does_not_fit_is_refused() -> None:
     trees, _, _ = grown(0.0, weighted=False)
     weight = trees.arrays["weight"]
-    with pytest.raises(ValueError, match="one entry a node"):
+    with pytest.raises(ValueError, match="one entry per node"):
         trees.walker.shrunk(weight[1:], STRENGTHS)
     for strength in (-1.0, np.nan):
         with pytest.raises(ValueError, match="must not be negative"):

@@ -78,7 +78,7 @@ void check_derivatives(const Case& given) {
 }  // namespace
 
 // Rows and columns that fill no tile, one and more than one; problems side by side or apart, whose
-// number is no multiple of the lanes.
+// number is no multiple of the SIMD width.
 TEST(newton_logistic_derivatives_are_those_of_the_formula) {
     check_derivatives(Case(300, 5, {3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, false));
     check_derivatives(Case(128, 8, {20, 0, 7, 7, 3}, false));

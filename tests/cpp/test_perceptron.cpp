@@ -39,7 +39,7 @@ TEST(an_example_that_spent_its_updates_is_ignored) {
     CHECK(weights[0] == 0);
 }
 
-TEST(layers_are_judged_as_their_edges) {
+TEST(layers_are_checked_as_their_edges) {
     // Labels 2 and 0 before 1 in the first row; 3 before 1 and 0 in the second, and 2 is unknown.
     const std::vector<std::int32_t> order{2, 0, 1, 3, 3, 1, 0, 2}, layer{0, 0, 1, -1, 0, 1, 1, -1};
     const std::vector<std::int32_t> preferred{2, 0, 3, 3}, other{1, 1, 1, 0};

@@ -95,13 +95,13 @@ void join_trees(std::size_t announced) {
     CHECK((joined.node_starts == std::vector<std::int64_t>{0, 1, 2, 5, 6}));
     CHECK((joined.value_starts == std::vector<std::int64_t>{0, 1, 2, 4, 5}));
     CHECK((joined.set_starts == std::vector<std::int64_t>{0, 0, 0, 1, 1}));
-    CHECK(joined.nodes.size() == 6 && joined.sets.size() == 6 && joined.evidence.size() == 0);
+    CHECK(joined.nodes.size() == 6 && joined.sets.size() == 6 && joined.comparisons.size() == 0);
     std::int32_t* sets = joined.sets.release();
     float* scores = joined.scores.release();
     const std::int32_t all_sets[] = {-1, -1, 0, -1, -1, -1};
     const float all_scores[] = {0.5f, 0.5f, 0.25f, 0.75f, 0.5f};
     CHECK(std::equal(sets, sets + 6, all_sets) && std::equal(scores, scores + 5, all_scores));
-    CHECK(joined.evidence.release() == nullptr && joined.sets.size() == 0);
+    CHECK(joined.comparisons.release() == nullptr && joined.sets.size() == 0);
     std::free(sets);
     std::free(scores);
 }

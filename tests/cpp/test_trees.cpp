@@ -73,14 +73,14 @@ const CriterionKind kAll[] = {CriterionKind::kKendall, CriterionKind::kSpearman,
 // A network that sorts every row of zeros and ones sorts everything.
 TEST(eight_words_are_sorted) {
     for (unsigned pattern = 0; pattern < 256; ++pattern) {
-        std::int16_t words[kLanes], sorted[kLanes];
-        for (std::size_t i = 0; i < kLanes; ++i)
+        std::int16_t words[kSimdWidth], sorted[kSimdWidth];
+        for (std::size_t i = 0; i < kSimdWidth; ++i)
             words[i] = (pattern >> i) & 1 ? std::int16_t{5} : std::int16_t{-5};
         std::uint64_t halves[2];
         std::memcpy(halves, words, sizeof halves);
         sort_eight(halves, sorted);
-        std::sort(words, words + kLanes);
-        CHECK(std::equal(words, words + kLanes, sorted));
+        std::sort(words, words + kSimdWidth);
+        CHECK(std::equal(words, words + kSimdWidth, sorted));
     }
 }
 
@@ -218,10 +218,10 @@ TEST(rows_that_share_a_ranking_say_what_they_say_alone) {
         for (std::size_t r = 0; r < 60; ++r) {
             const TrainingData one = TrainingData::rankings(kind, {bins.data(), 1, 1}, &numeric,
                                                             {ranks.data() + 3 * r, 1, 3}, nullptr);
-            CHECK(std::memcmp(all.lanes(r), one.lanes(0), all.width() * sizeof(Block)) == 0);
+            CHECK(std::memcmp(all.simd_row(r), one.simd_row(0), all.width() * sizeof(Block)) == 0);
             CHECK(std::equal(all.votes(r), all.votes(r) + 3, one.votes(0)));
             if (one.any_unknown())
-                CHECK(std::equal(all.evidence(r), all.evidence(r) + 3, one.evidence(0)));
+                CHECK(std::equal(all.comparisons(r), all.comparisons(r) + 3, one.comparisons(0)));
         }
     }
 }

@@ -16,7 +16,7 @@ struct RandomForest {
     std::size_t features, labels;
     std::vector<std::int64_t> node_starts{0}, value_starts{0}, set_starts{0};
     std::vector<Node> nodes;
-    std::vector<float> scores, evidence;
+    std::vector<float> scores, comparisons;
     Random random{11};
 
     RandomForest(std::size_t m, std::size_t c, std::size_t trees) : features(m), labels(c) {
@@ -24,7 +24,7 @@ struct RandomForest {
             add_tree(tree % 3 == 2 ? 1 : 60 * tree + 9);
         for (std::size_t i = 0; i < static_cast<std::size_t>(value_starts.back()) * c; ++i) {
             scores.push_back(static_cast<float>(random.below(1000)) / 7);
-            evidence.push_back(static_cast<float>(random.below(9)) / 8);
+            comparisons.push_back(static_cast<float>(random.below(9)) / 8);
         }
     }
 
@@ -62,7 +62,7 @@ struct RandomForest {
         return bins;
     }
 
-    Forest view(const Paths* paths, bool with_evidence = false) const {
+    Forest view(const Paths* paths, bool with_comparisons = false) const {
         return {node_starts.size() - 1,
                 labels,
                 node_starts.data(),
@@ -73,13 +73,13 @@ struct RandomForest {
                 nullptr,
                 nullptr,
                 scores.data(),
-                with_evidence ? evidence.data() : nullptr};
+                with_comparisons ? comparisons.data() : nullptr};
     }
 };
 
 // What predict_scores says, in a few plain lines.
 std::vector<double> mean_scores(const RandomForest& forest, const std::vector<std::int32_t>& leaves,
-                                bool with_evidence) {
+                                bool with_comparisons) {
     const std::size_t trees = forest.node_starts.size() - 1, c = forest.labels;
     std::vector<double> means(leaves.size() / trees * c);
     for (std::size_t i = 0; i < means.size(); ++i) {
@@ -87,9 +87,9 @@ std::vector<double> mean_scores(const RandomForest& forest, const std::vector<st
         for (std::size_t tree = 0; tree < trees; ++tree) {
             const std::int64_t row = forest.value_starts[tree] + leaves[i / c * trees + tree];
             const std::size_t at = static_cast<std::size_t>(row) * c + i % c;
-            const double evidence = with_evidence ? forest.evidence[at] : 1;
-            sum += evidence * forest.scores[at];
-            seen += evidence;
+            const double comparisons = with_comparisons ? forest.comparisons[at] : 1;
+            sum += comparisons * forest.scores[at];
+            seen += comparisons;
         }
         means[i] = seen > 0 ? sum / seen : sum;
     }
@@ -128,11 +128,11 @@ TEST(scores_of_any_number_of_labels_and_trees_are_added_in_their_order) {
             const BinMatrix matrix{bins.data(), rows, 3};
             std::vector<std::int32_t> leaves(rows * trees);
             apply(forest.view(nullptr), matrix, leaves.data(), to_the_end);
-            for (const bool with_evidence : {false, true}) {
+            for (const bool with_comparisons : {false, true}) {
                 std::vector<double> found(rows * labels);
-                predict_scores(forest.view(&paths, with_evidence), matrix, found.data(),
+                predict_scores(forest.view(&paths, with_comparisons), matrix, found.data(),
                                to_the_end);
-                CHECK(found == mean_scores(forest, leaves, with_evidence));
+                CHECK(found == mean_scores(forest, leaves, with_comparisons));
             }
         }
 }

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import cut, nested, problem, same_trees
 
-from prefero import BoostingLabelRanker, ConsensusLabelRanker
+from prefero import BoostingLabelRanker, ConsensusLabelRanker, _core
+from prefero._trees import Trees
 from prefero.distributed import DistributedLabelRanker
-from prefero.distributed._boosted_tree import NewtonOptions, TriedFeatures, newton_cut
 from prefero.metrics import pairwise_calibration_error
 from prefero.persistence import load, save
 
@@ -137,28 +137,47 @@ def gain_of(sums, penalty):
 def test_cuts(seed, min_leaf, missing):
     rng = np.random.default_rng(seed)
     n, bins = 12, np.array([0, 1, 2, 7, 255])[: 5 if missing else 4]
-    lanes = np.column_stack([np.ones((n, 2)), rng.normal(size=(n, 2)), rng.random((n, 2))])
+    statistics = np.column_stack([np.ones((n, 2)), rng.normal(size=(n, 2)), rng.random((n, 2))])
     column = rng.choice(bins, size=(n, 2))
-    histograms = np.zeros((2, 256, 6))
+    histograms = np.zeros((1, 2, 256, 6))
     for row in range(n):
         for k in range(2):
-            histograms[k, column[row, k]] += lanes[row]
-    options = NewtonOptions(0.1, 0.5, 9, min_leaf, 9, True)
-    total, best = lanes.sum(axis=0), -np.inf
+            histograms[0, k, column[row, k]] += statistics[row]
+    total, best = statistics.sum(axis=0), -np.inf
     for k in range(2):
         for last in bins[:-1] if missing else bins:
             for side in (False, True):
                 went = (column[:, k] <= last) | (side & (column[:, k] == 255))
                 if min(went.sum(), n - went.sum()) >= min_leaf:
-                    left = lanes[went].sum(axis=0)
+                    left = statistics[went].sum(axis=0)
                     best = max(best, gain_of(left, 0.5) + gain_of(total - left, 0.5))
-    tried = TriedFeatures(np.array([3, 5], np.uint16), np.zeros(2, bool))
-    found = newton_cut(histograms, tried, options)
-    own = gain_of(total, 0.5)
-    if found is None:
+    growing = boosted_tree(2, 2, min_leaf=min_leaf, max_leaves=2)
+    assert growing.features.tolist() == [0, 1]
+    assert growing.asked.tolist() == [0]
+    growing.learn(histograms)
+    assert growing.asked.tolist() == []
+    found, own = Trees(growing.grown(), 2, 2), gain_of(total, 0.5)
+    if found.is_leaf[0]:
         assert best <= own * (1 + 1e-5) + 1e-9
+        assert not found.arrays["scores"].any()
         return
-    assert found.decrease == pytest.approx((best - own) / 2, rel=1e-5, abs=1e-9)
-    values = column[:, (3, 5).index(found.feature)]
-    went = (values <= found.last_left) | ((values == 255) & found.missing_left)
-    assert np.allclose(lanes[went].sum(axis=0), found.left)
+    assert found.arrays["decrease"][0] == pytest.approx((best - own) / 2, rel=1e-5, abs=1e-9)
+    went = found.walker.apply(column.astype(np.uint8))[:, 0] == 0
+    for side, score in zip((went, ~went), found.arrays["scores"].reshape(2, 2), strict=True):
+        first, second = statistics[side].sum(axis=0)[2:].reshape(2, -1)
+        assert np.allclose(score, -0.1 * first / (second + 0.5), atol=1e-5)
+    assert found.arrays["weight"].tolist() == [n, went.sum(), n - went.sum()]
+
+
+def boosted_tree(n_features, n_labels, **options):
+    options = {"learning_rate": 0.1, "penalty": 0.5, "tree_features": n_features, **options}
+    options = {"category_sets": True, "max_depth": 9, **options}
+    return _core.BoostedTree(0, np.zeros(n_features, bool), n_labels, **options)
+
+
+def test_histograms_that_were_not_asked_for_are_refused():
+    growing = boosted_tree(2, 2, min_leaf=1, max_leaves=2)
+    with pytest.raises(ValueError, match="asked for"):
+        growing.learn(np.zeros((1, 2, 256, 5)))
+    with pytest.raises(ValueError, match="asked for"):
+        growing.learn(np.zeros((2, 2, 256, 6)))

@@ -67,7 +67,7 @@ def test_as_many_partitions_of_ranks_as_of_features():
 
 def test_an_order_in_two_partitions_is_refused():
     X, y, groups = orders()
-    with pytest.raises(ValueError, match="Partition 1: group 10 also lies in partition 0"):
+    with pytest.raises(ValueError, match="Partition 1: qid 10 also lies in partition 0"):
         DistributedOrderer(RankSVMOrderer(), client=False).fit(
             cut(X, 63), cut(y, 63), cut(groups, 63)
         )

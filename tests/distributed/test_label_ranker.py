@@ -5,6 +5,7 @@ import pytest
 from clusters import two_workers
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joblib import effective_n_jobs
 from partitions import cut, nested, orders, problem, same_trees
 
 from prefero import (
@@ -21,6 +22,7 @@ from prefero import (
     _core,
 )
 from prefero.distributed import DistributedLabelRanker, DistributedOrderer
+from prefero.distributed._engine import find_engine
 from prefero.metrics import pairwise_calibration_error
 from prefero.persistence import load, save
 
@@ -115,7 +117,7 @@ def test_whole_weights_are_examples():
 )
 def test_a_cluster_grows_the_trees_of_threads(ranker, client, monkeypatch):
     # Every worker looks for cuts, however small the histograms.
-    monkeypatch.setattr("prefero.distributed._levels._WORTH_SHARING", 1)
+    monkeypatch.setattr("prefero.distributed._forest._WORTH_SHARING", 1)
     X, Y = problem()
     parts = cut(X, 60, 50), cut(Y, 60, 50)
     by_workers = DistributedLabelRanker(ranker, client=client).fit(*parts)
@@ -131,8 +133,8 @@ def test_levels_asked_for_in_parts_are_the_same(monkeypatch):
     forest = ForestLabelRanker(2, random_state=0)
     ranker = DistributedLabelRanker(forest, client=False)
     whole = ranker.fit(cut(X, 80), cut(Y, 80)).to_local()
-    monkeypatch.setattr("prefero.distributed._levels.MOST_BYTES", 2**16)
-    monkeypatch.setattr("prefero.distributed._levels.TREES_TOGETHER", 1)
+    monkeypatch.setattr("prefero.distributed._forest.MOST_BYTES", 2**16)
+    monkeypatch.setattr("prefero.distributed._forest.TREES_TOGETHER", 1)
     same_trees(ranker.fit(cut(X, 80), cut(Y, 80)).to_local(), whole)
 
 
@@ -168,6 +170,13 @@ def test_arrays_that_are_mapped_into_memory(ranker, tmp_path):
     inside = DistributedLabelRanker(ranker, client=False).fit(cut(X, 200, 200), cut(Y, 200, 200))
     assert np.array_equal(found.decision_function(X), inside.to_local().decision_function(X))
     assert sum(file.stat().st_size for file in kept.iterdir()) > 600 * 4
+
+
+def test_one_thread_unless_more_are_asked_for():
+    for n_jobs, threads in [(None, 1), (1, 1), (3, 3), (-1, effective_n_jobs(-1))]:
+        engine = find_engine(False, n_jobs, None)
+        assert engine.jobs == threads
+        engine.close()
 
 
 def test_the_forest_is_as_good_as_one_machines():

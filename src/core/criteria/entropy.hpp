@@ -12,14 +12,14 @@
 
 namespace prefero {
 
-// Width is the number of blocks a row if it is known when compiling, else 0.
+// Width is the number of blocks per row if it is known when compiling, else 0.
 template <std::size_t Width>
 class EntropyCriterion : public CutByCut {
   public:
-    static constexpr bool kJudgesTogether = true;
+    static constexpr bool kKeepsCuts = true;
 
-    // Of the rows that were moved: the sum of all, of one a ranking that is among them, and of one
-    // a ranking that is no longer right.
+    // Of the rows that were moved: the sum of all, of one per ranking that is among them, and of
+    // one a ranking that is no longer right.
     struct Left {
         VectorSums<Width> all, once, gone;
         int kinds = 0, gone_kinds = 0;
@@ -61,13 +61,13 @@ class EntropyCriterion : public CutByCut {
         if (large)
             measure_large(
                 node, [&](std::size_t i) { return large_all_[i]; },
-                [&](std::size_t i) { return lane_of(once_, i); });
+                [&](std::size_t i) { return value_of(once_, i); });
         else
             node.product = product_of_node();
         entropy_ = entropy(node);
     }
 
-    PREFERO_INLINE float weight() const { return all_[0].lane[kWeightLane]; }
+    PREFERO_INLINE float weight() const { return all_[0].value[kWeightAt]; }
 
     PREFERO_INLINE bool pure() const {
         return large_ ? large_all_.consistent(large_all_.size(), unit_)
@@ -94,17 +94,17 @@ class EntropyCriterion : public CutByCut {
     PREFERO_INLINE void push(Left& left, RowSpan rows) {
         if (large_) large_left_.add(sample_, rows);
         for (std::uint32_t row : rows) {
-            accumulate(left.all, sample_.lane(row), width());
+            accumulate(left.all, sample_.simd_row(row), width());
             single_ ? push_single(left, row) : push_kind(left, row);
         }
     }
 
     PREFERO_INLINE float quality(const Left& left) {
         keep(left);
-        return judge()[0];
+        return qualities()[0];
     }
 
-    // Keeps the cut here until all that were kept are judged.
+    // Keeps the cut here until qualities() looks at all that were kept.
     PREFERO_INLINE void keep(const Left& left) {
         Child* children = kept_.children + 2 * kept_.count;
         children[0].part = {left.kinds, left.count_entropies};
@@ -117,7 +117,7 @@ class EntropyCriterion : public CutByCut {
     }
 
     // How good the cuts are that were kept since the last time.
-    PREFERO_INLINE const float* judge() {
+    PREFERO_INLINE const float* qualities() {
         const std::size_t count = kept_.count;
         kept_.count = 0;
         take_logarithms(kept_.logarithms, 2 * count);
@@ -129,10 +129,8 @@ class EntropyCriterion : public CutByCut {
         return kept_.qualities;
     }
 
-    PREFERO_INLINE void note(const Left&) { note_judged(0); }
-
     // Delta of the MDLPC: how many bits, here nats, naming the rankings of the children saves.
-    PREFERO_INLINE void note_judged(std::size_t cut) {
+    PREFERO_INLINE void note_best(std::size_t cut) {
         if (!description_length_) return;
         const auto k = static_cast<double>(kinds_.size());
         const double choices = k < 30 ? std::log(std::pow(3.0, k) - 2) : k * std::log(3.0);
@@ -176,7 +174,7 @@ class EntropyCriterion : public CutByCut {
         double weight, product;
     };
 
-    // Cuts that are judged together: their logarithms are taken side by side.
+    // Cuts that are looked at together: their logarithms are taken side by side.
     struct Kept {
         std::size_t count = 0;
         Child children[2 * kBins];
@@ -186,8 +184,8 @@ class EntropyCriterion : public CutByCut {
 
     PREFERO_INLINE std::size_t width() const { return Width ? Width : width_; }
 
-    static float lane_of(const Blocks& blocks, std::size_t i) {
-        return blocks[i / kLanes].lane[i % kLanes];
+    static float value_of(const Blocks& blocks, std::size_t i) {
+        return blocks[i / kSimdWidth].value[i % kSimdWidth];
     }
 
     // Numbers the rankings of the node: what is kept of them stays in the first cache.
@@ -199,7 +197,7 @@ class EntropyCriterion : public CutByCut {
             const std::size_t id = sample_.data.id(sample_.origin[row]);
             if (kind_of_id_[id] == kNone) {
                 kind_of_id_[id] = static_cast<std::uint32_t>(kinds_.size());
-                kinds_.push_back(Kind{id, sample_.data.lanes(sample_.origin[row])});
+                kinds_.push_back(Kind{id, sample_.data.simd_row(sample_.origin[row])});
             }
             kind_of_row_[row] = kind_of_id_[id];
             Kind& kind = kinds_[kind_of_row_[row]];
@@ -214,8 +212,8 @@ class EntropyCriterion : public CutByCut {
 
     PREFERO_INLINE const Block* unweighted(std::uint32_t row) const {
         // That of a row of weight 1 was read just now.
-        return sample_.weights[row] == 1 ? sample_.lane(row)
-                                         : sample_.data.lanes(sample_.origin[row]);
+        return sample_.weights[row] == 1 ? sample_.simd_row(row)
+                                         : sample_.data.simd_row(sample_.origin[row]);
     }
 
     // Where every row has a ranking of its own, one that comes left is gone from the right.
@@ -262,7 +260,7 @@ class EntropyCriterion : public CutByCut {
         return tabulated(x) ? table_[static_cast<std::int32_t>(x)] : xlogx(x);
     }
 
-    // The products of the summed signs of all with those of one a ranking, without what stands
+    // The products of the summed signs of all with those of one per ranking, without what stands
     // before the signs.
     PREFERO_INLINE double product_of_node() const {
         Eight products = broadcast(0);
@@ -272,8 +270,8 @@ class EntropyCriterion : public CutByCut {
 
     PREFERO_INLINE static double without_heads(const Eight& products, const Eight& all,
                                                const Eight& once) {
-        const double heads = double{all[kWeightLane]} * once[kWeightLane] +
-                             double{all[kLengthLane]} * once[kLengthLane];
+        const double heads =
+            double{all[kWeightAt]} * once[kWeightAt] + double{all[kLengthAt]} * once[kLengthAt];
         return sum(products) - heads;
     }
 
@@ -287,33 +285,33 @@ class EntropyCriterion : public CutByCut {
                 (load(all_[k]) - block_of(left.all, k)) * (load(once_[k]) - block_of(gone, k));
         }
         const Eight all = block_of(left.all, 0), once = block_of(left.once, 0);
-        children[0].weight = all[kWeightLane];
+        children[0].weight = all[kWeightAt];
         children[0].product = without_heads(left_products, all, once);
-        children[1].weight = weight() - all[kWeightLane];
+        children[1].weight = weight() - all[kWeightAt];
         children[1].product =
             without_heads(right_products, load(all_[0]) - all, load(once_[0]) - block_of(gone, 0));
     }
 
     PREFERO_INLINE void measure_large(const Left& left, Child* children) const {
-        const auto lane = [](const VectorSums<Width>& sums, std::size_t i) {
-            return block_of(sums, i / kLanes)[i % kLanes];
+        const auto sum_at = [](const VectorSums<Width>& sums, std::size_t i) {
+            return block_of(sums, i / kSimdWidth)[i % kSimdWidth];
         };
         measure_large(
             children[0], [&](std::size_t i) { return large_left_[i]; },
-            [&](std::size_t i) { return lane(left.once, i); });
+            [&](std::size_t i) { return sum_at(left.once, i); });
         measure_large(
             children[1], [&](std::size_t i) { return large_all_[i] - large_left_[i]; },
             [&](std::size_t i) {
-                return lane_of(once_, i) - lane(single_ ? left.once : left.gone, i);
+                return value_of(once_, i) - sum_at(single_ ? left.once : left.gone, i);
             });
     }
 
-    // The sums of all rows in doubles, given lane by lane.
+    // The sums of all rows in doubles, given one by one.
     template <class All, class Once>
     void measure_large(Child& child, All all, Once once) const {
-        child.weight = all(kWeightLane);
+        child.weight = all(kWeightAt);
         child.product = 0;
-        for (std::size_t i = kVectorLane; i < width() * kLanes; ++i)
+        for (std::size_t i = kVectorAt; i < width() * kSimdWidth; ++i)
             child.product += all(i) * once(i);
     }
 

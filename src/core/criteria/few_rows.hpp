@@ -78,7 +78,7 @@ class FewRows {
 
     // One block of the sums of the rows that go left: one of four, or the first and another one.
     PREFERO_INLINE static void add_parts(const Block* items, std::size_t width,
-                                         Eight (&sums)[kLanes]) {
+                                         Eight (&sums)[kSimdWidth]) {
         PREFERO_UNROLL
         for (std::size_t i = 0; i < kMost; ++i) {
             sums[i] = load(items[i * width]);
@@ -88,22 +88,22 @@ class FewRows {
 
     // The items add up to nothing, so both sides of a cut have the same squares.
     PREFERO_INLINE void set_gains(const Block* items, std::size_t width, float weight) {
-        Eight heads[kLanes], squares[kLanes], sums[kLanes];
+        Eight heads[kSimdWidth], squares[kSimdWidth], sums[kSimdWidth];
         add_parts(items, width, heads);
         PREFERO_UNROLL
-        for (std::size_t part = 0; part < kLanes; ++part)
+        for (std::size_t part = 0; part < kSimdWidth; ++part)
             squares[part] = heads[part] * kVectorOnly * heads[part];
         for (std::size_t k = 1; k < width; ++k) {
             add_parts(items + k, width, sums);
             PREFERO_UNROLL
-            for (std::size_t part = 0; part < kLanes; ++part)
+            for (std::size_t part = 0; part < kSimdWidth; ++part)
                 squares[part] += sums[part] * sums[part];
         }
         const Eight all = broadcast(weight), left = first_each(heads);
         Block gains;
         store(gains, sum_each(squares) / (all * left * (all - left)));
-        std::int32_t bits[kLanes];
-        std::memcpy(bits, gains.lane, sizeof bits);
+        std::int32_t bits[kSimdWidth];
+        std::memcpy(bits, gains.value, sizeof bits);
         for (std::size_t i = 0; i < kMost; ++i) {
             gains_[1 << i] = gains_[15 ^ (1 << i)] = bits[i];
             if (i > 0) gains_[1 | 1 << i] = gains_[14 ^ (1 << i)] = bits[kMost + i];

@@ -5,13 +5,12 @@
 #include <limits>
 
 #include "core/criteria/sums.hpp"
+#include "core/grow_base.hpp"
 #include "core/keys.hpp"
 
 namespace prefero {
 
-constexpr std::int32_t kNoHistogram = -1;
-
-// Width is the number of blocks a row if it is known when compiling, else 0.
+// Width is the number of blocks per row if it is known when compiling, else 0.
 template <std::size_t Width>
 class Histograms {
   public:
@@ -37,7 +36,7 @@ class Histograms {
     // How many bins of a feature hold known values; that of missing ones stands behind them.
     std::size_t known_bins(std::size_t feature) const { return known_[feature]; }
 
-    // The histogram of a node, if there is room for one a leaf.
+    // The histogram of a node, if there is room for one per leaf.
     PREFERO_INLINE std::int32_t make(NodeRows node) {
         if (!kept_) return kNoHistogram;
         const std::int32_t to = take();
@@ -105,8 +104,8 @@ class Histograms {
     PREFERO_INLINE void sum(NodeRows node, std::size_t feature, Block* bins) const {
         const std::size_t last = known_[feature];
         clear_all(bins, (last + 1) * width());
-        each_row(node, feature, [&](std::size_t bin, const Block* lanes) {
-            for (std::size_t k = 0; k < width(); ++k) add(bins[bin * width() + k], lanes[k]);
+        each_row(node, feature, [&](std::size_t bin, const Block* from) {
+            for (std::size_t k = 0; k < width(); ++k) add(bins[bin * width() + k], from[k]);
         });
     }
 
@@ -114,8 +113,8 @@ class Histograms {
         for (std::uint16_t feature : *features_) {
             if (sample_.data.categorical(feature)) continue;
             Block* bins = place(from, feature);
-            each_row(node, feature, [&](std::size_t bin, const Block* lanes) {
-                subtract(bins + bin * width(), lanes, width());
+            each_row(node, feature, [&](std::size_t bin, const Block* from) {
+                subtract(bins + bin * width(), from, width());
             });
         }
     }
@@ -126,7 +125,7 @@ class Histograms {
         const std::size_t stride = sample_.data.features(), last = known_[feature];
         for (std::size_t i = 0; i < node.count; ++i) {
             const std::uint32_t row = node.rows[i];
-            visit(std::min<std::size_t>(column[row * stride], last), sample_.lane(row));
+            visit(std::min<std::size_t>(column[row * stride], last), sample_.simd_row(row));
         }
     }
 

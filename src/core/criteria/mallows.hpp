@@ -1,7 +1,7 @@
 // The criterion of label ranking trees (Cheng et al. 2009, equation 6): the mean spread theta of
 // the Mallows models of two children, weighted by their size.
 //
-// A row holds the signs of its pairs and, in as many lanes again, the difference of the two
+// A row holds the signs of its pairs and, in as many values again, the difference of the two
 // labels' Borda votes. The signs of the summed differences are the order of the center, so the
 // rankings' agreement with the center is one pass over the sums. Unknown pairs count nowhere, and
 // labels with equal votes agree with half of the rankings.
@@ -50,10 +50,10 @@ class MallowsCriterion : public CutByCut {
         }
     }
 
-    PREFERO_INLINE float weight() const { return total_[0].lane[kWeightLane]; }
+    PREFERO_INLINE float weight() const { return total_[0].value[kWeightAt]; }
 
     PREFERO_INLINE bool pure() const {
-        return large_ ? large_total_.consistent(half() * kLanes, unit_)
+        return large_ ? large_total_.consistent(half() * kSimdWidth, unit_)
                       : consistent(total_.data(), half(), unit_);
     }
 
@@ -65,17 +65,17 @@ class MallowsCriterion : public CutByCut {
     PREFERO_INLINE void push(Left& left, RowSpan rows) {
         if (large_) return large_left_.add(sample_, rows);
         for (std::uint32_t row : rows) {
-            accumulate(left.signs, sample_.lane(row), half());
-            accumulate(left.votes, sample_.lane(row) + half(), half());
+            accumulate(left.signs, sample_.simd_row(row), half());
+            accumulate(left.votes, sample_.simd_row(row) + half(), half());
         }
     }
 
     // Both children in one pass: the right one's sums are never written down.
     PREFERO_INLINE float quality(const Left& left) {
         if (large_) return large_quality();
-        const float* all = total_[0].lane;
+        const float* all = total_[0].value;
         const Eight own = block_of(left.signs, 0);
-        const float here = own[kWeightLane], there = all[kWeightLane] - own[kWeightLane];
+        const float here = own[kWeightAt], there = all[kWeightAt] - own[kWeightAt];
         const float least_here = equal_votes(here), least_there = equal_votes(there);
         Eight left_agreement = broadcast(0), right_agreement = broadcast(0);
         for (std::size_t k = 0; k < half(); ++k) {
@@ -84,13 +84,11 @@ class MallowsCriterion : public CutByCut {
             right_agreement +=
                 with_sign(load(total_[k]) - signs, load(total_[half() + k]) - votes, least_there);
         }
-        const float right_length = all[kLengthLane] - own[kLengthLane];
-        return static_cast<float>((here * theta(own[kLengthLane], sum(left_agreement)) +
+        const float right_length = all[kLengthAt] - own[kLengthAt];
+        return static_cast<float>((here * theta(own[kLengthAt], sum(left_agreement)) +
                                    there * theta(right_length, sum(right_agreement))) /
                                   (here + there));
     }
-
-    PREFERO_INLINE void note(const Left&) {}
 
     bool accepts(float) const { return true; }
 
@@ -112,25 +110,25 @@ class MallowsCriterion : public CutByCut {
         return static_cast<float>((here * left + (w - here) * right) / w);
     }
 
-    // Of sums in doubles, given lane by lane.
-    template <class Lane>
-    double large_theta(Lane lane) const {
-        const std::size_t votes_at = half() * kLanes;
-        const double least = 1e-5 * lane(kWeightLane);
+    // Of sums in doubles, given one by one.
+    template <class Sum>
+    double large_theta(Sum sum_at) const {
+        const std::size_t votes_at = half() * kSimdWidth;
+        const double least = 1e-5 * sum_at(kWeightAt);
         double agreement = 0;
-        for (std::size_t i = kVectorLane; i < votes_at; ++i) {
-            const double votes = lane(votes_at + i);
-            agreement += votes > least ? lane(i) : votes < -least ? -lane(i) : 0;
+        for (std::size_t i = kVectorAt; i < votes_at; ++i) {
+            const double votes = sum_at(votes_at + i);
+            agreement += votes > least ? sum_at(i) : votes < -least ? -sum_at(i) : 0;
         }
-        return theta(lane(kLengthLane), agreement);
+        return theta(sum_at(kLengthAt), agreement);
     }
 
     PREFERO_INLINE double theta(const Block* sums) const {
-        const float least = equal_votes(sums->lane[kWeightLane]);
+        const float least = equal_votes(sums->value[kWeightAt]);
         Eight agreement = broadcast(0);
         for (std::size_t k = 0; k < half(); ++k)
             agreement += with_sign(load(sums[k]), load(sums[half() + k]), least);
-        return theta(sums->lane[kLengthLane], sum(agreement));
+        return theta(sums->value[kLengthAt], sum(agreement));
     }
 
     // A pure set has an infinite theta. It gets the one of half a discordant pair in all its

@@ -2,7 +2,7 @@
 // spreads of the children are those of Algorithm 1, whose rounds extend incomplete rankings to the
 // center, in each child anew. Labels that no ranking of a child holds are left out of it.
 //
-// A cut costs rows x labels a round where MallowsCriterion reads sums.
+// A cut costs rows x labels per round where MallowsCriterion reads sums.
 #pragma once
 
 #include "core/criteria/mallows.hpp"
@@ -56,8 +56,6 @@ class MallowsEmCriterion : public CutByCut {
         return static_cast<float>(
             (left_weight_ * theta(left_) + (weight_ - left_weight_) * theta(right_)) / weight_);
     }
-
-    void note(const Left&) {}
 
     bool accepts(float) const { return true; }
 

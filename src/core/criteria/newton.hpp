@@ -1,9 +1,6 @@
 // The criterion of boosting: how much more a Newton step of each child lowers the loss than one
 // step of both together.
-//
-// With G and H the sums of a label's first and second derivatives over the rows of a node, the
-// best step is -G / (H + penalty), and it lowers the loss by half of G^2 / (H + penalty). Labels
-// add up; what they share (the second derivatives by two of them) is left out.
+// Labels add up; what they share (the second derivatives by two of them) is left out.
 #pragma once
 
 #include "core/criteria/histograms.hpp"
@@ -42,13 +39,13 @@ class Newton : public CutByCut {
         for (const std::uint32_t* row = rows.first; row != rows.last;) {
             const std::uint32_t* end = row + std::min<std::ptrdiff_t>(kTogether, rows.last - row);
             clear_all(part_.data(), width());
-            for (; row != end; ++row) add_all(part_.data(), sample_.lane(*row), width());
+            for (; row != end; ++row) add_all(part_.data(), sample_.simd_row(*row), width());
             add_all(total_.data(), part_.data(), width());
         }
         own_ = sum(gain_of(total_.data()));
     }
 
-    PREFERO_INLINE float weight() const { return total_[0].lane[0]; }
+    PREFERO_INLINE float weight() const { return total_[0].value[0]; }
     PREFERO_INLINE bool pure() const { return false; }
     PREFERO_INLINE bool finds_cuts() const { return true; }
 
@@ -77,53 +74,50 @@ class Newton : public CutByCut {
         } else {
             Left left;
             PREFERO_UNROLL
-            for (std::size_t k = 0; k < 2 * Half; ++k) left.lanes[k] = broadcast(0);
+            for (std::size_t k = 0; k < 2 * Half; ++k) left.registers[k] = broadcast(0);
             return left;
         }
     }
 
     PREFERO_INLINE void push(Left& left, RowSpan rows) {
-        for (std::uint32_t row : rows) take(left, sample_.lane(row));
+        for (std::uint32_t row : rows) take(left, sample_.simd_row(row));
     }
 
     PREFERO_INLINE float quality(const Left& left) const { return sum(gain(left)); }
-    PREFERO_INLINE void note(const Left&) {}
-
-    // By more than rounding: features that part the rows alike are told apart by their numbers.
     PREFERO_INLINE bool better(float quality, float than) const {
-        return quality > than * (than > 0 ? 1 + kRounding : 1);
+        return Rules::better(quality, than);
     }
-
-    bool accepts(float quality) const { return quality > own_ * (1 + kRounding) + kLeast; }
-    double decrease(float quality) const { return (double{quality} - own_) / 2; }
+    bool accepts(float quality) const { return Rules::accepts(quality, own_); }
+    double decrease(float quality) const { return Rules::decrease(quality, own_); }
 
     // The Newton step of some rows, shortened by the learning rate.
     void write_leaf(RowSpan rows, float* scores) const {
-        const std::size_t labels = sample_.data.labels(), half = width_ / 2 * kLanes;
-        std::vector<double> sums(width_ * kLanes);
+        const std::size_t labels = sample_.data.labels(), half = width_ / 2 * kSimdWidth;
+        std::vector<double> sums(width_ * kSimdWidth);
         for (std::uint32_t row : rows) {
-            const float* own = sample_.lane(row)->lane;
+            const float* own = sample_.simd_row(row)->value;
             for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += own[i];
         }
         for (std::size_t j = 0; j < labels; ++j)
-            scores[j] = static_cast<float>(-learning_rate_ * sums[1 + j] /
-                                           (sums[half + 1 + j] + double{penalty_}));
+            scores[j] =
+                newton_step(sums[1 + j], sums[half + 1 + j], double{penalty_}, learning_rate_);
     }
 
   private:
+    using Rules = NewtonRules<float>;
+
     static constexpr std::ptrdiff_t kTogether = 256;
-    static constexpr float kRounding = 4e-6f, kLeast = 1e-12f;
     static constexpr float kNoGain = -std::numeric_limits<float>::infinity();
 
     PREFERO_INLINE std::size_t width() const { return Half ? 2 * Half : width_; }
     PREFERO_INLINE std::size_t half() const { return Half ? Half : width_ / 2; }
 
-    PREFERO_INLINE void take(Left& left, const Block* lanes) const {
+    PREFERO_INLINE void take(Left& left, const Block* row) const {
         for (std::size_t k = 0; k < width(); ++k) {
             if constexpr (Half == 0)
-                add(left.blocks[k], lanes[k]);
+                add(left.blocks[k], row[k]);
             else
-                left.lanes[k] += load(lanes[k]);
+                left.registers[k] += load(row[k]);
         }
     }
 
@@ -131,10 +125,10 @@ class Newton : public CutByCut {
         if constexpr (Half == 0)
             return load(left.blocks[k]);
         else
-            return left.lanes[k];
+            return left.registers[k];
     }
 
-    // The first lane of the first block is the weight.
+    // The first value of the first block is the weight.
     PREFERO_INLINE static Eight vector_only(const Eight& first, std::size_t k) {
         const Eight mask{0, 1, 1, 1, 1, 1, 1, 1};
         return k == 0 ? first * mask : first;
@@ -144,7 +138,7 @@ class Newton : public CutByCut {
         Eight gains = broadcast(0);
         for (std::size_t k = 0; k < half(); ++k) {
             const Eight first = vector_only(load(sums[k]), k);
-            gains += first * first / (load(sums[half() + k]) + broadcast(penalty_));
+            gains += newton_gain(first, load(sums[half() + k]), broadcast(penalty_));
         }
         return gains;
     }
@@ -158,9 +152,9 @@ class Newton : public CutByCut {
             const Eight here = block_of(left, k), second = block_of(left, half() + k);
             const Eight rest = load(total_[half() + k]) - second;
             const Eight there = load(total_[k]) - here;
-            gains += vector_only(here * here / (second + penalty), k);
+            gains += vector_only(newton_gain(here, second, penalty), k);
             gains +=
-                vector_only(there * there / (where_larger(rest, none, rest, none) + penalty), k);
+                vector_only(newton_gain(there, where_larger(rest, none, rest, none), penalty), k);
         }
         return gains;
     }
@@ -172,7 +166,7 @@ class Newton : public CutByCut {
         const SortedKeys& keys;
 
         PREFERO_INLINE const Block* operator[](std::size_t i) const {
-            return sample.lane(rows[item_of(keys[i])]);
+            return sample.simd_row(rows[item_of(keys[i])]);
         }
         PREFERO_INLINE Eight where_open(std::size_t i, const Eight& gains) const {
             return where_upper_bytes_differ(keys.data() + i, keys.data() + i + 1, gains, kNoGain);
@@ -197,13 +191,13 @@ class Newton : public CutByCut {
     template <class Items>
     PREFERO_INLINE std::size_t scan(const Items& items, std::size_t count, Left& left,
                                     float& most) {
-        const Eight all = broadcast(total_[half()].lane[0]), fewest = broadcast(fewest_);
+        const Eight all = broadcast(total_[half()].value[0]), fewest = broadcast(fewest_);
         const Eight never = broadcast(kNoGain);
         Eight best = broadcast(most), place = broadcast(0), here{0, 1, 2, 3, 4, 5, 6, 7};
-        for (std::size_t i = 0; i < count; i += kLanes) {
-            Eight heads[kLanes], parts[kLanes];
+        for (std::size_t i = 0; i < count; i += kSimdWidth) {
+            Eight heads[kSimdWidth], parts[kSimdWidth];
             PREFERO_UNROLL
-            for (std::size_t j = 0; j < kLanes; ++j) {
+            for (std::size_t j = 0; j < kSimdWidth; ++j) {
                 take(left, items[i + j]);
                 heads[j] = block_of(left, half());
                 parts[j] = gain(left);
@@ -214,7 +208,7 @@ class Newton : public CutByCut {
             gains = where_larger(all - examples, fewest, gains, never);
             place = where_larger(gains, best, here, place);
             best = where_larger(gains, best, gains, best);
-            here += broadcast(kLanes);
+            here += broadcast(kSimdWidth);
         }
         const float found = largest(best);
         if (!(found > most)) return kMostItems;
@@ -227,47 +221,45 @@ class Newton : public CutByCut {
     PREFERO_INLINE bool find_between_rows(std::size_t feature, Cut& best) {
         if (!keys_.read(sample_, node_, feature)) return false;
         const RowItems items{sample_, node_.rows, keys_};
-        const auto keep = [&](std::size_t at, bool missing_left) {
-            if (at == kMostItems) return;
+        const bool missing = bin_of(keys_[keys_.count() - 1]) == kMissingBin;
+        // One call in a loop: compilers take long for each copy of what is inlined here.
+        for (int side = 0; side < (missing ? 2 : 1); ++side) {
+            Left left = start();
+            std::size_t known = keys_.count();
+            if (side == 1) {
+                for (; bin_of(keys_[known - 1]) == kMissingBin; --known)
+                    take(left, items[known - 1]);
+                keys_.keep(known);
+            }
+            const std::size_t at = scan(items, known - 1, left, best.quality);
+            if (at == kMostItems) continue;
             best.left = bin_of(keys_[at]);
             best.right = bin_of(keys_[at + 1]);
-            best.missing_left = missing_left;
-        };
-        Left left = start();
-        keep(scan(items, keys_.count() - 1, left, best.quality), false);
-        if (bin_of(keys_[keys_.count() - 1]) == kMissingBin) {
-            left = start();
-            std::size_t known = keys_.count();
-            for (; bin_of(keys_[known - 1]) == kMissingBin; --known) take(left, items[known - 1]);
-            keys_.keep(known);
-            keep(scan(items, known - 1, left, best.quality), true);
-            best.missing_seen = true;
+            best.missing_left = side == 1;
         }
+        best.missing_seen = missing;
         return true;
     }
 
     PREFERO_INLINE bool find_between_bins(std::size_t feature, Cut& best) {
         const Block* bins = histograms_.bins(histogram_, node_, feature);
         const std::size_t known = histograms_.known_bins(feature), head = half();
-        const auto examples = [&](std::size_t bin) { return bins[bin * width() + head].lane[0]; };
+        const auto examples = [&](std::size_t bin) { return bins[bin * width() + head].value[0]; };
         const BinItems items{bins, zero_.data(), known, width()};
-        const auto keep = [&](std::size_t at, bool missing_left) {
-            if (at == kMostItems) return;
+        const bool missing = examples(known) > 0;
+        for (int side = 0; side < (missing ? 2 : 1); ++side) {
+            Left left = start();
+            if (side == 1) take(left, bins + known * width());
+            std::size_t at = scan(items, known, left, best.quality);
+            if (at == kMostItems) continue;
             std::size_t next = at + 1;
             while (next < known && !(examples(next) > 0)) ++next;
             while (at > 0 && !(examples(at) > 0)) --at;
             best.left = static_cast<std::uint8_t>(at);
             best.right = static_cast<std::uint8_t>(next < known ? next : kMissingBin);
-            best.missing_left = missing_left;
-        };
-        Left left = start();
-        keep(scan(items, known, left, best.quality), false);
-        if (examples(known) > 0) {
-            left = start();
-            take(left, bins + known * width());
-            keep(scan(items, known, left, best.quality), true);
-            best.missing_seen = true;
+            best.missing_left = side == 1;
         }
+        best.missing_seen = missing;
         return best.quality > kNoGain;
     }
 

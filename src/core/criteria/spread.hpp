@@ -8,8 +8,9 @@
 
 namespace prefero {
 
-// Width is the number of blocks a row if it is known when compiling, else 0. In shorts are samples
-// whose cuts are all found at once, as best cuts of numeric features are in complete rankings.
+// Width is the number of blocks per row if it is known when compiling, else 0. In shorts are
+// samples whose cuts are all found at once, as best cuts of numeric features are in complete
+// rankings.
 template <std::size_t Width, bool InShorts = false>
 class Spread : public CutByCut {
   public:
@@ -17,8 +18,7 @@ class Spread : public CutByCut {
 
     Spread(const Sample& sample, const Stopping& stopping)
         : sample_(sample),
-          gamma_(stopping.gamma),
-          unit_(sample.data.unit()),
+          rules_{sample.data.unit(), stopping.gamma},
           signs_(sample.data.criterion() == CriterionKind::kKendall),
           cuts_(sample),
           total_(sample.data.width()),
@@ -42,21 +42,21 @@ class Spread : public CutByCut {
             push(sums, rows);
             for (std::size_t k = 0; k < width(); ++k) store(total_[k], block_of(sums, k));
         }
-        if (gamma_ > 0) measure(rows);
+        if (rules_.gamma > 0) measure(rows);
     }
 
-    PREFERO_INLINE float weight() const { return total_[0].lane[kWeightLane]; }
+    PREFERO_INLINE float weight() const { return total_[0].value[kWeightAt]; }
 
     // Signs are pure if no two rankings put a pair of labels in different orders, votes if all
     // are the same.
     PREFERO_INLINE bool pure() const {
         if (large_) return large_pure();
-        if (signs_) return consistent(total_.data(), width(), unit_);
+        if (signs_) return consistent(total_.data(), width(), rules_.unit);
         Eight squares = broadcast(0);
         for (std::size_t k = 0; k < width(); ++k) squares += load(total_[k]) * load(total_[k]);
-        const float w = weight(), length = total_[0].lane[kLengthLane];
+        const float w = weight(), length = total_[0].value[kLengthAt];
         const float square = sum(squares) - w * w - length * length;
-        return square >= static_cast<float>(unit_) * length * w * (1 - 1e-6f);
+        return vectors_agree(square, static_cast<float>(rules_.unit) * length, w);
     }
 
     // Cuts of numeric features are found all at once, not row by row, unless the node is large.
@@ -81,12 +81,12 @@ class Spread : public CutByCut {
 
     // Squared distance between the children's means, times the harmonic mean of their weights.
     // No difference of large numbers, so floats are exact enough; and whole numbers while nodes
-    // are small, so that equal cuts are found equal in whatever order lanes are summed.
+    // are small, so that equal cuts are found equal in whatever order values are summed.
     PREFERO_INLINE float quality(const Left& left) const {
         if (large_) return large_quality();
         const Eight head = block_of(left, 0);
-        const float w = weight(), here = head[kWeightLane];
-        const float length = w * head[kLengthLane] - here * total_[0].lane[kLengthLane];
+        const float w = weight(), here = head[kWeightAt];
+        const float length = w * head[kLengthAt] - here * total_[0].value[kLengthAt];
         const Eight all = broadcast(w), part = broadcast(here);
         Eight squares = broadcast(0);
         for (std::size_t k = 0; k < width(); ++k) {
@@ -96,15 +96,8 @@ class Spread : public CutByCut {
         return (sum(squares) - length * length) / (w * here * (w - here));
     }
 
-    PREFERO_INLINE void note(const Left&) {}
-
-    bool accepts(float gain) const {
-        const double w = weight();
-        if (!(gain > 1e-9 * unit_ * w)) return false;
-        return gamma_ <= 0 || gamma_ * (1 + similarity_ + gain / (w * unit_)) > 1 + apart_;
-    }
-
-    double decrease(float gain) const { return gain / unit_; }
+    bool accepts(float gain) const { return rules_.accepts(gain, weight(), similarity_); }
+    double decrease(float gain) const { return rules_.decrease(gain); }
 
   private:
     // Of many rows in floats, some of them at a time.
@@ -119,7 +112,7 @@ class Spread : public CutByCut {
                 Shorts sums[kBlocks] = {};
                 for (const std::uint32_t* row = rows.first; row != end; ++row)
                     for (std::size_t k = 0; k < kBlocks; ++k)
-                        sums[k] += load(sample_.short_lane(*row)[first + k]);
+                        sums[k] += load(sample_.short_row(*row)[first + k]);
                 ShortBlock summed[kBlocks];
                 for (std::size_t k = 0; k < kBlocks; ++k) store(summed[k], sums[k]);
                 add_all(total_.data() + 2 * first, summed,
@@ -130,39 +123,37 @@ class Spread : public CutByCut {
     }
 
     bool large_pure() const {
-        if (signs_) return large_total_.consistent(large_total_.size(), unit_);
+        if (signs_) return large_total_.consistent(large_total_.size(), rules_.unit);
         double squares = 0;
-        for (std::size_t i = kVectorLane; i < large_total_.size(); ++i)
+        for (std::size_t i = kVectorAt; i < large_total_.size(); ++i)
             squares += large_total_[i] * large_total_[i];
-        return squares >= unit_ * large_total_.length() * large_total_.weight() * (1 - 1e-9);
+        return vectors_agree(squares, rules_.unit * large_total_.length(), large_total_.weight());
     }
 
     float large_quality() const {
         const double w = large_total_.weight(), here = large_left_.weight(), there = w - here;
         double squares = 0;
-        for (std::size_t i = kVectorLane; i < large_left_.size(); ++i) {
+        for (std::size_t i = kVectorAt; i < large_left_.size(); ++i) {
             const double own = large_left_[i], difference = w * own - here * large_total_[i];
             squares += difference * difference;
         }
         return static_cast<float>(squares / (w * here * there));
     }
 
-    // The mean correlation in the node with every ranking against itself, and without.
     void measure(RowSpan rows) {
-        double norm = 0, own = 0, w = weight();
-        for (std::size_t i = kVectorLane; i < width() * kLanes; ++i) {
-            const double s = total_[i / kLanes].lane[i % kLanes];
-            norm += s * s;
+        double square = 0, length = 0;
+        for (std::size_t i = kVectorAt; i < width() * kSimdWidth; ++i) {
+            const double s = total_[i / kSimdWidth].value[i % kSimdWidth];
+            square += s * s;
         }
-        for (std::uint32_t row : rows) own += sample_.lane(row)->lane[kLengthLane];
-        similarity_ = norm / (w * w * unit_);
-        apart_ = w > 1 ? (norm / unit_ - own) / (w * (w - 1)) : 1;
+        for (std::uint32_t row : rows) length += sample_.simd_row(row)->value[kLengthAt];
+        similarity_ = rules_.similarity(square, length, weight());
     }
 
     const Sample& sample_;
-    double gamma_, unit_;
+    SpreadRules rules_;
     bool signs_;
-    double similarity_ = 0, apart_ = 0;
+    Similarity similarity_;
     VectorCuts<Width, InShorts> cuts_;
     Blocks total_, left_;
     bool large_ = false;

@@ -5,7 +5,6 @@
 //   start()             nothing is left of the cut
 //   push(left, rows)    move rows to the left
 //   quality(left)       how good the cut here is; larger is better
-//   note(left)          the cut here is the best of its feature so far
 //   accepts(quality)    whether the best cut of a feature may be made
 //   decrease(quality)   weight times what the cut gains
 #pragma once
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "core/sample.hpp"
+#include "core/split_rules.hpp"
 #include "core/stopping.hpp"
 
 namespace prefero {
@@ -23,39 +23,40 @@ namespace prefero {
 struct CutByCut {
     static constexpr bool kFindsCuts = false;  // find_cut(feature, cut) tries all cuts of a feature
     static constexpr bool kCutsAlone = false;  // and nothing else: no categories, no single cuts
-    // keep(left) in place of quality(left), judge() for all that were kept, note_judged(which).
-    static constexpr bool kJudgesTogether = false;
+    // keep(left) in place of quality(left), qualities() of all that were kept, and note_best(which)
+    // for one that is better than all before.
+    static constexpr bool kKeepsCuts = false;
     static constexpr bool kBoosts = false;  // leaves are steps against derivatives
 };
 
 using Blocks = std::vector<Block>;
 
-// The lanes of a first block that belong to the vector, as factors.
+// The values of a first block that belong to the vector, as factors.
 constexpr Eight kVectorOnly{0, 0, 1, 1, 1, 1, 1, 1};
 
-// The k-th block of eight lanes, as floats.
-PREFERO_INLINE Eight block_at(const Block* lanes, std::size_t k) { return load(lanes[k]); }
-PREFERO_INLINE Eight block_at(const ShortBlock* lanes, std::size_t k) {
-    return every_other(load(lanes[k / 2]), k % 2 != 0);
+// The k-th block of a row, as floats.
+PREFERO_INLINE Eight block_at(const Block* row, std::size_t k) { return load(row[k]); }
+PREFERO_INLINE Eight block_at(const ShortBlock* row, std::size_t k) {
+    return every_other(load(row[k / 2]), k % 2 != 0);
 }
 
-template <class Lanes>
-PREFERO_INLINE void add_all(Lanes* sums, const Lanes* lanes, std::size_t width) {
-    for (std::size_t k = 0; k < width; ++k) add(sums[k], lanes[k]);
+template <class Row>
+PREFERO_INLINE void add_all(Row* sums, const Row* row, std::size_t width) {
+    for (std::size_t k = 0; k < width; ++k) add(sums[k], row[k]);
 }
-PREFERO_INLINE void add_all(Block* sums, const ShortBlock* lanes, std::size_t width) {
-    for (std::size_t k = 0; k < width; ++k) store(sums[k], load(sums[k]) + block_at(lanes, k));
+PREFERO_INLINE void add_all(Block* sums, const ShortBlock* row, std::size_t width) {
+    for (std::size_t k = 0; k < width; ++k) store(sums[k], load(sums[k]) + block_at(row, k));
 }
 
-template <class Lanes>
-PREFERO_INLINE void clear_all(Lanes* sums, std::size_t width) {
+template <class Row>
+PREFERO_INLINE void clear_all(Row* sums, std::size_t width) {
     for (std::size_t k = 0; k < width; ++k) store(sums[k], decltype(load(*sums)){});
 }
 
 // Sums of vectors; in registers where Width, their number of blocks, is known.
 template <std::size_t Width>
 struct VectorSums {
-    Eight lanes[Width];
+    Eight registers[Width];
 };
 
 template <>
@@ -72,7 +73,7 @@ PREFERO_INLINE VectorSums<Width> zero_sums(Blocks& memory) {
         sums.blocks = memory.data();
     } else {
         PREFERO_UNROLL
-        for (std::size_t k = 0; k < Width; ++k) sums.lanes[k] = broadcast(0);
+        for (std::size_t k = 0; k < Width; ++k) sums.registers[k] = broadcast(0);
     }
     return sums;
 }
@@ -82,16 +83,16 @@ PREFERO_INLINE Eight block_of(const VectorSums<Width>& sums, std::size_t k) {
     if constexpr (Width == 0)
         return load(sums.blocks[k]);
     else
-        return sums.lanes[k];
+        return sums.registers[k];
 }
 
 template <std::size_t Width>
-PREFERO_INLINE void accumulate(VectorSums<Width>& sums, const Block* lanes, std::size_t width) {
+PREFERO_INLINE void accumulate(VectorSums<Width>& sums, const Block* row, std::size_t width) {
     for (std::size_t k = 0; k < (Width ? Width : width); ++k) {
         if constexpr (Width == 0)
-            add(sums.blocks[k], lanes[k]);
+            add(sums.blocks[k], row[k]);
         else
-            sums.lanes[k] += load(lanes[k]);
+            sums.registers[k] += load(row[k]);
     }
 }
 
@@ -102,58 +103,57 @@ PREFERO_INLINE void accumulate(VectorSums<Width>& sums, const Sample& sample, Ro
     const std::uint32_t* row = rows.begin();
     if constexpr (Width == 0) {
         for (; rows.end() - row >= 4; row += 4) {
-            const Block *a = sample.lane(row[0]), *b = sample.lane(row[1]);
-            const Block *c = sample.lane(row[2]), *d = sample.lane(row[3]);
+            const Block *a = sample.simd_row(row[0]), *b = sample.simd_row(row[1]);
+            const Block *c = sample.simd_row(row[2]), *d = sample.simd_row(row[3]);
             for (std::size_t k = 0; k < width; ++k)
                 store(sums.blocks[k],
                       load(sums.blocks[k]) + load(a[k]) + load(b[k]) + load(c[k]) + load(d[k]));
         }
     }
-    for (; row != rows.end(); ++row) accumulate(sums, sample.lane(*row), width);
+    for (; row != rows.end(); ++row) accumulate(sums, sample.simd_row(*row), width);
 }
 
-// Whether no two of the rankings whose signs are summed put a pair of labels in different
-// orders: then no sum is smaller than the number of its terms. `unit` is the number of pairs.
+// Whether the rankings whose signs are summed agree; `unit` is the number of pairs.
 PREFERO_INLINE bool consistent(const Block* sums, std::size_t width, double unit) {
     Eight lengths = broadcast(0);
     for (std::size_t k = 0; k < width; ++k) lengths += magnitude(load(sums[k]));
-    const float weight = sums->lane[kWeightLane], length = sums->lane[kLengthLane];
-    return sum(lengths) - weight - length >= static_cast<float>(unit) * length * (1 - 1e-6f);
+    const float weight = sums->value[kWeightAt], length = sums->value[kLengthAt];
+    return signs_agree(sum(lengths) - weight - length, static_cast<float>(unit) * length);
 }
 
 // The sums in doubles.
 class LargeSums {
   public:
-    explicit LargeSums(std::size_t width) : lanes_(width * kLanes) {}
+    explicit LargeSums(std::size_t width) : sums_(width * kSimdWidth) {}
 
-    void clear() { std::fill(lanes_.begin(), lanes_.end(), 0.0); }
+    void clear() { std::fill(sums_.begin(), sums_.end(), 0.0); }
 
     void add(const Sample& sample, RowSpan rows) {
         for (std::uint32_t row : rows) {
-            const float* own = sample.lane(row)->lane;
-            for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i] += own[i];
+            const float* own = sample.simd_row(row)->value;
+            for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += own[i];
         }
     }
 
-    std::size_t size() const { return lanes_.size(); }
-    double operator[](std::size_t lane) const { return lanes_[lane]; }
-    double weight() const { return lanes_[kWeightLane]; }
-    double length() const { return lanes_[kLengthLane]; }
+    std::size_t size() const { return sums_.size(); }
+    double operator[](std::size_t i) const { return sums_[i]; }
+    double weight() const { return sums_[kWeightAt]; }
+    double length() const { return sums_[kLengthAt]; }
 
-    // As above, of the lanes before `end`.
+    // As above, of the sums before `end`.
     bool consistent(std::size_t end, double unit) const {
         double lengths = 0;
-        for (std::size_t i = kVectorLane; i < end; ++i) lengths += std::fabs(lanes_[i]);
-        return lengths >= unit * length() * (1 - 1e-9);
+        for (std::size_t i = kVectorAt; i < end; ++i) lengths += std::fabs(sums_[i]);
+        return signs_agree(lengths, unit * length());
     }
 
     void round(Block* to) const {
-        for (std::size_t i = 0; i < lanes_.size(); ++i)
-            to[i / kLanes].lane[i % kLanes] = static_cast<float>(lanes_[i]);
+        for (std::size_t i = 0; i < sums_.size(); ++i)
+            to[i / kSimdWidth].value[i % kSimdWidth] = static_cast<float>(sums_[i]);
     }
 
   private:
-    std::vector<double> lanes_;
+    std::vector<double> sums_;
 };
 
 }  // namespace prefero

@@ -14,8 +14,8 @@
 
 namespace prefero {
 
-// Width is the number of blocks a row if it is known when compiling, else 0; the sample has its
-// lanes in floats or in shorts.
+// Width is the number of blocks per row if it is known when compiling, else 0; the sample has its
+// rows in floats or in shorts.
 template <std::size_t Width, bool InShorts = false>
 class VectorCuts {
   public:
@@ -33,11 +33,11 @@ class VectorCuts {
         node_ = node;
         total_ = total;
         if (node.count > kMostRows) return;
-        for (std::size_t i = 0; i < node.count; ++i) set_item(i, row_lanes(node.rows[i]));
-        if (node.count > kLanes) return;
+        for (std::size_t i = 0; i < node.count; ++i) set_item(i, row_blocks(node.rows[i]));
+        if (node.count > kSimdWidth) return;
         if (node.count > FewRows::kMost) return pad();
         clear_items(node.count, FewRows::kMost);
-        few_rows_.enter(sample_, node, items_.data(), width(), total->lane[kWeightLane]);
+        few_rows_.enter(sample_, node, items_.data(), width(), total->value[kWeightAt]);
     }
 
     // The best cut of a numeric feature; false if all rows lie in one bin. Missing values, whose
@@ -50,12 +50,14 @@ class VectorCuts {
         }
         if (!make_keys(feature)) return false;
         best = Cut{};
-        VectorSums<Width> sums = zero();
-        scan(sums, false, best);
-        if (bin_of(keys_[keys_.count() - 1]) == kMissingBin) {
-            scan_missing_left(best);
-            best.missing_seen = true;
+        // One call in a loop: compilers take long for each copy of what is inlined here.
+        const bool missing = bin_of(keys_[keys_.count() - 1]) == kMissingBin;
+        for (int side = 0; side < (missing ? 2 : 1); ++side) {
+            VectorSums<Width> sums = zero();
+            if (side == 1) take_missing(sums);
+            scan(sums, side == 1, best);
         }
+        best.missing_seen = missing;
         return true;
     }
 
@@ -69,23 +71,23 @@ class VectorCuts {
 
     // Eight all the same: the last row again, with nothing to add.
     PREFERO_INLINE void pad() {
-        for (std::size_t i = 0; i < kLanes; ++i)
+        for (std::size_t i = 0; i < kSimdWidth; ++i)
             eight_[i] = node_.rows[std::min(i, node_.count - 1)];
-        clear_items(node_.count, kLanes);
+        clear_items(node_.count, kSimdWidth);
     }
 
-    PREFERO_INLINE auto row_lanes(std::uint32_t row) const {
+    PREFERO_INLINE auto row_blocks(std::uint32_t row) const {
         if constexpr (InShorts)
-            return sample_.short_lane(row);
+            return sample_.short_row(row);
         else
-            return sample_.lane(row);
+            return sample_.simd_row(row);
     }
 
-    // Of the lanes before the vector, only the weight is kept.
-    template <class Lanes>
-    PREFERO_INLINE void set_item(std::size_t i, const Lanes* from) {
-        const Eight weight = broadcast(total_->lane[kWeightLane]);
-        const Eight part = broadcast(from->lane[kWeightLane]);
+    // Of the values before the vector, only the weight is kept.
+    template <class Row>
+    PREFERO_INLINE void set_item(std::size_t i, const Row* from) {
+        const Eight weight = broadcast(total_->value[kWeightAt]);
+        const Eight part = broadcast(from->value[kWeightAt]);
         const Eight weight_only{1, 0, 0, 0, 0, 0, 0, 0};
         Block* to = items_.data() + i * width();
         store(to[0], (weight * block_at(from, 0) - part * load(total_[0])) * kVectorOnly +
@@ -96,7 +98,7 @@ class VectorCuts {
 
     // Sorts the items by the feature; false if there is only one bin.
     PREFERO_INLINE bool make_keys(std::size_t feature) {
-        if (node_.count <= kLanes) return keys_.read_eight(sample_, eight_, feature);
+        if (node_.count <= kSimdWidth) return keys_.read_eight(sample_, eight_, feature);
         if (node_.count <= kMostRows) return keys_.read(sample_, node_, feature);
         return sum_bins(feature);
     }
@@ -107,7 +109,7 @@ class VectorCuts {
         const std::size_t stride = sample_.data.features();
         if constexpr (InShorts) {
             const std::size_t short_width = Width ? (Width + 1) / 2 : sample_.short_width();
-            if (total_->lane[kWeightLane] <= sample_.most_in_shorts()) {
+            if (total_->value[kWeightAt] <= sample_.most_in_shorts()) {
                 add_rows(column, stride, sample_.shorts.data(), short_bins_.data(), short_width);
                 return take_bins(short_bins_.data(), short_width);
             }
@@ -115,19 +117,20 @@ class VectorCuts {
         } else if constexpr (Width == 0) {
             sum_sorted(column, stride);
         } else {
-            add_rows(column, stride, sample_.lanes.data(), bins_.data(), width());
+            add_rows(column, stride, sample_.simd_rows.data(), bins_.data(), width());
         }
         return take_bins(bins_.data(), width());
     }
 
-    template <class Lanes, class Sums>
-    PREFERO_INLINE void add_rows(const std::uint8_t* column, std::size_t stride, const Lanes* lanes,
-                                 Sums* bins, std::size_t width, std::size_t row_width = 0) const {
+    template <class Row, class Sums>
+    PREFERO_INLINE void add_rows(const std::uint8_t* column, std::size_t stride,
+                                 const Row* all_rows, Sums* bins, std::size_t width,
+                                 std::size_t row_width = 0) const {
         const NodeRows node = node_;
         if (row_width == 0) row_width = width;
         for (std::size_t i = 0; i < node.count; ++i) {
             const std::size_t row = node.rows[i];
-            add_all(bins + column[row * stride] * width, lanes + row * row_width, width);
+            add_all(bins + column[row * stride] * width, all_rows + row * row_width, width);
         }
     }
 
@@ -136,7 +139,7 @@ class VectorCuts {
         keys_.clear();
         for (std::size_t bin = 0; bin < kBins; ++bin) {
             Sums* sums = bins + bin * width;
-            if (!(sums->lane[kWeightLane] > 0)) continue;
+            if (!(sums->value[kWeightAt] > 0)) continue;
             set_item(keys_.count(), sums);
             keys_.push(static_cast<std::uint8_t>(bin));
             clear_all(sums, width);
@@ -168,27 +171,26 @@ class VectorCuts {
         }
     }
 
-    PREFERO_INLINE void scan_missing_left(Cut& best) {
-        VectorSums<Width> sums = zero();
+    // Moves the rows of missing values to the left, and their keys away.
+    PREFERO_INLINE void take_missing(VectorSums<Width>& sums) {
         std::size_t known = keys_.count();
         for (; bin_of(keys_[known - 1]) == kMissingBin; --known) take(sums, keys_[known - 1]);
         keys_.keep(known);
-        scan(sums, true, best);
     }
 
     // Tries the cuts between the keys, with vectors of this sum left of them.
     PREFERO_INLINE void scan(VectorSums<Width>& sums, bool missing_left, Cut& best) {
         const std::size_t count = blocks(keys_.count() - 1);
-        const Eight all = broadcast(total_->lane[kWeightLane]);
+        const Eight all = broadcast(total_->value[kWeightAt]);
         Eight most = broadcast(best.quality), place = broadcast(0), here{0, 1, 2, 3, 4, 5, 6, 7};
         for (std::size_t k = 0; k < count; ++k) {
-            const Key* keys = keys_.data() + k * kLanes;
-            Eight heads[kLanes], squares[kLanes];
+            const Key* keys = keys_.data() + k * kSimdWidth;
+            Eight heads[kSimdWidth], squares[kSimdWidth];
             if constexpr (Width == 0) {
                 take_eight(sums, keys, heads, squares);
             } else {
                 PREFERO_UNROLL
-                for (std::size_t j = 0; j < kLanes; ++j) {
+                for (std::size_t j = 0; j < kSimdWidth; ++j) {
                     take(sums, keys[j]);
                     heads[j] = block_of(sums, 0);
                     squares[j] = square(sums);
@@ -199,7 +201,7 @@ class VectorCuts {
                 keys, keys + 1, sum_each(squares) / (all * left * (all - left)), kNoGain);
             place = where_larger(gains, most, here, place);
             most = where_larger(gains, most, gains, most);
-            here += broadcast(kLanes);
+            here += broadcast(kSimdWidth);
         }
         const float gain = largest(most);
         if (!(gain > best.quality)) return;
@@ -216,12 +218,12 @@ class VectorCuts {
     }
 
     // Eight items block by block: of long vectors only the block that grows is in a register.
-    PREFERO_INLINE void take_eight(VectorSums<0>& sums, const Key* keys, Eight (&heads)[kLanes],
-                                   Eight (&squares)[kLanes]) const {
-        const Block* items[kLanes];
+    PREFERO_INLINE void take_eight(VectorSums<0>& sums, const Key* keys, Eight (&heads)[kSimdWidth],
+                                   Eight (&squares)[kSimdWidth]) const {
+        const Block* items[kSimdWidth];
         Eight grown = load(sums.blocks[0]);
         PREFERO_UNROLL
-        for (std::size_t j = 0; j < kLanes; ++j) {
+        for (std::size_t j = 0; j < kSimdWidth; ++j) {
             items[j] = item(item_of(keys[j]));
             grown += load(items[j][0]);
             heads[j] = grown;
@@ -231,7 +233,7 @@ class VectorCuts {
         for (std::size_t k = 1; k < width(); ++k) {
             grown = load(sums.blocks[k]);
             PREFERO_UNROLL
-            for (std::size_t j = 0; j < kLanes; ++j) {
+            for (std::size_t j = 0; j < kSimdWidth; ++j) {
                 grown += load(items[j][k]);
                 squares[j] += grown * grown;
             }
@@ -253,12 +255,12 @@ class VectorCuts {
     NodeRows node_{};
     const Block* total_ = nullptr;
     Blocks items_;
-    Blocks bins_;  // sums a bin, zero between two features
+    Blocks bins_;  // sums per bin, zero between two features
     std::vector<ShortBlock> short_bins_;
     Blocks sums_;
     std::vector<std::uint32_t> sorted_;  // rows, bin by bin
     SortedKeys keys_;
-    std::uint32_t eight_[kLanes];  // the rows of a node of at most eight, the last one repeated
+    std::uint32_t eight_[kSimdWidth];  // the rows of a node of at most eight, the last one repeated
     FewRows few_rows_;
 };
 

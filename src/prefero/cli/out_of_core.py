@@ -73,7 +73,7 @@ def train_in_parts(
 ) -> TrainedInParts:
     """Fit a ranker to the parts of Parquet files, which are read one after the other."""
     from prefero.distributed import DistributedLabelRanker
-    from prefero.distributed.blocks import Blocks, Later
+    from prefero.distributed.blocks import Blocks, LazyBlock
     from prefero.tables import row_groups
 
     name = MODELS[0] if model == AUTO else model
@@ -95,7 +95,7 @@ def train_in_parts(
             ranker, client=False, n_jobs=jobs, folder=folder, progress="auto"
         )
         how = table, tuple(words), ranker if columns is None else columns
-        blocks = Blocks.later([Later(read_block, (part, *how)) for part in parts])
+        blocks = Blocks.lazy([LazyBlock(read_block, (part, *how)) for part in parts])
         fitted = trainer.fit_blocks(blocks).to_local()
     if columns is not None:
         from prefero.pipeline import RankingPipeline

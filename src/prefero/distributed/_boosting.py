@@ -1,4 +1,4 @@
-"""Boosting of rows in partitions: the histograms of derivatives are added up, a split a time."""
+"""Boosting of rows in partitions: histograms of derivatives are added up, once per split."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -12,18 +12,9 @@ from prefero._sampling import SAMPLE_ROWS, evenly_spaced
 from prefero._trees import FeatureBins, Trees
 from prefero._typing import Indices, Mask, Values
 from prefero.base import twin_of
-from prefero.distributed._binned import EXAMPLES, WEIGHT, leaves_of, rounded, shortest
-from prefero.distributed._boosted_tree import (
-    DERIVATIVES,
-    BoostedTree,
-    NewtonOptions,
-    TriedFeatures,
-)
-from prefero.distributed._chance import features_of_tree, rows_of_tree
 from prefero.distributed._engine import Engine
-from prefero.distributed._forest import learn_bins
-from prefero.distributed._nodes import GrowingNodes
-from prefero.distributed._partitions import Partitions, Place, Rows
+from prefero.distributed._partitions import PartitionRows, Partitions, Place
+from prefero.distributed._statistics import learn_bins, leaves_of, rounded, shortest
 from prefero.label_ranking import BoostingLabelRanker
 from prefero.label_ranking._boosting_rounds import Cases, HeldOutRounds, duels, scores_of_duels
 
@@ -64,15 +55,15 @@ class RankedRows(NamedTuple):
 
 
 class RoundRows(NamedTuple):
-    """What a round knows of the rows of a partition: scores, and what is added up for its tree."""
+    """What a round knows of the rows of a partition: scores, and what is summed for its tree."""
 
     scores: Values
-    lanes: NDArray[Any]
+    statistics: NDArray[Any]
     drawn: NDArray[np.uint16]
 
 
-def ranked_rows(rows: Rows, place: Place, spec: BoostSpec) -> RankedRows:
-    """Turn the rows of a partition into what boosting reads; the features are forgotten."""
+def ranked_rows(rows: PartitionRows, place: Place, spec: BoostSpec) -> RankedRows:
+    """Turn the rows of a partition into what boosting reads; the features are dropped."""
     learns = np.ones(len(rows.weight), dtype=np.uint16)
     learns[place.inside(spec.held_out)] = 0
     return RankedRows(
@@ -85,52 +76,51 @@ def ranked_rows(rows: Rows, place: Place, spec: BoostSpec) -> RankedRows:
     )
 
 
-def _own_duels(rows: RankedRows, _: Any) -> tuple[Values, Values]:
+def _own_pair_counts(rows: RankedRows, _: Any) -> tuple[Values, Values]:
     return duels(Cases(rows.bins, rows.ranks, rows.weight * rows.learns, None))
 
 
-def _first_round(rows: RankedRows, shared: tuple[Values, tuple[int, float, float]]) -> RoundRows:
-    start, chance = shared
-    return round_rows(rows, np.tile(start, (len(rows.ranks), 1)), *chance)
+def _first_scores(rows: RankedRows, start: Values) -> RoundRows:
+    none = np.empty(0)
+    return RoundRows(np.tile(start, (len(rows.ranks), 1)), none, none.astype(np.uint16))
 
 
 def _next_round(
-    rows: RankedRows, before: RoundRows, shared: tuple[Trees, tuple[int, float, float]]
+    rows: RankedRows, before: RoundRows, shared: tuple[Trees | None, tuple[int, float, float]]
 ) -> RoundRows:
     tree, chance = shared
-    return round_rows(rows, before.scores + tree.walker.scores(rows.bins), *chance)
+    scores = before.scores if tree is None else before.scores + tree.walker.scores(rows.bins)
+    return round_rows(rows, scores, *chance)
 
 
 def round_rows(rows: RankedRows, scores: Values, seed: int, share: float, most: float) -> RoundRows:
     """Differentiate the loss at the scores, and draw the rows of the round."""
-    lanes = np.empty((len(scores), DERIVATIVES + 2 * scores.shape[1]))
-    lanes[:, WEIGHT], lanes[:, EXAMPLES] = rows.weight, rows.examples
-    derivatives = _core.pair_logistic_derivatives(rows.ranks, scores)
-    lanes[:, DERIVATIVES:] = rounded(rows.weight[:, None] * derivatives, most, 1)
-    drawn = rows_of_tree(seed, rows.place.first, rows.place.size, share)
-    return RoundRows(scores, shortest(lanes), drawn * rows.learns)
+    weight, derivatives = rows.weight[:, None], _core.pair_logistic_derivatives(rows.ranks, scores)
+    statistics = [weight, rows.examples[:, None], rounded(weight * derivatives, most, 1)]
+    drawn = _core.share_counts(seed, *rows.place[:3], share)
+    return RoundRows(scores, shortest(np.hstack(statistics)), drawn * rows.learns)
 
 
 def _node_histograms(
-    rows: RankedRows, own: RoundRows, asked: tuple[Trees, list[int], NDArray[np.uint16]]
+    rows: RankedRows, own: RoundRows, asked: tuple[Trees, Indices, NDArray[np.uint16]]
 ) -> Values:
-    """Add up the lanes of a partition's rows by some leaves, features and bins."""
+    """Add up the statistics of a partition's rows by some leaves, features and bins."""
     tree, leaves, features = asked
     places = np.full(len(tree.leaves), -1, dtype=np.int32)
     places[leaves] = np.arange(len(leaves))
-    return _core.level_histograms(
-        *(rows.bins, own.lanes, own.lanes.shape[1], own.drawn, leaves_of(rows.bins, tree)),
-        *(places, np.tile(features, (len(leaves), 1))),
+    return _core.node_histograms(
+        *(rows.bins, own.statistics, own.statistics.shape[1], own.drawn),
+        *(leaves_of(rows.bins, tree), places, np.tile(features, (len(leaves), 1))),
     )
 
 
-class Rounds:
+class Rounds(NamedTuple):
     """The rounds of boosting, each a tree that is grown when it is asked for.
 
-    Parameters
+    Attributes
     ----------
     engine : Engine
-        Who adds up.
+        Adds up over partitions.
     parts : sequence of handles
         The partitions as ``RankedRows``.
     start : ndarray of shape (n_labels,)
@@ -140,53 +130,49 @@ class Rounds:
     most : float
         The most that the weights of all rows may add up to.
     nominal : ndarray of shape (n_features,), dtype bool
-        Which features are.
+        Which features are nominal.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        parts: Sequence[Any],
-        start: Values,
-        options: dict[str, Any],
-        most: float,
-        nominal: Mask,
-    ) -> None:
-        self._engine, self._parts, self._start = engine, parts, start
-        self._options, self._most, self._nominal = options, most, nominal
+    engine: Engine
+    parts: Sequence[Any]
+    start: Values
+    options: dict[str, Any]
+    most: float
+    nominal: Mask
 
     def trees(self, seeds: NDArray[np.uint64]) -> Iterator[Trees]:
-        """Grow a tree a seed, one after the other."""
-        each = partial(self._engine.each, brief=True)
-        newton = NewtonOptions(**{name: self._options[name] for name in NewtonOptions._fields})
-        tree: Trees | None = None
-        own: list[Any] = []
+        """Grow one tree per seed, one after the other."""
+        each, tree = partial(self.engine.each, brief=True), None
+        own = each(_first_scores, self.parts, shared=self.start)
         for seed in map(int, seeds):
-            chance = seed, self._options["row_share"], self._most
-            if tree is None:
-                own = each(_first_round, self._parts, shared=(self._start, chance))
-            else:
-                own = each(_next_round, self._parts, own, shared=(tree, chance))
-            tree = self._grow(seed, newton, own)
+            chance = seed, self.options["row_share"], self.most
+            own = each(_next_round, self.parts, own, shared=(tree, chance))
+            tree = self._grow(seed, own)
             yield tree
 
-    def _grow(self, seed: int, newton: NewtonOptions, own: Sequence[Any]) -> Trees:
-        n_features, n_labels = len(self._nominal), len(self._start)
-        features = features_of_tree(seed, n_features, self._options["tree_features"])
-        tried = TriedFeatures(features, self._nominal[features])
+    def _grow(self, seed: int, own: Sequence[Any]) -> Trees:
+        tree = self._leaf(seed)
+        while len(leaves := tree.asked):
+            shared = Trees(tree.so_far(), len(self.nominal), 1), leaves, tree.features
+            tree.learn(self.engine.sum(_node_histograms, self.parts, own, shared=shared))
+        return Trees(tree.grown(), len(self.nominal), len(self.start))
 
-        def ask(tree: Trees, leaves: list[int]) -> Values:
-            shared = tree, leaves, features
-            return self._engine.sum(_node_histograms, self._parts, own, shared=shared)
+    def _leaf(self, seed: int) -> _core.BoostedTree:
+        """Begin a tree, which is a leaf that says nothing."""
+        options = {name: value for name, value in self.options.items() if name != "row_share"}
+        return _core.BoostedTree(seed, self.nominal, len(self.start), **options)
 
-        return BoostedTree(tried, n_features, n_labels, newton).grow(ask)
+    def joined(self, trees: list[Trees]) -> Trees:
+        """Put the trees, of which there may be none, one after the other."""
+        arrays = [*(tree.arrays for tree in trees), self._leaf(0).grown()]
+        return Trees.joined(arrays, len(self.nominal), len(self.start)).first(len(trees))
 
 
 def fit_boosting(ranker: BoostingLabelRanker, partitions: Partitions) -> None:
     """Fit the trees that one machine would grow from the same bins, rows and features.
 
-    Up to so many rows as may come to the driver it chooses the rounds as one machine does. Of
-    more rows some are held out, and their loss after every round decides.
+    If all rows may come to the driver, the rounds are chosen as on one machine. Otherwise some
+    rows are held out, and their loss after every round decides.
     """
     learn_bins(ranker, partitions)
     blank = twin_of(ranker, anew=False)
@@ -198,8 +184,8 @@ def fit_boosting(ranker: BoostingLabelRanker, partitions: Partitions) -> None:
     cases, case = Cases.of(ranker._feature_bins.apply(sample.X), sample.ranks, sample.weight)
     spec = BoostSpec(
         ranker._feature_bins,
-        partitions.n_rows * max(s.most_weight for s in partitions.summaries),
-        all(s.whole_weights for s in partitions.summaries),
+        partitions.most_weight,
+        partitions.whole_weights,
         numbers if watching else np.empty(0, dtype=np.int64),
     )
     parts = partitions.read(ranked_rows, shared=spec)
@@ -208,7 +194,7 @@ def fit_boosting(ranker: BoostingLabelRanker, partitions: Partitions) -> None:
     if few:
         rounds = ranker._choose_rounds(boosting, cases, case)
     else:
-        ranker.start_scores_ = scores_of_duels(*partitions.engine.sum(_own_duels, parts))
+        ranker.start_scores_ = scores_of_duels(*partitions.engine.sum(_own_pair_counts, parts))
         ranker.validation_path_ = np.empty(0)
     growing = Rounds(
         *(partitions.engine, parts, ranker.start_scores_),
@@ -222,7 +208,7 @@ def fit_boosting(ranker: BoostingLabelRanker, partitions: Partitions) -> None:
     else:
         trees = list(growing.trees(boosting.seeds[:rounds]))
     ranker.n_estimators_ = rounds
-    ranker._keep(_joined(trees, ranker.n_features_in_, partitions.n_labels))
+    ranker._keep(growing.joined(trees))
     ranker._calibrate(blank, sample.X, sample.ranks, sample.ranks, sample.weight)
 
 
@@ -242,10 +228,3 @@ def _watched(
         if len(path) - 1 - int(np.argmin(path)) >= ranker.n_iter_no_change:
             break
     return trees, HeldOutRounds.of(cases, np.array(path), best, constant, cases.weight)
-
-
-def _joined(trees: list[Trees], n_features: int, n_labels: int) -> Trees:
-    """The trees one after the other, of which there may be none."""
-    nothing = np.zeros((1, n_labels), dtype=np.float32)
-    leaf = GrowingNodes(n_features).tree(np.zeros(1), nothing)
-    return Trees.joined([tree.arrays for tree in [*trees, leaf]], *leaf.shape).first(len(trees))

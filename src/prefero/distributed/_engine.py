@@ -1,26 +1,31 @@
-"""Where the work on partitions is done: by the threads of this machine, or by Dask's workers."""
+"""Engines that call functions on partitions: threads of this machine, or Dask's workers."""
 
-import os
 import pickle
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from prefero._optional import require
+from prefero.distributed.blocks import LazyBlock
 
-# How long to wait for a worker when none is left.
+# How long to wait for a worker when none is left, and how often to look for one.
 PATIENCE_SECONDS = 60.0
 _LOOK_SECONDS = 2.0
 # Arrays that are not worth a file, and the bytes at whose multiples they begin in one.
 _SMALL_BYTES, _ALIGNED = 2**12, 64
 # What tasks carry themselves, all of them together.
 _LITTLE_BYTES = 2**18
+
+Call = Callable[..., Any]
+Column = Sequence[Any]
+Handles = list[Any]
 
 
 def need(module: str) -> Any:
@@ -38,60 +43,19 @@ def add(one: Any, other: Any, *, reuse: bool = False) -> Any:
     return one + other
 
 
-class Later(NamedTuple):
-    """A block that is read when it is needed.
-
-    Attributes
-    ----------
-    read : callable
-        Returns the block.
-    arguments : tuple
-        What it is called with.
-
-    Examples
-    --------
-    >>> block = Later(range, (2, 5))
-    >>> list(block.read(*block.arguments))
-    [2, 3, 4]
-    """
-
-    read: Callable[..., Any]
-    arguments: tuple[Any, ...]
-
-
-class Task(NamedTuple):
-    """A function that is called once a partition.
-
-    Attributes
-    ----------
-    function : callable
-        Takes an entry of each column, and what all calls share.
-    columns : tuple of sequences
-        Each has one entry a partition: a handle that ``each`` returned, a delayed block of a Dask
-        collection, a block to be read later, a plain value, or a list of such.
-    shared : object
-        What travels once.
-    """
-
-    function: Callable[..., Any]
-    columns: tuple[Sequence[Any], ...]
-    shared: Any
-
-    @property
-    def entries(self) -> Iterator[tuple[Any, ...]]:
-        """The entries of each partition."""
-        return zip(*self.columns, strict=True)
-
-
 class Engine(ABC):
-    """Runs functions once a partition. What a partition holds stays where it is.
+    """Calls functions once per partition; results stay where they are until gathered.
+
+    Functions take one entry of each column, and what all calls share, which travels once. A column
+    has one entry per partition: a handle that ``each`` returned, a delayed block of a Dask
+    collection, a block to be read later, a plain value, or a list of such.
 
     Attributes
     ----------
     passed : callable
         Called whenever the rows of a partition have been passed.
     ways : int
-        Into how many requests, added up side by side, work on sums is best divided.
+        Into how many requests work on sums is best divided.
     """
 
     ways = 1
@@ -99,56 +63,59 @@ class Engine(ABC):
     def __init__(self) -> None:
         self.passed: Callable[[], None] = lambda: None
 
-    def each(
-        self,
-        function: Callable[..., Any],
-        *columns: Sequence[Any],
-        shared: Any = None,
-        brief: bool = False,
-    ) -> list[Any]:
-        """Start ``function(*entries, shared)`` for each partition; return handles.
+    @abstractmethod
+    def each(self, run: Call, *columns: Column, shared: Any = None, brief: bool = False) -> Handles:
+        """Start ``run(*entries, shared)`` for each partition; return handles.
 
-        What is brief is soon replaced, and not worth a file.
+        Brief results are soon replaced, and never written to files.
         """
-        return self._start(Task(function, columns, shared), brief)
-
-    def sum(self, function: Callable[..., Any], *columns: Sequence[Any], shared: Any = None) -> Any:
-        """Return the sum over partitions of what the function returns, in a fixed order."""
-        return self._total(Task(function, columns, shared))
-
-    def sums(
-        self,
-        function: Callable[..., Any],
-        *columns: Sequence[Any],
-        requests: Sequence[Any],
-        then: Callable[[Any, Any], Any],
-    ) -> list[Any]:
-        """Return ``then(sum, request)`` for each request, which all calls for it share.
-
-        What the sums are good for is done where they are: they need not travel to the driver.
-        """
-        return self._totals([Task(function, columns, one) for one in requests], then)
 
     @abstractmethod
-    def gather(self, handles: Sequence[Any]) -> list[Any]:
+    def sum(self, run: Call, *columns: Column, shared: Any = None) -> Any:
+        """Return the sum over partitions of what the function returns, in a fixed order."""
+
+    @abstractmethod
+    def sums(self, run: Call, *columns: Column, requests: Column, then: Call) -> list[Any]:
+        """Return ``then(sum, request)`` for each request, which all calls for it share.
+
+        Sums are used where they are computed: they need not travel to the driver.
+        """
+
+    @abstractmethod
+    def gather(self, handles: Column) -> list[Any]:
         """Return the results behind handles."""
 
     @abstractmethod
-    def settle(self, handles: Sequence[Any]) -> list[Any]:
-        """Wait for results that stay where they are, and return handles that outlive the engine."""
+    def settle(self, handles: Column) -> Handles:
+        """Wait for results that stay where they are; return handles that outlive the engine."""
 
     @abstractmethod
     def close(self) -> None:
         """End what the engine has started."""
 
-    @abstractmethod
-    def _start(self, task: Task, brief: bool) -> list[Any]: ...
 
-    @abstractmethod
-    def _total(self, task: Task) -> Any: ...
+class Summed:
+    """Objects of all partitions whose methods' results are added up.
 
-    @abstractmethod
-    def _totals(self, tasks: Sequence[Task], then: Callable[[Any, Any], Any]) -> list[Any]: ...
+    Parameters
+    ----------
+    engine : Engine
+        Adds up over partitions.
+    parts : sequence of handles
+        One object per partition.
+    """
+
+    def __init__(self, engine: Engine, parts: Sequence[Any]) -> None:
+        self._engine, self._parts = engine, parts
+
+    def total(self, method: str, *arguments: Any, **options: Any) -> Any:
+        """Return the sum of what a method of each object returns."""
+        return self._engine.sum(_call_method, self._parts, shared=(method, arguments, options))
+
+
+def _call_method(part: Any, shared: tuple[str, tuple[Any, ...], dict[str, Any]]) -> Any:
+    method, arguments, options = shared
+    return getattr(part, method)(*arguments, **options)
 
 
 class LocalEngine(Engine):
@@ -157,23 +124,23 @@ class LocalEngine(Engine):
     Parameters
     ----------
     n_jobs : int, optional
-        Threads; as many as there are cores by default.
+        Number of threads, as in joblib: None means 1, -1 uses all cores.
     folder : path, optional
         Where kept arrays are written, to be mapped into memory; by default they stay there.
     """
 
     def __init__(self, n_jobs: int | None = None, folder: Any = None) -> None:
         super().__init__()
-        self.jobs = (os.cpu_count() or 1) if n_jobs is None or n_jobs < 1 else n_jobs
+        self.jobs = effective_n_jobs(n_jobs)
         self._folder = None if folder is None else Path(folder)
         self._numbers = count()
         self._pool = ThreadPoolExecutor(self.jobs)
 
-    def gather(self, handles: Sequence[Any]) -> list[Any]:
+    def gather(self, handles: Column) -> list[Any]:
         """Wait for the results."""
         return [handle.result() for handle in handles]
 
-    def settle(self, handles: Sequence[Any]) -> list[Any]:
+    def settle(self, handles: Column) -> Handles:
         """Wait for the results, which are here."""
         return self.gather(handles)
 
@@ -181,35 +148,36 @@ class LocalEngine(Engine):
         """End the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _start(self, task: Task, brief: bool) -> list[Any]:
+    def each(self, run: Call, *columns: Column, shared: Any = None, brief: bool = False) -> Handles:
         """Start all calls; arrays they return are kept, in files if there is a folder."""
-        return [self._pool.submit(self._kept, task, own, brief) for own in task.entries]
 
-    def _total(self, task: Task) -> Any:
+        def kept(*entries: Any) -> Any:
+            result = _called(run, shared, *entries)
+            self.passed()
+            return result if brief or self._folder is None else self._in_file(result)
+
+        return [self._pool.submit(kept, *own) for own in zip(*columns, strict=True)]
+
+    def sum(self, run: Call, *columns: Column, shared: Any = None) -> Any:
         """Add up in the order of the partitions, never more results at a time than threads."""
         waiting: deque[Future[Any]] = deque()
         total: Any = None
-        for own in task.entries:
-            waiting.append(self._pool.submit(_call, task.function, task.shared, *own))
+        for own in zip(*columns, strict=True):
+            waiting.append(self._pool.submit(_called, run, shared, *own))
             if len(waiting) > self.jobs:
                 total = self._added(total, waiting.popleft())
         while waiting:
             total = self._added(total, waiting.popleft())
         return total
 
-    def _totals(self, tasks: Sequence[Task], then: Callable[[Any, Any], Any]) -> list[Any]:
+    def sums(self, run: Call, *columns: Column, requests: Column, then: Call) -> list[Any]:
         """Add up one request after the other."""
-        return [then(self._total(task), task.shared) for task in tasks]
+        return [then(self.sum(run, *columns, shared=one), one) for one in requests]
 
     def _added(self, total: Any, following: "Future[Any]") -> Any:
         value = following.result()
         self.passed()
         return value if total is None else add(total, value, reuse=True)
-
-    def _kept(self, task: Task, entries: tuple[Any, ...], brief: bool) -> Any:
-        result = _call(task.function, task.shared, *entries)
-        self.passed()
-        return result if brief or self._folder is None else self._in_file(result)
 
     def _in_file(self, result: Any) -> Any:
         """Put the arrays of a result, wherever they are in it, into a file mapped into memory."""
@@ -238,16 +206,16 @@ def _here(entry: Any) -> Any:
         return [_here(part) for part in entry]
     if isinstance(entry, Future):
         return entry.result()
-    if isinstance(entry, Later):
+    if isinstance(entry, LazyBlock):
         return entry.read(*entry.arguments)
     if hasattr(entry, "__dask_graph__"):
         return entry.compute(scheduler="synchronous")
     return entry
 
 
-def _call(function: Callable[..., Any], shared: Any, *entries: Any) -> Any:
+def _called(run: Call, shared: Any, *entries: Any) -> Any:
     """Call a function with what entries stand for; what tasks carry is unpacked."""
-    return function(*(_here(entry) for entry in entries), _opened(shared))
+    return run(*(_here(entry) for entry in entries), _opened(shared))
 
 
 def _identity(value: Any) -> Any:
@@ -265,7 +233,7 @@ def _opened(shared: Any) -> Any:
     return pickle.loads(shared.data) if isinstance(shared, _Packed) else shared
 
 
-def _done(then: Callable[[Any, Any], Any], request: Any, *parts: Any) -> Any:
+def _done(then: Call, request: Any, *parts: Any) -> Any:
     return then(parts[0] if len(parts) == 1 else add(*parts), _opened(request))
 
 
@@ -286,44 +254,44 @@ class DaskEngine(Engine):
         self._client = client
         self.ways = max(1, len(client.ncores()))
 
-    def _start(self, task: Task, brief: bool) -> list[Any]:
+    def each(self, run: Call, *columns: Column, shared: Any = None, brief: bool = False) -> Handles:
         """Start all calls; what they return stays on the workers."""
-        return self._calls(task, self._carried(task))
+        return self._calls(run, columns, self._carried(shared, len(columns[0])))
 
-    def _carried(self, task: Task) -> Any:
+    def _carried(self, shared: Any, calls: int) -> Any:
         """What calls take along: a little as it is, which saves them from waiting for another."""
-        data = need("distributed.protocol").pickle.dumps(task.shared)
-        if len(data) * len(task.columns[0]) <= _LITTLE_BYTES:
+        data = need("distributed.protocol").pickle.dumps(shared)
+        if len(data) * calls <= _LITTLE_BYTES:
             return _Packed(data)
         # A task and not scattered data: it can be made again if its worker is lost.
-        return self._client.submit(_identity, task.shared, pure=False)
+        return self._client.submit(_identity, shared, pure=False)
 
-    def _calls(self, task: Task, carried: Any) -> list[Any]:
+    def _calls(self, run: Call, columns: Sequence[Column], carried: Any) -> Handles:
         delayed = need("dask").delayed
         return [
             self._client.compute(
-                delayed(_call, pure=False)(task.function, carried, *own), optimize_graph=True
+                delayed(_called, pure=False)(run, carried, *own), optimize_graph=True
             )
             if any(hasattr(entry, "__dask_graph__") for entry in own)
-            else self._client.submit(_call, task.function, carried, *own, pure=False)
-            for own in task.entries
+            else self._client.submit(_called, run, carried, *own, pure=False)
+            for own in zip(*columns, strict=True)
         ]
 
-    def _total(self, task: Task) -> Any:
+    def sum(self, run: Call, *columns: Column, shared: Any = None) -> Any:
         """Add up in pairs on the workers, always the same ones."""
-        (total,) = self.gather(self._added(self._start(task, brief=True), 1))
-        self._all_passed(task)
+        (total,) = self.gather(self._added(self.each(run, *columns, shared=shared), 1))
+        self._all_passed(columns)
         return _writable(total)
 
-    def _totals(self, tasks: Sequence[Task], then: Callable[[Any, Any], Any]) -> list[Any]:
+    def sums(self, run: Call, *columns: Column, requests: Column, then: Call) -> list[Any]:
         """Add up all requests at once; workers share what is to be done then."""
         waiting = []
-        for task in tasks:
-            carried = self._carried(task)
-            last = self._added(self._calls(task, carried), 2)
+        for request in requests:
+            carried = self._carried(request, len(columns[0]))
+            last = self._added(self._calls(run, columns, carried), 2)
             waiting.append(self._client.submit(_done, then, carried, *last, pure=False))
         found = self.gather(waiting)
-        self._all_passed(tasks[0])
+        self._all_passed(columns)
         return found
 
     def _added(self, level: list[Any], most: int) -> list[Any]:
@@ -334,11 +302,11 @@ class DaskEngine(Engine):
             level = added + level[2 * len(added) :]
         return level
 
-    def _all_passed(self, task: Task) -> None:
-        for _ in task.entries:
+    def _all_passed(self, columns: Sequence[Column]) -> None:
+        for _ in columns[0]:
             self.passed()
 
-    def gather(self, handles: Sequence[Any]) -> list[Any]:
+    def gather(self, handles: Column) -> list[Any]:
         """Wait for the results; say so if the cluster cannot give them."""
         distributed = need("distributed")
         self._wait(distributed, handles)
@@ -350,7 +318,7 @@ class DaskEngine(Engine):
                 "task: give them more memory, or make the partitions smaller, and fit again."
             ) from error
 
-    def _wait(self, distributed: Any, handles: Sequence[Any]) -> None:
+    def _wait(self, distributed: Any, handles: Column) -> None:
         alone = 0.0
         while True:
             try:
@@ -365,7 +333,7 @@ class DaskEngine(Engine):
                     "start some and fit again."
                 )
 
-    def settle(self, handles: Sequence[Any]) -> list[Any]:
+    def settle(self, handles: Column) -> Handles:
         """Return what outlives the engine: the workers keep it as long as someone asks for it."""
         self._wait(need("distributed"), handles)
         return list(handles)

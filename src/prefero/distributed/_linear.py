@@ -1,6 +1,6 @@
 """Linear label rankers whose losses are added up over partitions."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +20,8 @@ from prefero._solvers import (
 )
 from prefero._typing import Indices, Mask, Values
 from prefero.base import twin_of
-from prefero.distributed._engine import Engine
-from prefero.distributed._partitions import Partitions, Place, Rows, lean_twin
+from prefero.distributed._engine import Summed
+from prefero.distributed._partitions import PartitionRows, Partitions, Place, lean_copy
 from prefero.label_ranking import LogLinearLabelRanker, PairwiseLabelRanker
 from prefero.label_ranking._loglinear import (
     LinearFunctions,
@@ -36,30 +36,22 @@ from prefero.label_ranking._loglinear import (
 class SummedObjective(Objective):
     """The objective of all partitions: their losses added up, and the penalty."""
 
-    def __init__(
-        self, engine: Engine, parts: Sequence[Any], functions: Any, penalty: Penalty
-    ) -> None:
-        self._engine, self._parts = engine, parts
-        self.functions, self.penalty = functions, penalty
+    def __init__(self, losses: Summed, functions: Any, penalty: Penalty) -> None:
+        self._losses, self.functions, self.penalty = losses, functions, penalty
 
     def loss_and_gradient(self, parameters: Values, *, rough: bool = False) -> tuple[float, Values]:
         """The loss and its gradient; partitions send as many numbers as there are parameters."""
-        return self._engine.sum(_loss_and_gradient, self._parts, shared=(parameters, rough))
+        return self._losses.total("loss_and_gradient", parameters, rough=rough)
 
 
-def _loss_and_gradient(objective: Objective, at: tuple[Values, bool]) -> tuple[float, Values]:
-    parameters, rough = at
-    return objective.loss_and_gradient(parameters, rough=rough)
-
-
-def _own_objective(rows: Rows, _: Place, shared: tuple[Any, float]) -> Objective:
+def _own_objective(rows: PartitionRows, _: Place, shared: tuple[Any, float]) -> Objective:
     ranker, total = shared
     target = ranker._target(rows.ranks)
     functions = ranker._functions(rows.X, target)
     return Objective(functions, ranker._loss(target), rows.weight, None, total)  # type: ignore[arg-type]
 
 
-def _sizes(rows: Rows, _: Place, __: Any) -> tuple[float, int, float]:
+def _sizes(rows: PartitionRows, _: Place, __: Any) -> tuple[float, int, float]:
     return (*sum_of_squares(rows.X), float(rows.weight.sum()))
 
 
@@ -77,11 +69,13 @@ def fit_loglinear(ranker: LogLinearLabelRanker, partitions: Partitions) -> None:
     ranker.alpha_ = ranker._choose_alpha(sample.X, target, sample.weight)
     sizes = engine.gather(partitions.read(_sizes))
     squares, entries, total = (sum(column) for column in zip(*sizes, strict=True))
-    parts = partitions.read(_own_objective, shared=(lean_twin(ranker), total))
+    parts = partitions.read(_own_objective, shared=(lean_copy(ranker), total))
     functions = ranker._functions(sample.X[:1], target[:1])
     if isinstance(functions, LinearFunctions):
         functions.set_size(squares, entries)
-    solution = ranker._minimize(SummedObjective(engine, parts, functions, ranker._penalty()))
+    solution = ranker._minimize(
+        SummedObjective(Summed(engine, parts), functions, ranker._penalty())
+    )
     ranker._store(functions, solution)
     if not solution.converged and ranker.max_iter > 0:
         warn_unconverged("The lbfgs solver", ranker.max_iter)
@@ -95,37 +89,49 @@ class OwnProblems(NamedTuple):
     """The logistic problems of a partition without a penalty, and the weight of either sign."""
 
     problems: LogisticProblems
-    leads: tuple[Values, Values]
+    weights: tuple[Values, Values]
+
+    def sign_weights(self) -> tuple[Values, Values]:
+        """Return how much weight either order of each pair has."""
+        return self.weights
+
+    def slopes(self, beta: Values, which: Mask) -> tuple[Values, Values]:
+        """Return the losses and the gradients of some problems."""
+        return self.problems[which].slopes(beta)
+
+    def hessians(self, beta: Values, which: Mask) -> Values:
+        """Return the Hessians of some problems."""
+        return self.problems[which].exact_hessians(beta)
 
 
+@dataclass(frozen=True)
 class SummedProblems:
     """The logistic problems of all partitions, with their penalty."""
 
-    def __init__(
-        self, engine: Engine, parts: Sequence[Any], ridge: Values, which: Mask, total: Values
-    ) -> None:
-        self._engine, self._parts, self._ridge = engine, parts, ridge
-        self._which, self.total = which, total
+    parts: Summed
+    ridge: Values
+    which: Mask
+    total: Values
 
     def __getitem__(self, chosen: Mask) -> "SummedProblems":
-        which = self._which.copy()
+        which = self.which.copy()
         which[np.flatnonzero(which)[~chosen]] = False
-        return SummedProblems(self._engine, self._parts, self._ridge, which, self.total[chosen])
+        return SummedProblems(self.parts, self.ridge, which, self.total[chosen])
 
     def slopes(self, beta: Values) -> tuple[Values, Values]:
         """Return the losses and the gradients."""
-        loss, gradient = self._engine.sum(_slopes, self._parts, shared=(beta, self._which))
-        return loss + (beta**2 @ self._ridge) / 2, gradient + beta * self._ridge
+        loss, gradient = self.parts.total("slopes", beta, self.which)
+        return loss + (beta**2 @ self.ridge) / 2, gradient + beta * self.ridge
 
     def hessians(self, beta: Values, _: Indices) -> Values:
         """Return the Hessians, all of them by all rows."""
-        hessian = self._engine.sum(_hessians, self._parts, shared=(beta, self._which))
+        hessian = self.parts.total("hessians", beta, self.which)
         diagonal = np.arange(beta.shape[1])
-        hessian[:, diagonal, diagonal] += self._ridge
+        hessian[:, diagonal, diagonal] += self.ridge
         return hessian
 
 
-def _own_problems(rows: Rows, _: Place, ranker: Any) -> OwnProblems:
+def _own_problems(rows: PartitionRows, _: Place, ranker: Any) -> OwnProblems:
     twin = twin_of(ranker, anew=False)
     twin.pairs_ = np.column_stack(np.triu_indices(rows.ranks.shape[1], 1))
     signs = twin._signs(rows.ranks)
@@ -137,44 +143,29 @@ def _own_problems(rows: Rows, _: Place, ranker: Any) -> OwnProblems:
     return OwnProblems(LogisticProblems(X, signs, rows.weight, no_penalty), (first, second))
 
 
-def _leads(own: OwnProblems, _: Any) -> tuple[Values, Values]:
-    return own.leads
-
-
-def _slopes(own: OwnProblems, at: tuple[Values, Mask]) -> tuple[Values, Values]:
-    beta, which = at
-    return own.problems[which].slopes(beta)
-
-
-def _hessians(own: OwnProblems, at: tuple[Values, Mask]) -> Values:
-    beta, which = at
-    return own.problems[which].exact_hessians(beta)
-
-
 def fit_pairwise(ranker: PairwiseLabelRanker, partitions: Partitions) -> None:
-    """Fit a logistic regression a pair by Newton's method on summed derivatives."""
+    """Fit one logistic regression per pair by Newton's method on summed derivatives."""
     if ranker.estimator is not None:
         raise ValueError(
             "Partitions are added up for the default model alone: leave estimator at None and set "
             "C, or use a sample."
         )
-    engine, n_features = partitions.engine, ranker.n_features_in_
-    ranker._refuse_too_many(partitions.n_labels, n_features)
+    ranker._refuse_too_many(partitions.n_labels, ranker.n_features_in_)
     _, sample = partitions.sample()
     blank = twin_of(ranker, anew=False)
     chosen = ranker.C == "auto"
     ranker.C_ = (
         ranker._choose_C(sample.X, sample.ranks, sample.weight) if chosen else float(ranker.C)
     )
-    parts = partitions.read(_own_problems, shared=lean_twin(ranker))
+    parts = partitions.read(_own_problems, shared=lean_copy(ranker))
     ranker.pairs_ = np.column_stack(np.triu_indices(partitions.n_labels, 1))
-    ranker._warn_unless(_solve_pairs(ranker, engine, parts))
+    ranker._warn_unless(_solve_pairs(ranker, Summed(partitions.engine, parts)))
     ranker._calibrate(blank, sample.X, sample.ranks, sample.ranks, sample.weight)
 
 
-def _solve_pairs(ranker: PairwiseLabelRanker, engine: Engine, parts: Sequence[Any]) -> bool:
+def _solve_pairs(ranker: PairwiseLabelRanker, parts: Summed) -> bool:
     estimator: LogisticRegression = ranker._base_estimator()
-    first, second = engine.sum(_leads, parts)
+    first, second = parts.total("sign_weights")
     learnable, ranker.intercept_ = constant_models(first, second)
     n_features = ranker.n_features_in_
     ranker.coef_ = np.zeros((len(first), n_features))
@@ -182,7 +173,7 @@ def _solve_pairs(ranker: PairwiseLabelRanker, engine: Engine, parts: Sequence[An
         return True
     total = (first + second)[learnable]
     ridge, start = ridge_and_start(n_features, len(total), estimator.C, estimator.fit_intercept)
-    problems = SummedProblems(engine, parts, ridge, learnable, total)
+    problems = SummedProblems(parts, ridge, learnable, total)
     limits = estimator.tol, estimator.max_iter
     if by_newton(len(ridge)):
         beta, converged = descend(problems, start, *limits)

@@ -1,4 +1,4 @@
-"""Neighbours among cases that lie in partitions: the nearest of each, merged, are the nearest."""
+"""Nearest neighbours of rows in partitions: those of each partition, merged."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from prefero._neighbors import CaseBase, Neighbors
 from prefero._typing import Indices, Values
 from prefero.base import put_last, twin_of
-from prefero.distributed._blockwise import each_block
+from prefero.distributed._base import each_block
 from prefero.distributed._engine import need
-from prefero.distributed._partitions import Partitions, Place, Rows, lean_twin
+from prefero.distributed._partitions import PartitionRows, Partitions, Place, lean_copy
 from prefero.label_ranking import NeighborsLabelRanker
 from prefero.label_ranking._ranked_cases import RankedCases
 
@@ -25,8 +25,8 @@ class OwnCases(NamedTuple):
     first: int
 
 
-class Found(NamedTuple):
-    """Near cases of some queries: each array has a row a query and a column a case."""
+class NearCases(NamedTuple):
+    """Near cases of some queries: each array has one row per query and one column per case."""
 
     distances: Values
     numbers: Indices
@@ -34,12 +34,12 @@ class Found(NamedTuple):
     ranks: Values
 
 
-def _own_cases(rows: Rows, place: Place, ranker: Any) -> OwnCases:
+def _own_cases(rows: PartitionRows, place: Place, ranker: Any) -> OwnCases:
     return OwnCases(ranker._place(rows.X), rows.ranks, rows.weight, place.first)
 
 
 def _distinct(cases: OwnCases, _: Any) -> tuple[Values, Values]:
-    """The different rankings of a partition, and what each weighs."""
+    """The different rankings of a partition, and their weights."""
     return _counted(cases.ranks, cases.weight)
 
 
@@ -48,26 +48,18 @@ def _counted(ranks: Values, weight: Values) -> tuple[Values, Values]:
     return distinct, np.bincount(number.ravel(), weight, len(distinct)).astype(np.float64)
 
 
-def nearest(cases: OwnCases, queries: Values, how: tuple[int, dict[str, Any]]) -> Found:
-    """Return the nearest cases of one partition."""
-    k, options = how
-    near = CaseBase(cases.points, cases.weight, **options).nearest(queries, k)
-    numbers = near.indices + cases.first
-    return Found(near.distances, numbers, near.places, cases.ranks[near.indices])
-
-
-def merged(found: Sequence[Found], k: int) -> Found:
+def _merged(found: Sequence[NearCases], k: int) -> NearCases:
     """Return the nearest of several partitions' nearest; of equally near ones the first rows."""
     distances, numbers, places, ranks = (
         np.concatenate(column, axis=1) for column in zip(*found, strict=True)
     )
     order = np.lexsort((numbers, distances))[:, :k]
     row = np.arange(len(order))[:, None]
-    return Found(distances[row, order], numbers[row, order], places[row, order], ranks[row, order])
+    return NearCases(*(array[row, order] for array in (distances, numbers, places, ranks)))
 
 
 def fit_neighbors(ranker: NeighborsLabelRanker, partitions: Partitions) -> "PartitionedCases":
-    """Choose space, size and shrinkage by a sample; leave all cases where they lie."""
+    """Choose space, size and shrinkage by a sample; leave all cases in their partitions."""
     for name in ("instance_selection", "local_metric"):
         if getattr(ranker, name) is not None:
             raise ValueError(f"{name} looks at all cases at once: leave it at None.")
@@ -85,11 +77,11 @@ def fit_neighbors(ranker: NeighborsLabelRanker, partitions: Partitions) -> "Part
 
 
 def _lean(ranker: Any) -> Any:
-    return lean_twin(ranker, "points_", "rankings_", "case_weight_", "leave_one_out_")
+    return lean_copy(ranker, "points_", "rankings_", "case_weight_", "leave_one_out_")
 
 
 class PartitionedCases:
-    """All cases of a ranker, where they lie.
+    """All cases of a ranker, left in their partitions.
 
     Parameters
     ----------
@@ -98,7 +90,7 @@ class PartitionedCases:
     ranks : ndarray of shape (n_distinct, n_labels)
         The different rankings of all cases.
     weight : ndarray of shape (n_distinct,)
-        What each weighs.
+        Their weights.
     """
 
     def __init__(self, parts: list[Any], ranks: Values, weight: Values) -> None:
@@ -113,22 +105,19 @@ class PartitionedCases:
         return local
 
     def decision_function(self, ranker: NeighborsLabelRanker, X: Any) -> Any:
-        """Return the votes of the nearest cases, of a collection as lazy as it is."""
+        """Return the votes of the nearest cases; lazily for a collection."""
         delayed = need("dask").delayed
-        voting = delayed(_Voting(_lean(ranker), self._votes_of_all(ranker)))
+        everyone = _cases_of(self._ranks, self._weight, ranker)
+        voting = delayed(_Voting(_lean(ranker), everyone.votes_of_all(ranker.aggregation_)))
         parts = [delayed(part) for part in self.parts]
 
         def votes(block: Any) -> Any:
-            near = [delayed(_ask)(voting, part, block) for part in parts]
+            near = [delayed(_nearest)(voting, part, block) for part in parts]
             return delayed(_vote)(voting, block, near)
 
         if not hasattr(X, "__dask_graph__"):
             return votes(X).compute()
         return each_block(X, votes, np.float64, (len(ranker.labels_),))
-
-    def _votes_of_all(self, ranker: NeighborsLabelRanker) -> Values:
-        everyone = _cases_of(self._ranks, self._weight, ranker)
-        return everyone.votes_of_all(ranker.aggregation_)
 
 
 class _Voting(NamedTuple):
@@ -140,15 +129,18 @@ def _cases_of(ranks: Values, weight: Values, ranker: Any) -> RankedCases:
     return RankedCases(np.zeros((len(ranks), 1)), weight, ranks, ranker.weights, None)
 
 
-def _ask(voting: _Voting, cases: OwnCases, X: Any) -> Found:
+def _nearest(voting: _Voting, cases: OwnCases, X: Any) -> NearCases:
     ranker = voting.ranker
     queries = ranker._place(ranker._validate_X(X, reset=False))
-    return nearest(cases, queries, (ranker.n_neighbors_, ranker._index_options()))
+    index = CaseBase(cases.points, cases.weight, **ranker._index_options())
+    near = index.nearest(queries, ranker.n_neighbors_)
+    numbers = near.indices + cases.first
+    return NearCases(near.distances, numbers, near.places, cases.ranks[near.indices])
 
 
-def _vote(voting: _Voting, X: Any, found: list[Found]) -> NDArray[np.float64]:
+def _vote(voting: _Voting, X: Any, found: list[NearCases]) -> NDArray[np.float64]:
     ranker, k = voting.ranker, voting.ranker.n_neighbors_
-    near = merged(found, k)
+    near = _merged(found, k)
     n, width = near.distances.shape
     cases = _cases_of(near.ranks.reshape(n * width, -1), np.ones(n * width), ranker)
     own = Neighbors(near.distances, np.arange(n * width).reshape(n, width), near.places)

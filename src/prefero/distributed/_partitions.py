@@ -1,6 +1,7 @@
-"""From Dask collections to partitions that can be trusted: what each holds, and a sample of all."""
+"""Validated partitions of Dask collections or blocks: what each holds, and a sample of all."""
 
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -8,30 +9,32 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse, vstack
 from sklearn.utils import check_consistent_length
+from sklearn.utils.extmath import row_norms
 
 from prefero._sampling import evenly_spaced
 from prefero._sklearn import check_sample_weight
 from prefero._trees import CategoryEncoder, mean_votes, row_votes
 from prefero._typing import Indices, Mask, Values
 from prefero._warnings import warn_user
-from prefero.base import feature_ranges, twin_of, unseen_labels
-from prefero.distributed._engine import Engine, Later
+from prefero.base import SampleOrders, check_sample_orders, feature_ranges, twin_of, unseen_labels
+from prefero.distributed._engine import Call, Column, Engine, Handles
+from prefero.distributed.blocks import Blocks, given_blocks
 from prefero.rankings import check_ranks, have_ties, label_names
 
-# The name of blocks that hold everything.
-WHOLE = "rows"
+# How many columns there are, and their names if they have some.
+Columns = tuple[int, tuple[Any, ...] | None]
 
 
-class Rows(NamedTuple):
-    """The validated rows of a partition that teach something."""
+class PartitionRows(NamedTuple):
+    """The validated rows of a partition: those that have a weight and rank some label."""
 
     X: Any
     ranks: Values
     weight: Values
 
-    def some(self, rows: Any) -> "Rows":
+    def some(self, rows: Any) -> "PartitionRows":
         """Return some of the rows."""
-        return Rows(self.X[rows], self.ranks[rows], self.weight[rows])
+        return PartitionRows(self.X[rows], self.ranks[rows], self.weight[rows])
 
 
 class Place(NamedTuple):
@@ -48,157 +51,55 @@ class Place(NamedTuple):
         return here - self.first
 
 
-class Summary(NamedTuple):
+class PartitionSummary(NamedTuple):
     """What the driver must know of a partition."""
 
     n_rows: int
     n_empty: int
-    features: tuple[int, tuple[Any, ...] | None]
-    labels: tuple[int, tuple[Any, ...] | None]
+    features: Columns
+    labels: Columns
     seen: Mask
     ranges: Values
     encoder: CategoryEncoder
     votes: Values
-    evidence: Values
+    known: Values  # comparisons behind the votes
     most_weight: float
     whole_weights: bool
     complete: bool
     ties: bool
 
 
-class Blocks:
-    """The blocks of several collections, side by side.
-
-    Parameters
-    ----------
-    collections : dict of str to collection
-        Dask arrays, DataFrames or Series, or arrays and tables in memory, which are one partition;
-        None is left out.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> len(Blocks(X=da.zeros((6, 2), chunks=(2, 2)), y=da.ones((6, 3), chunks=(2, 3))))
-    3
-    """
-
-    def __init__(self, **collections: Any) -> None:
-        given = {name: value for name, value in collections.items() if value is not None}
-        self.names = tuple(given)
-        chunks = next((v.chunks[0] for v in given.values() if hasattr(v, "chunks")), None)
-        self.columns = [_blocks(value, chunks) for value in given.values()]
-        counts = [len(column) for column in self.columns]
-        if len(set(counts)) > 1:
-            told = ", ".join(f"{n} {c}" for n, c in zip(self.names, counts, strict=True))
-            raise ValueError(
-                f"The collections must have the same number of partitions, got {told}: "
-                "repartition them alike."
-            )
-
-    @classmethod
-    def later(cls, entries: Sequence[Later]) -> "Blocks":
-        """Return blocks that are read when needed, each a dict of what ``fit`` takes.
-
-        Parameters
-        ----------
-        entries : sequence of Later
-            One a partition.
-
-        Returns
-        -------
-        Blocks
-            For ``DistributedLabelRanker.fit_blocks``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from prefero import LogLinearLabelRanker
-        >>> from prefero.distributed import DistributedLabelRanker
-        >>> def read(number):
-        ...     X = np.arange(4.0)[:, None] + 4 * number
-        ...     return {"X": X, "y": np.where(X < 4, [[1, 2]], [[2, 1]])}
-        >>> blocks = Blocks.later([Later(read, (number,)) for number in range(2)])
-        >>> ranker = DistributedLabelRanker(LogLinearLabelRanker(alpha=0.1), client=False)
-        >>> ranker.fit_blocks(blocks).to_local().predict([[0.0], [7.0]])
-        array([[1, 2],
-               [2, 1]])
-        """
-        blocks = cls()
-        blocks.names, blocks.columns = (WHOLE,), [list(entries)]
-        return blocks
-
-    def __len__(self) -> int:
-        return len(self.columns[0])
-
-
-def _blocks(collection: Any, chunks: Any) -> list[Any]:
-    if not hasattr(collection, "__dask_graph__"):
-        return [collection]
-    if hasattr(collection, "chunks"):
-        wanted = {axis: -1 for axis in range(1, collection.ndim)}
-        if chunks is not None and not np.isnan(chunks).any() and collection.chunks[0] != chunks:
-            wanted[0] = chunks
-        return list(collection.rechunk(wanted).to_delayed().ravel())
-    return list(collection.to_delayed())
-
-
-def given_blocks(names: Sequence[str], blocks: Sequence[Any]) -> dict[str, Any]:
-    """Return what ``fit`` takes, from the blocks of one partition."""
-    given = dict(zip(names, blocks, strict=True))
-    return {**given.pop(WHOLE, {}), **given}
-
-
-def read_rows(number: int, *entries: Any) -> Rows:
-    """Validate the rows of a partition; the last entry is the ranker and the names of the others.
-
-    The ranker knows the features and their categories. Errors say which partition is wrong. Rows
-    of weight zero and rows that rank no label are left out.
-    """
-    *blocks, (ranker, names) = entries
-    with naming(number):
-        return _validated(ranker, False, **given_blocks(names, blocks))[0]
-
-
-@contextmanager
-def naming(number: int) -> Iterator[None]:
-    """Say in errors about the data which partition is wrong."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"Partition {number}: {error}") from error
-
-
 def _validated(
     ranker: Any, reset: bool, X: Any, y: Any, sample_weight: Any = None
-) -> tuple[Rows, Any]:
+) -> tuple[PartitionRows, Any]:
+    """Return the rows that have a weight and rank some label, and the names of the labels."""
     checked = ranker._validate_X(X, reset=reset)
     ranks = check_ranks(y, name="y")
     check_consistent_length(checked, ranks)
     weight = check_sample_weight(sample_weight, checked, dtype=np.float64, ensure_non_negative=True)
     used = ~np.isnan(ranks).all(axis=1) & (weight > 0)
-    rows = Rows(checked, ranks, weight)
+    rows = PartitionRows(checked, ranks, weight)
     return rows if used.all() else rows.some(used), label_names(y)
 
 
-def summarize(number: int, *entries: Any) -> Summary:
-    """Read a partition and say what the driver must know of it."""
+def summarize(number: int, *entries: Any) -> PartitionSummary:
+    """Read a partition and summarize it for the driver."""
     *blocks, (ranker, names) = entries
-    given, twin = given_blocks(names, blocks), twin_of(ranker)
+    given, own = given_blocks(names, blocks), twin_of(ranker)
     with naming(number):
-        rows, labels = _validated(twin, True, **given)
-    known = getattr(twin, "feature_names_in_", None)
-    votes, evidence = row_votes(rows.ranks)
-    nominal = getattr(twin, "nominal_features_", np.zeros(rows.X.shape[1], dtype=bool))
-    return Summary(
+        rows, labels = _validated(own, True, **given)
+    votes, known = row_votes(rows.ranks)
+    nominal = getattr(own, "nominal_features_", np.zeros(rows.X.shape[1], dtype=bool))
+    return PartitionSummary(
         n_rows=len(rows.weight),
         n_empty=int(np.isnan(np.asarray(given["y"], dtype=np.float64)).all(axis=1).sum()),
-        features=(rows.X.shape[1], None if known is None else tuple(known)),
+        features=_columns_of(rows.X, own),
         labels=(rows.ranks.shape[1], None if labels is None else tuple(labels)),
         seen=np.asarray(~np.isnan(rows.ranks).all(axis=0)),
         ranges=feature_ranges(rows.X),
-        encoder=CategoryEncoder(nominal, getattr(twin, "categories_", {})),
+        encoder=CategoryEncoder(nominal, getattr(own, "categories_", {})),
         votes=rows.weight @ votes,
-        evidence=rows.weight @ evidence,
+        known=rows.weight @ known,
         most_weight=float(rows.weight.max(initial=0)),
         whole_weights=bool((rows.weight % 1 == 0).all() and rows.weight.max(initial=0) < 2**16),
         complete=not np.isnan(rows.ranks).any(),
@@ -212,11 +113,11 @@ class Partitions:
     Parameters
     ----------
     engine : Engine
-        Who reads them.
+        Reads them.
     blocks : Blocks
         ``X``, ``y`` and perhaps ``sample_weight``.
     ranker : label ranker
-        Whose tags say what features are legal; it learns the names of features and labels.
+        Its tags say what features are legal.
 
     Attributes
     ----------
@@ -232,7 +133,7 @@ class Partitions:
         refuse_differences("columns of y", [s.labels for s in found])
         self._number_categories(blocks, found, ranker)
         self.n_empty = sum(s.n_empty for s in found)
-        # From here on, partitions without a row to learn from are not there.
+        # Partitions without a row to learn from are left out from here on.
         self._numbers = [number for number in numbers if found[number].n_rows]
         if not self._numbers:
             raise ValueError("y ranks no label in any row of any weight: nothing to learn from.")
@@ -241,23 +142,27 @@ class Partitions:
         self.starts = np.concatenate([[0], np.cumsum([s.n_rows for s in self.summaries])])
         reader = twin_of(ranker)
         self._name_features(reader)
-        self._who = reader, blocks.names
+        self._reader = reader, blocks.names
 
-    def _summaries(self, blocks: Blocks, numbers: Sequence[int], ranker: Any) -> list[Summary]:
+    def _summaries(
+        self, blocks: Blocks, numbers: Sequence[int], ranker: Any
+    ) -> list[PartitionSummary]:
         columns = [[column[k] for k in numbers] for column in blocks.columns]
         return self.engine.gather(
             self.engine.each(summarize, numbers, *columns, shared=(ranker, blocks.names))
         )
 
-    def _number_categories(self, blocks: Blocks, found: list[Summary], ranker: Any) -> None:
+    def _number_categories(
+        self, blocks: Blocks, found: list[PartitionSummary], ranker: Any
+    ) -> None:
         """Number the categories of all partitions, in one order for all."""
         nominal = np.any([s.encoder.nominal for s in found], axis=0)
-        # What is words in one partition is names in all, be they all numbers in another.
+        # A column of words in one partition is nominal in all, even where all values are numbers.
         apart = [k for k, s in enumerate(found) if (s.encoder.nominal != nominal).any()]
         if apart:
-            told = twin_of(ranker)
-            told.categorical_features = nominal
-            again = self._summaries(blocks, apart, told)
+            informed = twin_of(ranker)
+            informed.categorical_features = nominal
+            again = self._summaries(blocks, apart, informed)
             for number, summary in zip(apart, again, strict=True):
                 found[number] = summary
         self.encoder = CategoryEncoder.joined([s.encoder for s in found], found[0].features[1])
@@ -273,6 +178,16 @@ class Partitions:
         return self.summaries[0].labels[0]
 
     @property
+    def most_weight(self) -> float:
+        """The most that the weights of all rows may add up to."""
+        return self.n_rows * max(summary.most_weight for summary in self.summaries)
+
+    @property
+    def whole_weights(self) -> bool:
+        """Whether a weight of 2 is two examples."""
+        return all(summary.whole_weights for summary in self.summaries)
+
+    @property
     def places(self) -> list[Place]:
         """Which rows each partition holds."""
         return [
@@ -281,11 +196,9 @@ class Partitions:
         ]
 
     def mean_votes(self) -> Values:
-        """Return the mean votes of all rows, whose order is the constant order."""
-        votes, evidence = (
-            np.array([getattr(s, k) for s in self.summaries]) for k in ("votes", "evidence")
-        )
-        return mean_votes(votes, evidence, np.ones(len(votes)))
+        """Return the mean votes of all rows, whose order is the consensus."""
+        votes, known = np.array([(s.votes, s.known) for s in self.summaries]).swapaxes(0, 1)
+        return mean_votes(votes, known, np.ones(len(votes)))
 
     def name_features_and_labels(self, ranker: Any) -> None:
         """Give a ranker what it would have learned from a validated table."""
@@ -306,15 +219,12 @@ class Partitions:
             warn_user(f"{self.n_empty} rows of y rank no label and are ignored.")
 
     def _name_features(self, ranker: Any) -> None:
-        n_features, features = self.summaries[0].features
-        ranker.n_features_in_ = n_features
-        if features is not None:
-            ranker.feature_names_in_ = np.array(features, dtype=object)
+        name_columns(ranker, self.summaries[0].features)
         if hasattr(ranker, "categorical_features"):
             ranker.nominal_features_ = self.encoder.nominal
             ranker.categories_ = self.encoder.categories
 
-    def _numbered_ranges(self, summary: Summary) -> Values:
+    def _numbered_ranges(self, summary: PartitionSummary) -> Values:
         """The ranges of a partition, by the numbers that its categories have in all."""
         ranges = summary.ranges.copy()
         for feature, names in self.encoder.categories.items():
@@ -323,26 +233,56 @@ class Partitions:
                 ranges[feature, end] = names.index(own[int(ranges[feature, end])])
         return ranges
 
-    def read(
-        self, function: Callable[..., Any], shared: Any = None, *, brief: bool = False
-    ) -> list[Any]:
-        """Start ``function(rows, place, shared)`` for each partition, read anew."""
-        reading, given = partial(_with_rows, function), (self._who, shared)
-        columns: list[Sequence[Any]] = [self.places, self._numbers, *self._columns]
+    def read(self, run: Call, shared: Any = None, *, brief: bool = False) -> Handles:
+        """Start ``run(rows, place, shared)`` for each partition, read anew."""
+        reading, given = partial(_with_rows, run), (self._reader, shared)
+        columns: list[Column] = [self.places, self._numbers, *self._columns]
         return self.engine.each(reading, *columns, shared=given, brief=brief)
 
-    def rows_at(self, numbers: Indices) -> Rows:
+    def rows_at(self, numbers: Indices) -> PartitionRows:
         """Bring some rows, named by ascending numbers, to the driver."""
-        parts: list[Rows] = self.engine.gather(self.read(_pick, shared=numbers))
+        parts: list[PartitionRows] = self.engine.gather(self.read(_pick, shared=numbers))
         X = [part.X for part in parts]
         joined = vstack(X).tocsr() if any(map(issparse, X)) else np.concatenate(X)
         ranks, weight = (np.concatenate(columns) for columns in list(zip(*parts, strict=True))[1:])
-        return Rows(joined, ranks, weight)
+        return PartitionRows(joined, ranks, weight)
 
-    def sample(self) -> tuple[Indices, Rows]:
+    def sample(self) -> tuple[Indices, PartitionRows]:
         """Bring evenly spaced rows, all if they are few, and their numbers."""
         numbers = evenly_spaced(self.n_rows)
         return numbers, self.rows_at(numbers)
+
+
+def lean_copy(ranker: Any, *heavy: str) -> Any:
+    """Return a copy to be sent to workers: without its held-out scores and heavy attributes."""
+    own = twin_of(ranker, anew=False)
+    for name in ("_held_out", *heavy):
+        vars(own).pop(name, None)
+    return own
+
+
+def _with_rows(run: Call, place: Place, number: int, *entries: Any) -> Any:
+    """Validate the rows of a partition by a ranker that knows their categories, and use them."""
+    *blocks, ((ranker, names), shared) = entries
+    with naming(number):
+        rows, _ = _validated(ranker, False, **given_blocks(names, blocks))
+    return run(rows, place, shared)
+
+
+def _pick(rows: PartitionRows, place: Place, numbers: Indices) -> PartitionRows:
+    return rows.some(place.inside(numbers))
+
+
+# What both kinds of partitions share
+
+
+@contextmanager
+def naming(number: int) -> Iterator[None]:
+    """Say in errors about the data which partition is wrong."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"Partition {number}: {error}") from error
 
 
 def refuse_differences(what: str, found: Sequence[Any]) -> None:
@@ -350,27 +290,100 @@ def refuse_differences(what: str, found: Sequence[Any]) -> None:
     for number, here in enumerate(found):
         if here != found[0]:
             raise ValueError(
-                f"Partition {number}: the {what} are {_told(here)}, but in partition 0 they "
-                f"are {_told(found[0])}: give all partitions the same columns."
+                f"Partition {number}: the {what} are {_described(here)}, but in partition 0 they "
+                f"are {_described(found[0])}: give all partitions the same columns."
             )
 
 
-def _told(columns: tuple[int, tuple[Any, ...] | None]) -> str:
+def _described(columns: Columns) -> str:
     return f"{columns[0]} without names" if columns[1] is None else str(list(columns[1]))
 
 
-def lean_twin(ranker: Any, *heavy: str) -> Any:
-    """Return a ranker to be sent round: without what it says of rows, and some attributes."""
-    twin = twin_of(ranker, anew=False)
-    for name in ("_held_out", *heavy):
-        vars(twin).pop(name, None)
-    return twin
+def _columns_of(X: Any, estimator: Any) -> Columns:
+    names = getattr(estimator, "feature_names_in_", None)
+    return X.shape[1], None if names is None else tuple(names)
 
 
-def _with_rows(function: Callable[..., Any], place: Place, number: int, *entries: Any) -> Any:
-    *blocks, (who, shared) = entries
-    return function(read_rows(number, *blocks, who), place, shared)
+def name_columns(estimator: Any, features: Columns) -> None:
+    """Give an estimator the features that it would have found in a table."""
+    estimator.n_features_in_, names = features
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-def _pick(rows: Rows, place: Place, numbers: Indices) -> Rows:
-    return rows.some(place.inside(numbers))
+# Sample orders
+
+
+class OrdersSummary(NamedTuple):
+    """What the driver must know of a partition of orders."""
+
+    features: Columns
+    names: tuple[Any, ...]
+    n_orders: int
+    largest: float
+
+
+def _read_orders(number: int, *entries: Any) -> tuple[SampleOrders, Any, Any]:
+    *blocks, (orderer, names) = entries
+    given, own = given_blocks(names, blocks), twin_of(orderer)
+    with naming(number), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a partition may be tied where others are not
+        return check_sample_orders(own, given["X"], given["y"], given["qid"]), own, given["qid"]
+
+
+def _summarize_orders(number: int, *entries: Any) -> OrdersSummary:
+    orders, own, qid = _read_orders(number, *entries)
+    return OrdersSummary(
+        _columns_of(orders.X, own),
+        tuple(np.unique(np.asarray(qid)).tolist()),
+        len(orders.queries.sizes),
+        float(row_norms(orders.X).max(initial=0)),
+    )
+
+
+def _with_orders(run: Call, number: int, *entries: Any) -> Any:
+    *blocks, (reader, shared) = entries
+    return run(_read_orders(number, *blocks, reader)[0], shared)
+
+
+class OrderPartitions:
+    """The partitions of a training set of sample orders.
+
+    Parameters
+    ----------
+    engine : Engine
+        Reads them.
+    blocks : Blocks
+        ``X``, ``y`` and ``qid``.
+    orderer : orderer or reducer
+        Its tags say what features are legal.
+    """
+
+    def __init__(self, engine: Engine, blocks: Blocks, orderer: Any) -> None:
+        self.engine, self._reader = engine, (orderer, blocks.names)
+        self._columns: list[Column] = [range(len(blocks)), *blocks.columns]
+        self.summaries: list[OrdersSummary] = engine.gather(
+            engine.each(_summarize_orders, *self._columns, shared=self._reader)
+        )
+        refuse_differences("columns of X", [s.features for s in self.summaries])
+        self._refuse_torn_orders()
+
+    def _refuse_torn_orders(self) -> None:
+        where: dict[Any, int] = {}
+        for number, summary in enumerate(self.summaries):
+            for name in summary.names:
+                if where.setdefault(name, number) != number:
+                    raise ValueError(
+                        f"Partition {number}: qid {name!r} also lies in partition {where[name]}, "
+                        "but an order must be whole: sort by qid and divide between orders."
+                    )
+
+    @property
+    def n_orders(self) -> int:
+        """The number of orders."""
+        return sum(summary.n_orders for summary in self.summaries)
+
+    def read(self, run: Call, shared: Any = None) -> Handles:
+        """Start ``run(orders, shared)`` for each partition."""
+        reading = partial(_with_orders, run)
+        return self.engine.each(reading, *self._columns, shared=(self._reader, shared))

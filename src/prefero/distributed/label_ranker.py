@@ -11,20 +11,14 @@ from prefero._docs import documented
 from prefero._progress import Progress, row_progress
 from prefero._sklearn import StrOptions
 from prefero.base import fitting, twin_of
-from prefero.distributed._blockwise import (
-    SHARED_DOCS,
-    BaseDistributed,
-    by_blocks,
-    learner_of,
-)
+from prefero.distributed._base import SHARED_DOCS, BaseDistributed, by_blocks, learner_of
 from prefero.distributed._boosting import fit_boosting
 from prefero.distributed._engine import find_engine
-from prefero.distributed._forest import fit_histogram_forest
-from prefero.distributed._levels import TREES_TOGETHER
+from prefero.distributed._forest import TREES_TOGETHER, fit_histogram_forest, fit_partition_forest
 from prefero.distributed._linear import fit_loglinear, fit_pairwise
 from prefero.distributed._neighbors import fit_neighbors
-from prefero.distributed._partition_forest import fit_partition_forest
-from prefero.distributed._partitions import Blocks, Partitions
+from prefero.distributed._partitions import Partitions
+from prefero.distributed.blocks import Blocks
 from prefero.label_ranking import (
     BoostingLabelRanker,
     ForestLabelRanker,
@@ -47,7 +41,7 @@ _LEARNERS: dict[type, Callable[..., Any]] = {
 
 
 def _expected_passes(ranker: Any) -> int:
-    """How often all rows are passed, about: some times to prepare, then by levels or steps."""
+    """Estimate how often all rows are passed: to prepare, then once per level or step."""
     if isinstance(ranker, ForestLabelRanker):
         depth = _USUAL_DEPTH if ranker.max_depth is None else ranker.max_depth
         return 7 + -(-ranker.n_estimators // TREES_TOGETHER) * (depth + 2)
@@ -68,19 +62,19 @@ class DistributedLabelRanker(BaseDistributed):
     ranker : label ranker
         What to fit; its parameters mean what they mean there.
     forest : {"histograms", "partitions"}, default="histograms"
-        Of a forest: trees of all rows, whose histograms are added up level by level; or the
-        cheaper one, whose trees are grown by one partition each and exchanged once.
+        For a forest: trees of all rows, whose histograms are added up level by level; or the
+        cheaper choice, trees that are each grown from one partition and exchanged once.
     %(where)s
     progress : {"auto"} or callable, optional
-        How far the fit is: a bar on a terminal, with rows a second and about the time left; or a
-        function of the rows passed and those expected in all.
+        Progress of the fit: a bar on a terminal, with rows per second and the time left; or a
+        function of the rows passed and the rows expected in all.
 
     Attributes
     ----------
     ranker_ : label ranker
-        The fitted ranker; of neighbours, one that holds the sampled cases.
+        The fitted ranker; for neighbours, one that holds the sampled cases.
     cases_ : object or None
-        Of neighbours: all cases, where they lie.
+        For neighbours: all cases, left in their partitions.
 
     Notes
     -----
@@ -197,7 +191,7 @@ class DistributedLabelRanker(BaseDistributed):
         Returns
         -------
         Dask array or ndarray of shape (n_samples, n_labels), dtype int64
-            Ranks, 1 is best; of a collection as lazy as it is.
+            Ranks, 1 is best; lazy for a collection.
         """
         check_is_fitted(self)
         if self.cases_ is None:

@@ -1,4 +1,4 @@
-"""What is fitted to partitions: who may be, the plain model, and lazy predictions."""
+"""Base of distributed estimators: the fitted plain model, and lazy predictions."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,13 +14,12 @@ from prefero.distributed._engine import need
 SHARED_DOCS = {
     "where": """
         client : distributed.Client or False, optional
-            The client of a Dask cluster; by default the one that is there. If there is none, or
-            with False, the threads of this machine read one partition after the other.
+            The client of a Dask cluster; by default the current one. If there is none, or with
+            False, threads of this machine read one partition after the other.
         n_jobs : int, optional
-            Threads, without a cluster.
+            Number of threads without a cluster. None means 1; -1 uses all cores.
         folder : path, optional
-            Without a cluster: where what is kept of partitions is written, to be mapped into
-            memory.
+            Without a cluster: where to write what is kept of partitions, to be mapped into memory.
         """,
     "of_collection": """
         Parameters
@@ -32,7 +31,7 @@ SHARED_DOCS = {
 
 
 def learner_of(estimator: Any, learners: Mapping[type, Callable[..., Any]]) -> Callable[..., Any]:
-    """Return who fits an estimator of this very class to partitions."""
+    """Return the function that fits an estimator of exactly this class to partitions."""
     kind = type(estimator)
     if kind not in learners:
         known = ", ".join(sorted(one.__name__ for one in learners))
@@ -45,7 +44,7 @@ def learner_of(estimator: Any, learners: Mapping[type, Callable[..., Any]]) -> C
 
 @documented(**SHARED_DOCS)
 class BaseDistributed(BaseEstimator):
-    """Base of what fits a plain estimator to the partitions of collections."""
+    """Base of estimators that fit a plain estimator to the partitions of collections."""
 
     _fitted: Any
 
@@ -68,7 +67,7 @@ class BaseDistributed(BaseEstimator):
         Returns
         -------
         Dask array or ndarray of shape (n_rows, n_labels) or (n_rows,)
-            Scores of labels or of objects, larger is better; of a collection as lazy as it is.
+            Scores of labels or of objects, larger is better; lazy for a collection.
         """
         check_is_fitted(self)
         return self._scores(X)
@@ -87,7 +86,7 @@ def by_blocks(model: Any, method: str, X: Any, dtype: Any, width: tuple[int, ...
     model : estimator
         A fitted one.
     method : str
-        A method that returns an entry a row.
+        A method that returns one entry per row.
     X : Dask array or DataFrame, or array-like
         Instances.
     dtype : dtype
@@ -108,7 +107,7 @@ def by_blocks(model: Any, method: str, X: Any, dtype: Any, width: tuple[int, ...
 
 
 def each_block(X: Any, call: Callable[[Any], Any], dtype: Any, width: tuple[int, ...]) -> Any:
-    """Return what a delayed call says of each block of rows of a collection, as one Dask array."""
+    """Return the results of a delayed call for each block of rows, as one Dask array."""
     array = need("dask.array")
     if hasattr(X, "chunks"):
         X = X.rechunk({1: -1})

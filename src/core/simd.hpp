@@ -53,11 +53,11 @@ PREFERO_INLINE void copy_few(const void* from, std::size_t bytes, void* to) {
     std::memcpy(target + bytes - kWord, &word, kWord);
 }
 
-constexpr std::size_t kLanes = 8;
+constexpr std::size_t kSimdWidth = 8;
 constexpr std::size_t kShorts = 16;
 
 // Blocks of eight that hold so many floats.
-inline std::size_t blocks(std::size_t floats) { return (floats + kLanes - 1) / kLanes; }
+inline std::size_t blocks(std::size_t floats) { return (floats + kSimdWidth - 1) / kSimdWidth; }
 
 // PREFERO_SCALAR asks for what compilers without vector types get.
 #if defined(__GNUC__) && !defined(PREFERO_SCALAR)
@@ -72,7 +72,7 @@ typedef std::int16_t Shorts __attribute__((vector_size(32)));
 
 PREFERO_INLINE Eight broadcast(float value) {
 #if defined(PREFERO_SHUFFLES)
-    // One instruction, where gcc makes a constructor of eight equal lanes out of eight.
+    // One instruction, where gcc makes a constructor of eight equal floats.
     const Eight first{value};
     return __builtin_shufflevector(first, first, 0, 0, 0, 0, 0, 0, 0, 0);
 #else
@@ -80,8 +80,10 @@ PREFERO_INLINE Eight broadcast(float value) {
 #endif
 }
 
-// One where `low` is below a lane, else 0.
-PREFERO_INLINE Shorts count_below(std::int16_t low, const Shorts& lanes) { return -(lanes > low); }
+// One where `low` is below a value, else 0.
+PREFERO_INLINE Shorts count_below(std::int16_t low, const Shorts& values) {
+    return -(values > low);
+}
 
 PREFERO_INLINE Eight magnitude(const Eight& x) { return x < 0 ? -x : x; }
 
@@ -103,10 +105,10 @@ PREFERO_INLINE Eight where_upper_bytes_differ(const std::int16_t* a, const std::
 }
 
 // Every other short as a float, from the first or the second one on.
-PREFERO_INLINE Eight every_other(const Shorts& lanes, bool second) {
+PREFERO_INLINE Eight every_other(const Shorts& values, bool second) {
     typedef std::int32_t Pairs __attribute__((vector_size(32)));
     Pairs pairs;  // of a first short in the lower and a second in the upper half
-    std::memcpy(&pairs, &lanes, sizeof pairs);
+    std::memcpy(&pairs, &values, sizeof pairs);
     return __builtin_convertvector((second ? pairs : pairs << 16) >> 16, Eight);
 }
 
@@ -115,9 +117,9 @@ PREFERO_INLINE Shorts by_turns(const Eight& first, const Eight& second) {
     typedef std::int32_t Pairs __attribute__((vector_size(32)));
     const Pairs low = __builtin_convertvector(first, Pairs) & 0xffff;
     const Pairs pairs = __builtin_convertvector(second, Pairs) << 16 | low;
-    Shorts lanes;
-    std::memcpy(&lanes, &pairs, sizeof lanes);
-    return lanes;
+    Shorts values;
+    std::memcpy(&values, &pairs, sizeof values);
+    return values;
 }
 
 // x where `sign` is more than `least`, -x where it is less than -least, else 0.
@@ -128,87 +130,87 @@ PREFERO_INLINE Eight with_sign(const Eight& x, const Eight& sign, float least) {
 #else
 
 struct Eight {
-    float lane[kLanes];
-    float operator[](std::size_t i) const { return lane[i]; }
+    float value[kSimdWidth];
+    float operator[](std::size_t i) const { return value[i]; }
     Eight& operator+=(const Eight& other) { return *this = *this + other; }
     friend Eight operator+(Eight a, const Eight& b) {
-        for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] += b.lane[i];
+        for (std::size_t i = 0; i < kSimdWidth; ++i) a.value[i] += b.value[i];
         return a;
     }
     friend Eight operator-(Eight a, const Eight& b) {
-        for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] -= b.lane[i];
+        for (std::size_t i = 0; i < kSimdWidth; ++i) a.value[i] -= b.value[i];
         return a;
     }
     friend Eight operator*(Eight a, const Eight& b) {
-        for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] *= b.lane[i];
+        for (std::size_t i = 0; i < kSimdWidth; ++i) a.value[i] *= b.value[i];
         return a;
     }
     friend Eight operator*(float a, Eight b) {
-        for (float& lane : b.lane) lane *= a;
+        for (float& one : b.value) one *= a;
         return b;
     }
     friend Eight operator/(Eight a, const Eight& b) {
-        for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] /= b.lane[i];
+        for (std::size_t i = 0; i < kSimdWidth; ++i) a.value[i] /= b.value[i];
         return a;
     }
 };
 
 struct Shorts {
-    std::int16_t lane[kShorts];
-    std::int16_t& operator[](std::size_t i) { return lane[i]; }
+    std::int16_t value[kShorts];
+    std::int16_t& operator[](std::size_t i) { return value[i]; }
     Shorts& operator+=(const Shorts& other) {
-        for (std::size_t i = 0; i < kShorts; ++i) lane[i] += other.lane[i];
+        for (std::size_t i = 0; i < kShorts; ++i) value[i] += other.value[i];
         return *this;
     }
 };
 
 inline Shorts by_turns(const Eight& first, const Eight& second) {
-    Shorts lanes;
-    for (std::size_t i = 0; i < kLanes; ++i) {
-        lanes.lane[2 * i] = static_cast<std::int16_t>(first.lane[i]);
-        lanes.lane[2 * i + 1] = static_cast<std::int16_t>(second.lane[i]);
+    Shorts values;
+    for (std::size_t i = 0; i < kSimdWidth; ++i) {
+        values.value[2 * i] = static_cast<std::int16_t>(first.value[i]);
+        values.value[2 * i + 1] = static_cast<std::int16_t>(second.value[i]);
     }
-    return lanes;
+    return values;
 }
 
-inline Eight every_other(const Shorts& lanes, bool second) {
+inline Eight every_other(const Shorts& values, bool second) {
     Eight floats;
-    for (std::size_t i = 0; i < kLanes; ++i) floats.lane[i] = lanes.lane[2 * i + second];
+    for (std::size_t i = 0; i < kSimdWidth; ++i) floats.value[i] = values.value[2 * i + second];
     return floats;
 }
 
-inline Shorts count_below(std::int16_t low, Shorts lanes) {
-    for (std::int16_t& lane : lanes.lane) lane = low < lane;
-    return lanes;
+inline Shorts count_below(std::int16_t low, Shorts values) {
+    for (std::int16_t& one : values.value) one = low < one;
+    return values;
 }
 
 inline Eight broadcast(float value) {
     Eight all;
-    for (float& lane : all.lane) lane = value;
+    for (float& one : all.value) one = value;
     return all;
 }
 
 inline Eight magnitude(Eight x) {
-    for (float& lane : x.lane) lane = lane < 0 ? -lane : lane;
+    for (float& one : x.value) one = one < 0 ? -one : one;
     return x;
 }
 
 inline Eight where_larger(const Eight& a, const Eight& b, Eight x, const Eight& y) {
-    for (std::size_t i = 0; i < kLanes; ++i)
-        if (!(a.lane[i] > b.lane[i])) x.lane[i] = y.lane[i];
+    for (std::size_t i = 0; i < kSimdWidth; ++i)
+        if (!(a.value[i] > b.value[i])) x.value[i] = y.value[i];
     return x;
 }
 
 inline Eight where_upper_bytes_differ(const std::int16_t* a, const std::int16_t* b, Eight x,
                                       float otherwise) {
-    for (std::size_t i = 0; i < kLanes; ++i)
-        if (!((a[i] ^ b[i]) & ~255)) x.lane[i] = otherwise;
+    for (std::size_t i = 0; i < kSimdWidth; ++i)
+        if (!((a[i] ^ b[i]) & ~255)) x.value[i] = otherwise;
     return x;
 }
 
 inline Eight with_sign(Eight x, const Eight& sign, float least) {
-    for (std::size_t i = 0; i < kLanes; ++i)
-        x.lane[i] = sign.lane[i] > least ? x.lane[i] : sign.lane[i] < -least ? -x.lane[i] : 0;
+    for (std::size_t i = 0; i < kSimdWidth; ++i)
+        x.value[i] = sign.value[i] > least ? x.value[i] : sign.value[i] < -least ? -x.value[i] : 0;
     return x;
 }
 
@@ -216,40 +218,40 @@ inline Eight with_sign(Eight x, const Eight& sign, float least) {
 
 // Eight floats in memory.
 struct alignas(32) Block {
-    float lane[kLanes] = {};
+    float value[kSimdWidth] = {};
 };
 
 PREFERO_INLINE Eight load(const Block& from) {
-    Eight lanes;
-    std::memcpy(&lanes, from.lane, sizeof lanes);
-    return lanes;
+    Eight values;
+    std::memcpy(&values, from.value, sizeof values);
+    return values;
 }
 
-PREFERO_INLINE void store(Block& to, const Eight& lanes) {
-    std::memcpy(to.lane, &lanes, sizeof lanes);
+PREFERO_INLINE void store(Block& to, const Eight& values) {
+    std::memcpy(to.value, &values, sizeof values);
 }
 
 PREFERO_INLINE void add(Block& to, const Block& what) { store(to, load(to) + load(what)); }
 
 // Two blocks of whole numbers in the memory of one: theirs by turns.
 struct alignas(32) ShortBlock {
-    std::int16_t lane[kShorts] = {};
+    std::int16_t value[kShorts] = {};
 };
 
 PREFERO_INLINE Shorts load(const ShortBlock& from) {
-    Shorts lanes;
-    std::memcpy(&lanes, from.lane, sizeof lanes);
-    return lanes;
+    Shorts values;
+    std::memcpy(&values, from.value, sizeof values);
+    return values;
 }
 
-PREFERO_INLINE void store(ShortBlock& to, const Shorts& lanes) {
-    std::memcpy(to.lane, &lanes, sizeof lanes);
+PREFERO_INLINE void store(ShortBlock& to, const Shorts& values) {
+    std::memcpy(to.value, &values, sizeof values);
 }
 
 PREFERO_INLINE void add(ShortBlock& to, const ShortBlock& what) {
-    Shorts lanes = load(to);
-    lanes += load(what);
-    store(to, lanes);
+    Shorts values = load(to);
+    values += load(what);
+    store(to, values);
 }
 
 PREFERO_INLINE float sum(const Eight& x) {
@@ -257,59 +259,59 @@ PREFERO_INLINE float sum(const Eight& x) {
 }
 
 template <class Pick>
-PREFERO_INLINE float pick_lane(const Eight& x, Pick pick) {
+PREFERO_INLINE float pick_value(const Eight& x, Pick pick) {
     return pick(pick(pick(x[0], x[4]), pick(x[2], x[6])), pick(pick(x[1], x[5]), pick(x[3], x[7])));
 }
 
 PREFERO_INLINE float largest(const Eight& x) {
-    return pick_lane(x, [](float a, float b) { return a > b ? a : b; });
+    return pick_value(x, [](float a, float b) { return a > b ? a : b; });
 }
 
 PREFERO_INLINE float smallest(const Eight& x) {
-    return pick_lane(x, [](float a, float b) { return a < b ? a : b; });
+    return pick_value(x, [](float a, float b) { return a < b ? a : b; });
 }
 
-// The first lanes of eight blocks.
-PREFERO_INLINE Eight first_each(const Eight (&x)[kLanes]) {
+// The first values of eight blocks.
+PREFERO_INLINE Eight first_each(const Eight (&x)[kSimdWidth]) {
     return Eight{x[0][0], x[1][0], x[2][0], x[3][0], x[4][0], x[5][0], x[6][0], x[7][0]};
 }
 
 #if defined(PREFERO_SHUFFLES)
 typedef std::int16_t Words __attribute__((vector_size(16)));
 
-// Compares each lane with its partner; the lane that comes first keeps the smaller word.
-template <int... Partner, int... Lane>
-PREFERO_INLINE Words compare_lanes(const Words& x, std::integer_sequence<int, Lane...>) {
+// Compares each word with its partner; the one that comes first keeps the smaller word.
+template <int... Partner, int... Place>
+PREFERO_INLINE Words compare_values(const Words& x, std::integer_sequence<int, Place...>) {
     const Words y = __builtin_shufflevector(x, x, Partner...);
     const Words low = x < y ? x : y, high = x < y ? y : x;
-    return __builtin_shufflevector(low, high, (Partner < Lane ? Lane + 8 : Lane)...);
+    return __builtin_shufflevector(low, high, (Partner < Place ? Place + 8 : Place)...);
 }
 
 // Writes eight words, given as two halves, in ascending order: a sorting network.
 PREFERO_INLINE void sort_eight(const std::uint64_t (&halves)[2], std::int16_t* to) {
-    constexpr std::make_integer_sequence<int, kLanes> lanes;
+    constexpr std::make_integer_sequence<int, kSimdWidth> places;
     // Joined in a register: a load of two stores would wait for both.
     typedef std::uint64_t Halves __attribute__((vector_size(16)));
     const Halves joined{halves[0], halves[1]};
     Words x;
     std::memcpy(&x, &joined, sizeof x);
-    x = compare_lanes<2, 3, 0, 1, 6, 7, 4, 5>(x, lanes);
-    x = compare_lanes<4, 5, 6, 7, 0, 1, 2, 3>(x, lanes);
-    x = compare_lanes<1, 0, 3, 2, 5, 4, 7, 6>(x, lanes);
-    x = compare_lanes<0, 1, 4, 5, 2, 3, 6, 7>(x, lanes);
-    x = compare_lanes<0, 4, 2, 6, 1, 5, 3, 7>(x, lanes);
-    x = compare_lanes<0, 2, 1, 4, 3, 6, 5, 7>(x, lanes);
+    x = compare_values<2, 3, 0, 1, 6, 7, 4, 5>(x, places);
+    x = compare_values<4, 5, 6, 7, 0, 1, 2, 3>(x, places);
+    x = compare_values<1, 0, 3, 2, 5, 4, 7, 6>(x, places);
+    x = compare_values<0, 1, 4, 5, 2, 3, 6, 7>(x, places);
+    x = compare_values<0, 4, 2, 6, 1, 5, 3, 7>(x, places);
+    x = compare_values<0, 2, 1, 4, 3, 6, 5, 7>(x, places);
     std::memcpy(to, &x, sizeof x);
 }
 #else
 inline void sort_eight(const std::uint64_t (&halves)[2], std::int16_t* to) {
     std::memcpy(to, halves, sizeof halves);
-    std::sort(to, to + kLanes);
+    std::sort(to, to + kSimdWidth);
 }
 #endif
 
 // The sums of eight blocks, added up side by side.
-PREFERO_INLINE Eight sum_each(const Eight (&x)[kLanes]) {
+PREFERO_INLINE Eight sum_each(const Eight (&x)[kSimdWidth]) {
 #if defined(PREFERO_SHUFFLES)
     Eight twos[4], fours[2];
     for (std::size_t i = 0; i < 4; ++i)
@@ -323,7 +325,7 @@ PREFERO_INLINE Eight sum_each(const Eight (&x)[kLanes]) {
            __builtin_shufflevector(fours[0], fours[1], 4, 5, 6, 7, 12, 13, 14, 15);
 #else
     Block sums;
-    for (std::size_t i = 0; i < kLanes; ++i) sums.lane[i] = sum(x[i]);
+    for (std::size_t i = 0; i < kSimdWidth; ++i) sums.value[i] = sum(x[i]);
     return load(sums);
 #endif
 }

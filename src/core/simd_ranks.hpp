@@ -1,7 +1,7 @@
-// What ranks of eight rows mean, side by side: the twin of rank_row.hpp.
+// What ranks of eight rows mean, side by side: as rank_row.hpp has it for one row.
 #pragma once
 
-#include "core/lanes.hpp"
+#include "core/simd.hpp"
 
 namespace prefero {
 
