@@ -312,7 +312,7 @@ class SlowRanker(ConsensusLabelRanker):
     begun: ClassVar[count] = count()
 
     def _fit(self, X, ranks, weight):
-        time.sleep(0.02 * (next(self.begun) % 5))
+        time.sleep(0.1 + 0.05 * (next(self.begun) % 5))
         super()._fit(X, ranks, weight)
 
 
