@@ -1,4 +1,4 @@
-"""The rankers that an automatic ranker tries, each behind what it needs."""
+"""The candidates of an automatic ranker, each with the preparation that it needs."""
 
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -23,26 +23,26 @@ from prefero.label_ranking import (
     PairwiseLabelRanker,
 )
 
-# Linear rankers are exact enough for a stack at these tolerances, behind a kernel at the latter.
+# Tolerances of linear rankers that are exact enough for a stack; the second one with a kernel.
 _TOL, _KERNEL_TOL = 1e-3, 1e-2
-# Penalties of linear rankers; rankings without noise want next to none.
+# Penalties of linear rankers; rankings without noise need next to none.
 _PENALTIES = (1e-3, 1e-5, 1e-2, 1e-7)
 # Dimensions of sparse features for rankers that need dense ones; landmarks of a kernel.
 _DIMENSIONS, _LANDMARKS = 100, 300
-# Rows that a case base or a kernel can hold.
+# The most rows for neighbors and for kernels.
 _MOST_CASES, _MOST_KERNEL_ROWS = 50_000, 100_000
-# Rows that perceptrons can pass a thousand times; more add little to a linear model.
+# The most rows for perceptrons, which pass them a thousand times.
 _MOST_PASSES = 10_000
 _MOST_PAIRS = 500
 
 
 class Shape(NamedTuple):
-    """What must be known of the data to set up rankers."""
+    """What candidates depend on in the data."""
 
     n_rows: int
     n_features: int
     n_labels: int
-    nominal: Mask  # which of the prepared features are numbers of categories
+    nominal: Mask  # which prepared features are category numbers
     sparse: bool
 
 
@@ -53,7 +53,7 @@ class Candidate(NamedTuple):
     family: str
     ranker: Any
     most_rows: int | None = None
-    own: bool = False  # what it knows of rows without having seen them comes from folds anyway
+    own: bool = False  # its own held-out predictions come from folds anyway
 
 
 def candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
@@ -66,12 +66,12 @@ def candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
     shape : Shape
         The data.
     seed : int
-        Where forests and kernels draw from.
+        The seed of forests and kernels.
 
     Returns
     -------
     list of Candidate
-        Without those that cannot take so many labels.
+        Without those that do not scale to so many labels.
     """
     found = [
         [_linear(shape, "auto")] if preset == "quick" else _linears(shape),
@@ -93,15 +93,15 @@ def candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
     return [one for turn in zip_longest(*found) for one in turn if one is not None]
 
 
-# How a ranker is told to leave scores alone.
+# Parameters with which a ranker ignores scores.
 WITHOUT_SCORES: dict[str, Any] = {"leaf_values": "ranks", "pair_weight": None}
 
 
 def with_and_without_scores(tried: list[Candidate]) -> list[Candidate]:
-    """Return each ranker that learns from scores, then the same by ranks alone.
+    """Add, after each ranker that learns from scores, a copy that learns from ranks alone.
 
-    Stakes that differ much from row to row let few rows decide what is learned: rows left out tell
-    whether the orders teach more.
+    Where score differences vary much between rows, few rows decide what is learned; held-out rows
+    show whether orders teach more.
     """
     found = []
     for one in tried:
@@ -164,11 +164,11 @@ def _forests(shape: Shape, family: str, preset: str, seed: int) -> list[Candidat
     found = []
     for name, options in settings:
         forest = ForestLabelRanker(random_state=seed, categorical_features=nominal, **options)
-        found.append(Candidate(name, family, densed(shape, forest, seed)))
+        found.append(Candidate(name, family, made_dense(shape, forest, seed)))
     return found
 
 
-# Larger trees of all features gained where there are thousands of rows or few features.
+# Larger trees of all features are better for thousands of rows or few features.
 _BOOSTINGS: dict[str, dict[str, Any]] = {
     "boosting": {},
     "boosting of large trees": {
@@ -188,12 +188,12 @@ def _boosting(shape: Shape, preset: str, seed: int) -> list[Candidate]:
     found = []
     for name, options in list(_BOOSTINGS.items())[: _N_BOOSTINGS[preset]]:
         ranker = BoostingLabelRanker(random_state=seed, categorical_features=nominal, **options)
-        found.append(Candidate(name, "boosting", densed(shape, ranker, seed), own=True))
+        found.append(Candidate(name, "boosting", made_dense(shape, ranker, seed), own=True))
     return found
 
 
 def _kernels(shape: Shape, preset: str, seed: int) -> list[Candidate]:
-    """Log-linear models of how near instances are to some landmarks."""
+    """Log-linear models on kernel features."""
     settings = [(1.0, 1e-5), (1.0, 1e-3), (3.0, 1e-5), (1.0, 1e-4)]
     if preset == "best":
         settings += [(0.3, 1e-4), (0.3, 1e-6), (1.0, 1e-6), (3.0, 1e-3)]
@@ -212,7 +212,7 @@ def _kernels(shape: Shape, preset: str, seed: int) -> list[Candidate]:
 
 
 def behind_numbers(shape: Shape, ranker: Any, *, dense: bool = True, seed: int = 0) -> Any:
-    """Put a ranker behind filled and standardised numbers, and one column a category."""
+    """Put a ranker behind imputed and standardized numbers, and one column per category."""
     steps = ranker.steps if isinstance(ranker, Pipeline) else [("ranker", ranker)]
     steps = [step for _, step in steps]
     if shape.sparse:
@@ -229,8 +229,8 @@ def behind_numbers(shape: Shape, ranker: Any, *, dense: bool = True, seed: int =
     return make_pipeline(ColumnTransformer([part for part in columns if part[2]]), *steps)
 
 
-def densed(shape: Shape, ranker: Any, seed: int) -> Any:
-    """Put a ranker behind some dimensions of sparse features."""
+def made_dense(shape: Shape, ranker: Any, seed: int) -> Any:
+    """Put a ranker behind a few dimensions of sparse features."""
     return make_pipeline(_svd(shape, seed), ranker) if shape.sparse else ranker
 
 
