@@ -9,7 +9,6 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from prefero._progress import reporting
 from prefero._sent_once import SentOnce, called
 from prefero._state import Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Values
@@ -20,12 +19,11 @@ from prefero.automatic._pair_margins import standard_error
 from prefero.automatic._screening import (
     SAFE,
     Clock,
-    Screening,
     Skipped,
     board,
     line,
-    plan_for,
     reported,
+    screening,
 )
 
 Fit = Callable[[Any, Indices], Any]
@@ -151,20 +149,16 @@ class ChoiceMixin:
 
     def _choose(self, task: SelectionTask, clock: Clock, notes: Sequence[Skipped] = ()) -> None:
         """Screen the candidates and keep the best, or the baseline if nothing beats it."""
-        plan = plan_for(task.n_rows, self.preset, self.time_limit)
-        steps = len(task.candidates) * len(plan.sizes) + 1
-        with reporting("auto" if self.verbose else None, steps, what="Starting") as advance:
-            screening = Screening(
-                task.n_rows, task.evaluation_of, plan, clock, self.n_jobs, advance
-            )
-            members = screening.run(task.candidates)
-            evaluation = screening.evaluation
+        tried = task.candidates
+        with screening(self, task.n_rows, task.evaluation_of, tried, clock) as screen:
+            members = screen.run(tried)
+            evaluation = screen.evaluation
             best = self._best(evaluation, members, task.baseline)
-            most = {one.name: one.most_rows for one in task.candidates}.get(best.name)
-            size = screening.rows_for(best, SAFE * clock.left(), most)
+            most = {one.name: one.most_rows for one in tried}.get(best.name)
+            size = screen.rows_for(best, SAFE * clock.left(), most)
             rows = evaluation.rows if size == evaluation.n_rows else task.evaluation_of(size).rows
             self.chosen_, self.chosen_name_ = task.fit(best.ranker, rows), best.name
-        self.skipped_ = reported([*notes, *screening.skipped], self.time_limit)
+        self.skipped_ = reported([*notes, *screen.skipped], self.time_limit)
 
     def _best(
         self,

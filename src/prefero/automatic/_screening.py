@@ -1,12 +1,14 @@
 """Screening of candidates within a time limit, and what is reported of it."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from prefero._progress import reporting
 from prefero._sklearn import Interval, StrOptions
 from prefero._warnings import warn_user
 from prefero.automatic._candidates import Candidate
@@ -23,7 +25,7 @@ _SURVIVORS, _SURVIVORS_OF_FEW, _FEW = 6, 8, 1000
 # Rows of the first round, of the round before it that measures time, and of the second.
 _FIRST_ROUND, _PROBE = 4000, 500
 _SECOND_ROUND = {"quick": 10_000, "balanced": 20_000, "best": 50_000}
-_FOLDS = 5
+FOLDS = 5
 # The share of the time left that the final fits may take by estimate.
 SAFE = 0.75
 
@@ -59,6 +61,21 @@ class ScreeningPlan(NamedTuple):
     own: bool
 
 
+@contextmanager
+def screening(
+    ranker: Any,
+    n_rows: int,
+    evaluation_of: "Callable[[int], EvaluationT]",
+    tried: Sequence[Candidate],
+    clock: Clock,
+) -> Iterator["Screening[EvaluationT]"]:
+    """Screen candidates as the parameters of an automatic ranker say, and show progress."""
+    plan = plan_for(n_rows, ranker.preset, ranker.time_limit)
+    steps = len(tried) * len(plan.sizes) + 1
+    with reporting("auto" if ranker.verbose else None, steps, what="Starting") as advance:
+        yield Screening(n_rows, evaluation_of, plan, clock, ranker.n_jobs, advance)
+
+
 def plan_for(n_rows: int, preset: str, time_limit: float | None) -> ScreeningPlan:
     """Return the plan for so many rows."""
     last = min(n_rows, _SECOND_ROUND[preset])
@@ -66,7 +83,7 @@ def plan_for(n_rows: int, preset: str, time_limit: float | None) -> ScreeningPla
     if time_limit is not None and n_rows > 2 * _PROBE:
         # Times are first measured on so few rows that every fit is quick.
         sizes = (_PROBE, *sizes)
-    return ScreeningPlan(sizes, _FOLDS, preset == "quick")
+    return ScreeningPlan(sizes, FOLDS, preset == "quick")
 
 
 def reported(notes: Sequence[Skipped], time_limit: float | None) -> list[dict[str, str]]:

@@ -1,6 +1,6 @@
 """What stacks share: fitted state, weights, the baseline guard, predictions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -9,7 +9,6 @@ from sklearn.utils import gen_batches
 
 from prefero._docs import documented
 from prefero._pipelines import final_step
-from prefero._sklearn import check_sample_weight
 from prefero._state import (
     Array,
     Attribute,
@@ -30,7 +29,6 @@ from prefero.automatic._members import (
     Member,
     OutOfFoldMargins,
     TrainingRows,
-    fitted_member,
     pair_margins,
 )
 from prefero.automatic._pair_margins import (
@@ -56,7 +54,7 @@ from prefero.calibration import (
     pair_numbers,
     pair_outcomes,
 )
-from prefero.rankings import check_ranks, strict_ranks
+from prefero.rankings import strict_ranks
 
 # Its name on leaderboards.
 BASELINE = "consensus baseline"
@@ -147,19 +145,22 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         self._validate_params()
         with fitting(self) as ranker:
             rows = TrainingRows.of(*ranker._validate_fit(X, y, sample_weight, scores))
-            used = None if groups is None else _used(y, sample_weight)
-            ranker._fit_stack(rows, group_numbers(groups, used))
+            ranker._fit_stack(rows, group_numbers(groups, y, sample_weight))
         return self
 
     def _fit_stack(self, rows: TrainingRows, groups: Indices | None) -> None:
         raise NotImplementedError
 
     def _settle(
-        self, evaluation: StackEvaluation, members: Sequence[Member], rows: TrainingRows
+        self,
+        evaluation: StackEvaluation,
+        members: Sequence[Member],
+        rows: TrainingRows,
+        final: Callable[[Member, int], Any],
     ) -> None:
         """Weight members, compare their sum with the consensus baseline, and keep what is used.
 
-        ``rows`` are those that members are fitted to in the end.
+        ``final`` returns a member fitted to all ``rows``, given how many there are still to fit.
         """
         self.baseline_margins_ = baseline_margins(rows)
         self.baseline_votes_ = baseline_votes(rows, evaluation.rule())
@@ -176,7 +177,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         )
         orders = [order, *(strict_ranks(decoded(m, evaluation.n_labels)) for m in margins[1:])]
         self._report(evaluation, everyone, found.weights, orders, evaluation.values(ranks))
-        self._keep(members, found, rows)
+        self._keep(members, found, final)
         held_out = found.scales[0] * constant if self.is_baseline_ else total
         self._learn_probabilities(held_out, evaluation.truth, evaluation.weight)
 
@@ -228,7 +229,9 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         nothing = np.full((len(rows.ranks), len(self.baseline_margins_)), np.nan)
         self._learn_probabilities(nothing, rows.ranks, rows.weight)
 
-    def _keep(self, members: Sequence[Member], found: Combination, rows: TrainingRows) -> None:
+    def _keep(
+        self, members: Sequence[Member], found: Combination, final: Callable[[Member, int], Any]
+    ) -> None:
         """Keep the members with a weight, fitted to all rows."""
         own, count = found.weights[1:], 0 if self.is_baseline_ else len(members)
         used = [k for k in range(count) if own[k] > 0]
@@ -236,12 +239,8 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         self.weights_, self.scales_ = own[used], found.scales[1:][used]
         weight = 1.0 if self.is_baseline_ else found.weights[0]
         self.baseline_weight_ = float(found.scales[0] * weight)
-        self.members_ = [self._final(members[k], rows) for k in used]
-
-    def _final(self, member: Member, rows: TrainingRows) -> Any:
-        """Return a member as it predicts: fitted to all rows."""
-        fitted = member.held_out.fitted
-        return fitted_member(member.ranker, rows) if fitted is None else fitted
+        left = range(len(used), 0, -1)
+        self.members_ = [final(members[k], count) for k, count in zip(used, left, strict=True)]
 
     def _report(
         self,
@@ -330,10 +329,3 @@ def _learns_from_scores(ranker: Any) -> bool:
     """Whether a ranker learns from scores where they are given."""
     given = final_step(ranker).get_params(deep=False)
     return any(given.get(name, plain) != plain for name, plain in WITHOUT_SCORES.items())
-
-
-def _used(y: Any, sample_weight: ArrayLike | None) -> Mask:
-    """The rows that a fit uses."""
-    ranks = check_ranks(y, name="y")
-    weight = check_sample_weight(sample_weight, ranks, dtype=np.float64)
-    return ~np.isnan(ranks).all(axis=1) & (weight > 0)

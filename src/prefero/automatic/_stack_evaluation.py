@@ -5,10 +5,10 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit
 from sklearn.model_selection import GroupKFold
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from prefero import _core
 from prefero._sampling import SAMPLE_ROWS, evenly_spaced
@@ -307,15 +307,21 @@ def too_few(n_units: int, groups: Indices | None) -> str:
     return f"{n_units} {units} are too few to compare rankers: at least {least} are needed"
 
 
-def group_numbers(groups: ArrayLike | None, used: Any) -> Indices | None:
+def group_numbers(
+    groups: ArrayLike | None, y: Any, sample_weight: ArrayLike | None
+) -> Indices | None:
     """Return numbers of groups, starting at 0, for the rows that a fit uses."""
     if groups is None:
         return None
     names = column_or_1d(groups, warn=True)
-    check_consistent_length(used, names)
-    return np.unique(names[used], return_inverse=True)[1]
+    truth = check_array(y, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y")
+    check_consistent_length(truth, names)
+    used = ~np.isnan(truth).all(axis=1)
+    if sample_weight is not None:
+        used &= np.asarray(sample_weight) > 0
+    return renumbered(names, used)
 
 
-def renumbered(groups: Indices, chosen: Indices) -> Indices:
+def renumbered(groups: NDArray[Any], chosen: Any) -> Indices:
     """Return the groups of some rows, numbered from 0 without gaps."""
     return np.unique(groups[chosen], return_inverse=True)[1]

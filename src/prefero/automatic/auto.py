@@ -7,21 +7,20 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from prefero._docs import documented
-from prefero._progress import reporting
 from prefero._sklearn import StrOptions
 from prefero._state import Attribute, FittedState
 from prefero._typing import Indices
 from prefero.automatic._candidates import candidates, with_and_without_scores
 from prefero.automatic._members import Member, TrainingRows, fitted_member
 from prefero.automatic._screening import (
+    FOLDS,
     GUARD_CONSTRAINTS,
     OF_PRESET,
     PRESET_CONSTRAINTS,
     SAFE,
-    Screening,
     Skipped,
-    plan_for,
     reported,
+    screening,
 )
 from prefero.automatic._stack import BaseStack, members_state
 from prefero.automatic._stack_evaluation import METRICS, StackEvaluation, thinned
@@ -124,44 +123,28 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
         elif rows.scores is None:
             raise ValueError('scoring="regret" needs the scores of the labels: give scores.')
         clock, notes = self._start()
-        n = len(rows.ranks)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         tried = candidates(self.preset, self._shape(rows.X, rows.ranks.shape[1]), seed)
         if rows.scores is not None:
             tried = with_and_without_scores(tried)
-        plan = plan_for(n, self.preset, self.time_limit)
-        steps = len(tried) * len(plan.sizes) + 1
-        with reporting("auto" if self.verbose else None, steps, what="Starting") as advance:
-            screening = Screening(
-                n,
-                partial(StackEvaluation.sampled, rows, groups, plan.n_folds, self.scoring),
-                *(plan, clock, self.n_jobs, advance),
-            )
-            evaluation = screening.evaluation
-            if not evaluation.possible:
-                few = [Skipped("all rankers", evaluation.too_few)] if evaluation.too_few else []
+        evaluation_of = partial(StackEvaluation.sampled, rows, groups, FOLDS, self.scoring)
+        with screening(self, len(rows.ranks), evaluation_of, tried, clock) as screen:
+            first = screen.evaluation
+            if not first.possible:
+                few = [Skipped("all rankers", first.too_few)] if first.too_few else []
                 self.skipped_ = reported([*notes, *few], self.time_limit)
-                return self._settle_for_baseline(evaluation, rows)
-            members = screening.run(tried)
-            self._screening = screening
-            self._most_rows = {one.name: one.most_rows for one in tried}
-            self._settle(screening.evaluation, members, rows)
-        for name in ("_screening", "_most_rows", "_waiting"):
-            self.__dict__.pop(name, None)
-        self.skipped_ = reported([*notes, *screening.skipped], self.time_limit)
+                return self._settle_for_baseline(first, rows)
+            members = screen.run(tried)
+            whole = screen.evaluation.n_rows == len(rows.ranks)
+            most_rows = {one.name: one.most_rows for one in tried}
 
-    def _keep(self, members: Any, found: Any, rows: TrainingRows) -> None:
-        """Keep the members with a weight, each fitted in its share of the time left."""
-        self._waiting = 0 if self.is_baseline_ else int(np.count_nonzero(found.weights[1:]))
-        super()._keep(members, found, rows)
+            def final(member: Member, left: int) -> Any:
+                """Fit a member in its share of the time left, unless screening has done so."""
+                if whole and member.held_out.fitted is not None:
+                    return member.held_out.fitted
+                seconds = SAFE * clock.left() / left
+                size = screen.rows_for(member, seconds, most_rows[member.name])
+                return fitted_member(member.ranker, thinned(rows, size))
 
-    def _final(self, member: Member, rows: TrainingRows) -> Any:
-        screening = self._screening
-        whole = len(screening.evaluation.rows.ranks) == len(rows.ranks)
-        if whole and member.held_out.fitted is not None:
-            return member.held_out.fitted
-        share = SAFE * screening.clock.left() / self._waiting
-        self._waiting -= 1
-        most = self._most_rows[member.name]
-        size = screening.rows_for(member, share, most)
-        return fitted_member(member.ranker, thinned(rows, size))
+            self._settle(screen.evaluation, members, rows, final)
+        self.skipped_ = reported([*notes, *screen.skipped], self.time_limit)

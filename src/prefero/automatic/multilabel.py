@@ -10,9 +10,9 @@ from sklearn.base import clone
 
 from prefero._docs import documented
 from prefero._pipelines import at_final_step, final_step, fit_final
-from prefero._sklearn import StrOptions, check_sample_weight
+from prefero._sklearn import StrOptions
 from prefero._state import FittedState, Model, State
-from prefero._typing import Indices, Mask, Values
+from prefero._typing import Indices, Values
 from prefero.automatic._candidates import Candidate, Shape, behind_numbers, made_dense
 from prefero.automatic._choice import ChoiceMixin, FoldEvaluation, SelectionTask
 from prefero.automatic._members import TrainingRows
@@ -186,7 +186,7 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
         self._validate_params()
         with fitting(self) as ranker:
             data = ranker._validate_fit(X, y, ranks, sample_weight)
-            ranker._fit(*data, group_numbers(groups, _used(y, sample_weight)))
+            ranker._fit(*data, group_numbers(groups, y, sample_weight))
         return self
 
     def _fit(
@@ -211,13 +211,6 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
         if why:
             return self._keep_untried(task, baseline, why, notes)
         return self._choose(task, clock, notes)
-
-
-def _used(y: Any, sample_weight: ArrayLike | None) -> Mask:
-    """The rows that a fit uses."""
-    relevance = np.asarray(y, dtype=np.float64)
-    weight = check_sample_weight(sample_weight, relevance, dtype=np.float64)
-    return np.asarray(~np.isnan(relevance).all(axis=1) & (weight > 0))
 
 
 def _fitted(rows: TrainingRows, ranker: Any, chosen: Indices) -> Any:

@@ -10,7 +10,7 @@ from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Attribute, FittedState, State
 from prefero._typing import Indices
-from prefero.automatic._members import Member, TrainingRows
+from prefero.automatic._members import Member, TrainingRows, fitted_member
 from prefero.automatic._stack import BaseStack, members_state
 from prefero.automatic._stack_evaluation import StackEvaluation
 
@@ -173,7 +173,7 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
         return tags
 
     def _fit_stack(self, rows: TrainingRows, groups: Indices | None) -> None:
-        self._refuse_names()
+        self._validate_names([name for name, _ in self.rankers])
         # Scores that are given are used, as by single rankers.
         scoring = "tau" if rows.scores is None else "regret"
         evaluation = StackEvaluation(rows, groups, 5 if self.cv == "own" else self.cv, scoring)
@@ -189,11 +189,12 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
             )
             for name, ranker in self.rankers
         ]
-        self._settle(evaluation, members, rows)
 
-    def _refuse_names(self) -> None:
-        names = [name for name, _ in self.rankers]
-        self._validate_names(names)
+        def final(member: Member, left: int) -> Any:
+            fitted = member.held_out.fitted
+            return fitted_member(member.ranker, rows) if fitted is None else fitted
+
+        self._settle(evaluation, members, rows, final)
 
     def _family(self, name: str, ranker: Any) -> str:
         if self.families is not None and name in self.families:

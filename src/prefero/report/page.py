@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -27,7 +26,7 @@ from prefero.report.label_part import label_details
 from prefero.report.other_tasks import OTHER_DETAILS
 from prefero.report.rendering import Figures, made, render
 from prefero.report.sections import Details
-from prefero.report.standings import Standings, standings
+from prefero.report.standings import standings
 
 
 def write_report(
@@ -128,7 +127,8 @@ def write_report(
     )
     tested = len(found.over_folds) > 0 or not np.isnan(found.p_value)
     baselines = baseline_names(rankers)
-    page = _Page(
+    part = details(task, sets[chosen], rankers[found.best], found.scoring, random_state)
+    page = dict(
         title=title,
         summary=found.verdict(),
         alike=found.alike() if tested else [],
@@ -142,7 +142,8 @@ def write_report(
         best=found.best,
         focus=chosen,
         figures=drawn,
-        part=details(task, sets[chosen], rankers[found.best], found.scoring, random_state),
+        part=part,
+        links=_links(part),
         command=command,
         rankers={name: repr(ranker) for name, ranker in rankers.items()},
         made=made(random_state),
@@ -150,44 +151,20 @@ def write_report(
     write_beside(path, render("page.html.j2", page).encode())
 
 
-@dataclass(frozen=True, eq=False)
-class _Page:
-    """What the template shows."""
-
-    title: str
-    summary: str
-    alike: list[str]
-    found: Comparison
-    board: Standings
-    baselines: list[str]
-    protocol: str
-    metrics: ResultTable
-    scores: ResultTable | None
-    data: ResultTable
-    best: str
-    focus: str
-    figures: dict[str, str]
-    part: Details
-    command: str | None
-    rankers: dict[str, str]
-    made: dict[str, str]
-
-    @property
-    def links(self) -> list[tuple[str, str]]:
-        """The sections: anchor and title."""
-        part = self.part
-        return [
-            ("leaderboard", "Leaderboard"),
-            ("data", "Data"),
-            *([("costs", "Costs")] if part.costs else []),
-            *([("ranks", "Labels and ranks")] if part.ranks else []),
-            *([("pairs", "Pairs")] if part.pairs else []),
-            *([("uncertainty", "Uncertainty")] if part.uncertainty else []),
-            *((section.name, section.title) for section in part.sections),
-            *([("rows", part.rows["title"])] if part.rows["rows"] else []),
-            ("features", "Features"),
-            ("reproduce", "Reproduce"),
-        ]
+def _links(part: Details) -> list[tuple[str, str]]:
+    """The sections: anchor and title."""
+    return [
+        ("leaderboard", "Leaderboard"),
+        ("data", "Data"),
+        *([("costs", "Costs")] if part.costs else []),
+        *([("ranks", "Labels and ranks")] if part.ranks else []),
+        *([("pairs", "Pairs")] if part.pairs else []),
+        *([("uncertainty", "Uncertainty")] if part.uncertainty else []),
+        *((section.name, section.title) for section in part.sections),
+        *([("rows", part.rows["title"])] if part.rows["rows"] else []),
+        ("features", "Features"),
+        ("reproduce", "Reproduce"),
+    ]
 
 
 def _figures(figures: Figures, found: Comparison, results: ResultTable | None) -> dict[str, str]:
