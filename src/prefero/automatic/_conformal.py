@@ -234,9 +234,9 @@ class ConformalMixin:
     """Mixin of stacks: sets and intervals that miss the truth with a stated probability.
 
     Cross-conformal prediction: the nonconformity of the truth in held-out folds bounds what is
-    considered possible for a new instance. Over instances like the training rows (marginal
-    coverage), coverage of 1 - 2 ``error`` is proven, up to a term that vanishes with the size of
-    the folds; in practice it is close to 1 - ``error``.
+    considered possible for a new instance. For this method a marginal coverage of 1 - 2 ``error``
+    is proven, over instances like the training rows and with the models of the folds; the model
+    here is refitted to all rows. Measured coverage is close to 1 - ``error``.
 
     Attributes
     ----------
