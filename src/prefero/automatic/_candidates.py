@@ -73,24 +73,23 @@ def candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
     list of Candidate
         Without those that do not scale to so many labels.
     """
-    found = [
-        [_linear(shape, "auto")] if preset == "quick" else _linears(shape),
-        _forests(shape, "forest", preset, seed),
-        _boosting(shape, preset, seed),
-        [] if preset == "quick" else _kernels(shape, preset, seed),
-        _forests(shape, "extra-trees", preset, seed),
-        [
-            Candidate(
-                "neighbors",
-                "neighbors",
-                behind_numbers(shape, NeighborsLabelRanker()),
-                _MOST_CASES,
-            )
-        ],
-        [] if preset == "quick" else _pairwise(shape, preset),
-        [] if preset == "quick" else _constraints(shape, seed),
+    families = [_linear(shape, preset), _trees("forest", shape, preset, seed)]
+    families += [_trees("boosting", shape, preset, seed)]
+    if preset != "quick":
+        families += [_kernels(shape, preset, seed)]
+    neighbors = behind_numbers(shape, NeighborsLabelRanker())
+    families += [
+        _trees("extra-trees", shape, preset, seed),
+        [Candidate("neighbors", "neighbors", neighbors, _MOST_CASES)],
     ]
-    return [one for turn in zip_longest(*found) for one in turn if one is not None]
+    if preset != "quick":
+        constraint = ConstraintLabelRanker(calibrate=False, random_state=seed)
+        model = behind_numbers(shape, constraint, dense=False)
+        families += [
+            _pairwise(shape, preset),
+            [Candidate("constraint", "constraint", model, _MOST_PASSES)],
+        ]
+    return [one for turn in zip_longest(*families) for one in turn if one is not None]
 
 
 # Parameters with which a ranker ignores scores.
@@ -115,14 +114,14 @@ def with_and_without_scores(tried: list[Candidate]) -> list[Candidate]:
     return found
 
 
-def _linear(shape: Shape, alpha: Any) -> Candidate:
-    ranker = LogLinearLabelRanker(alpha=alpha, calibrate=alpha == "auto", tol=_TOL)
-    name = "log-linear" if alpha == "auto" else f"log-linear {alpha:g}"
-    return Candidate(name, "log-linear", behind_numbers(shape, ranker, dense=False))
-
-
-def _linears(shape: Shape) -> list[Candidate]:
-    return [_linear(shape, alpha) for alpha in _PENALTIES]
+def _linear(shape: Shape, preset: str) -> list[Candidate]:
+    found = []
+    alphas: tuple[Any, ...] = ("auto",) if preset == "quick" else _PENALTIES
+    for alpha in alphas:
+        ranker = LogLinearLabelRanker(alpha=alpha, calibrate=alpha == "auto", tol=_TOL)
+        name = "log-linear" if alpha == "auto" else f"log-linear {alpha:g}"
+        found.append(Candidate(name, "log-linear", behind_numbers(shape, ranker, dense=False)))
+    return found
 
 
 def _pairwise(shape: Shape, preset: str) -> list[Candidate]:
@@ -135,60 +134,45 @@ def _pairwise(shape: Shape, preset: str) -> list[Candidate]:
     return found
 
 
-def _constraints(shape: Shape, seed: int) -> list[Candidate]:
-    ranker = ConstraintLabelRanker(calibrate=False, random_state=seed)
-    return [
-        Candidate(
-            "constraint", "constraint", behind_numbers(shape, ranker, dense=False), _MOST_PASSES
-        )
-    ]
-
-
-_FORESTS: dict[str, dict[str, dict[str, Any]]] = {
-    "forest": {"forest": {}, "wide forest": {"max_features": 0.7}},
-    "extra-trees": {
-        "extra-trees": {"splitter": "random", "max_features": None},
-        "many extra-trees": {
-            "splitter": "random",
-            "max_features": None,
-            "criterion": "spearman",
-            "n_estimators": 300,
+_EXTRA = {"splitter": "random", "max_features": None}
+# By family: the class, how many of its settings each preset tries, and the settings by name.
+# Larger boosted trees of all features are better for thousands of rows or few features.
+_TREES: dict[str, tuple[type[Any], dict[str, int], dict[str, dict[str, Any]]]] = {
+    "forest": (
+        ForestLabelRanker,
+        {"quick": 1, "balanced": 1, "best": 2},
+        {"forest": {}, "wide forest": {"max_features": 0.7}},
+    ),
+    "extra-trees": (
+        ForestLabelRanker,
+        {"quick": 1, "balanced": 1, "best": 2},
+        {
+            "extra-trees": _EXTRA,
+            "many extra-trees": _EXTRA | {"criterion": "spearman", "n_estimators": 300},
         },
-    },
+    ),
+    "boosting": (
+        BoostingLabelRanker,
+        {"quick": 1, "balanced": 2, "best": 4},
+        {
+            "boosting": {},
+            "boosting of large trees": {"max_leaf_nodes": 31, "max_features": None}
+            | {"learning_rate": 0.05, "n_estimators": 2000},
+            "slow boosting": {"learning_rate": 0.05, "n_estimators": 800},
+            "boosting of small trees": {"max_leaf_nodes": 6, "n_estimators": 800},
+        },
+    ),
 }
 
 
-def _forests(shape: Shape, family: str, preset: str, seed: int) -> list[Candidate]:
-    nominal = shape.nominal if shape.nominal.any() else None
-    settings = list(_FORESTS[family].items())[: 2 if preset == "best" else 1]
-    found = []
-    for name, options in settings:
-        forest = ForestLabelRanker(random_state=seed, categorical_features=nominal, **options)
-        found.append(Candidate(name, family, made_dense(shape, forest, seed)))
-    return found
-
-
-# Larger trees of all features are better for thousands of rows or few features.
-_BOOSTINGS: dict[str, dict[str, Any]] = {
-    "boosting": {},
-    "boosting of large trees": {
-        "max_leaf_nodes": 31,
-        "max_features": None,
-        "learning_rate": 0.05,
-        "n_estimators": 2000,
-    },
-    "slow boosting": {"learning_rate": 0.05, "n_estimators": 800},
-    "boosting of small trees": {"max_leaf_nodes": 6, "n_estimators": 800},
-}
-_N_BOOSTINGS = {"quick": 1, "balanced": 2, "best": 4}
-
-
-def _boosting(shape: Shape, preset: str, seed: int) -> list[Candidate]:
+def _trees(family: str, shape: Shape, preset: str, seed: int) -> list[Candidate]:
+    kind, counts, settings = _TREES[family]
     nominal = shape.nominal if shape.nominal.any() else None
     found = []
-    for name, options in list(_BOOSTINGS.items())[: _N_BOOSTINGS[preset]]:
-        ranker = BoostingLabelRanker(random_state=seed, categorical_features=nominal, **options)
-        found.append(Candidate(name, "boosting", made_dense(shape, ranker, seed), own=True))
+    for name, options in list(settings.items())[: counts[preset]]:
+        ranker = kind(random_state=seed, categorical_features=nominal, **options)
+        model = made_dense(shape, ranker, seed)
+        found.append(Candidate(name, family, model, own=family == "boosting"))
     return found
 
 

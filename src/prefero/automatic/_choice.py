@@ -16,15 +16,7 @@ from prefero._warnings import silenced, warn_user
 from prefero.automatic._candidates import Candidate
 from prefero.automatic._members import Member
 from prefero.automatic._pair_margins import standard_error
-from prefero.automatic._screening import (
-    SAFE,
-    Clock,
-    Skipped,
-    board,
-    line,
-    reported,
-    screening,
-)
+from prefero.automatic._screening import SAFE, Clock, Skipped, board, line, reported, screening
 
 Fit = Callable[[Any, Indices], Any]
 Metric = Callable[[Any, Indices], float]
@@ -161,10 +153,7 @@ class ChoiceMixin:
         self.skipped_ = reported([*notes, *screen.skipped], self.time_limit)
 
     def _best(
-        self,
-        evaluation: FoldEvaluation,
-        members: Sequence[Member],
-        baseline: Candidate | None,
+        self, evaluation: FoldEvaluation, members: Sequence[Member], baseline: Candidate | None
     ) -> Member:
         """Return the best, or the baseline unless the best clearly beats it."""
         best = evaluation.best_first(members)[0]

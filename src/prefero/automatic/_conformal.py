@@ -123,9 +123,7 @@ def _dense_ranks(values: Values) -> Values:
 
 
 def _smallest(
-    kinds: tuple[str, ...],
-    scores_of: Callable[[str], Values],
-    of_truth: Callable[[Values], Values],
+    kinds: tuple[str, ...], scores_of: Callable[[str], Values], of_truth: Callable[[Values], Values]
 ) -> tuple[str, Values]:
     """The kind of score with the smallest sets, and the scores of the truth."""
     found: list[tuple[float, str, Values]] = []

@@ -184,11 +184,7 @@ class Screening(Generic[EvaluationT]):
         return self.evaluation.best_first(members)[: _SURVIVORS_OF_FEW if few else _SURVIVORS]
 
     def _leave(
-        self,
-        members: Sequence[Member],
-        survivors: Sequence[Member],
-        kept: list[str],
-        size: int,
+        self, members: Sequence[Member], survivors: Sequence[Member], kept: list[str], size: int
     ) -> None:
         """Note who is dropped, and whether for lack of merit or of time."""
         good, n = {member.name for member in survivors}, self.evaluation.n_rows

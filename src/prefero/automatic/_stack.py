@@ -25,12 +25,7 @@ from prefero._typing import Indices, Mask, Values
 from prefero._warnings import warn_user
 from prefero.automatic._candidates import WITHOUT_SCORES
 from prefero.automatic._conformal import ConformalMixin
-from prefero.automatic._members import (
-    Member,
-    OutOfFoldMargins,
-    TrainingRows,
-    pair_margins,
-)
+from prefero.automatic._members import Member, OutOfFoldMargins, TrainingRows, pair_margins
 from prefero.automatic._pair_margins import (
     BLOCK_ENTRIES,
     DECODINGS,

@@ -141,11 +141,7 @@ class StackEvaluation:
         return [members[k] for k in np.lexsort([found.losses, -found.weights])]
 
     def combine(
-        self,
-        margins: Sequence[Values],
-        families: Sequence[str],
-        *,
-        weighted: bool = False,
+        self, margins: Sequence[Values], families: Sequence[str], *, weighted: bool = False
     ) -> Combination:
         """Learn the weights of members; with ``weighted`` pairs count by score difference."""
         score_differences = self.score_differences if weighted else None

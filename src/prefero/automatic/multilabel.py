@@ -17,13 +17,7 @@ from prefero.automatic._candidates import Candidate, Shape, behind_numbers, made
 from prefero.automatic._choice import ChoiceMixin, FoldEvaluation, SelectionTask
 from prefero.automatic._members import TrainingRows
 from prefero.automatic._screening import GUARD_CONSTRAINTS, OF_PRESET, PRESET_CONSTRAINTS
-from prefero.automatic._stack_evaluation import (
-    folds_of,
-    group_numbers,
-    renumbered,
-    sample,
-    too_few,
-)
+from prefero.automatic._stack_evaluation import folds_of, group_numbers, renumbered, sample, too_few
 from prefero.automatic.table import ColumnsMixin
 from prefero.base import BaseMultilabelRanker, MultilabelRankerMixin, fitting
 from prefero.label_ranking import BoostingLabelRanker, ForestLabelRanker, LogLinearLabelRanker

@@ -108,7 +108,7 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
     _fitted_state: ClassVar[FittedState] = {"members_": members_state("n_features")}
 
     _saved_parameters: ClassVar[FittedState] = {
-        "rankers": Attribute(rule=("named rankers", _are_rankers)),
+        "rankers": Attribute(rule=("named rankers", _are_rankers))
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -13,8 +13,6 @@ from prefero._typing import Values
 from prefero.evaluation.fold_comparison import compare_folds, scores_by_fold
 from prefero.evaluation.results import ResultTable, at_missing_rate, larger_is_better, score_matrix
 
-__all__ = ["Comparison", "compare", "relative_sizes"]
-
 Posthoc = Literal["nemenyi", "dunn"]
 
 
@@ -90,6 +88,11 @@ class Comparison:
     def best(self) -> str:
         """The ranker with the best average rank."""
         return self.rankers[self.order[0]]
+
+    @property
+    def tested(self) -> bool:
+        """Whether there was a test, over data sets or over folds."""
+        return len(self.over_folds) > 0 or not np.isnan(self.p_value)
 
     def significant(self) -> NDArray[np.bool_]:
         """Return which rankers are significantly better than which.

@@ -17,19 +17,10 @@ from sklearn.model_selection import check_cv
 from prefero._progress import Progress, reporting
 from prefero._sklearn import safe_indexing
 from prefero.evaluation._data import DataSet, Folds, Source, Split, Splits, load_all
-from prefero.evaluation._run_store import (
-    RunStore,
-    Values,
-    code_of,
-    derived_seed,
-    digest,
-    source_of,
-)
+from prefero.evaluation._run_store import RunStore, Values, code_of, derived_seed, digest, source_of
 from prefero.evaluation._tasks import first_choice_mean, task_of
 from prefero.evaluation.results import ResultTable
 from prefero.rankings import drop_labels
-
-__all__ = ["run_experiment"]
 
 Details = Mapping[str, Callable[[Any], float]]
 Metric = Callable[[Any, Any, ArrayLike], float]

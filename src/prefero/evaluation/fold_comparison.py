@@ -6,8 +6,6 @@ from scipy import stats
 from prefero._typing import Values
 from prefero.evaluation.results import ResultTable, at_missing_rate, larger_is_better
 
-__all__ = ["compare_folds"]
-
 
 def compare_folds(
     results: ResultTable,

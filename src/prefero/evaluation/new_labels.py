@@ -19,8 +19,6 @@ from prefero.evaluation.results import ResultTable
 from prefero.metrics import kendall_tau
 from prefero.rankings import bucket_positions, pair_signs, ranks_from_scores, strict_ranks
 
-__all__ = ["CONSENSUS", "MEAN_RANKS", "leave_one_label_out"]
-
 CONSENSUS, MEAN_RANKS = "consensus", "mean-ranks"
 
 # Penalties of the ridge regression of mean ranks.

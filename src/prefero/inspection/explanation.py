@@ -17,8 +17,6 @@ from prefero.inspection._attribution import (
 from prefero.inspection._display import COLORS, HATCHES, Display, legend, plain, room_for
 from prefero.rankings import format_order
 
-__all__ = ["VIRTUAL_LABEL", "Explanation", "ExplanationDisplay", "FeatureEffect", "explain"]
-
 
 @dataclass(frozen=True, eq=False)
 class Explanation:

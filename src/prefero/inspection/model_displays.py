@@ -14,17 +14,8 @@ from sklearn.utils.validation import has_fit_parameter
 from prefero._names import without_common_start
 from prefero._sklearn import safe_indexing
 from prefero._typing import Values
-from prefero.inspection._display import (
-    Display,
-    draw_curves,
-    legend,
-    metric_name,
-    open_frame,
-    plain,
-)
+from prefero.inspection._display import Display, draw_curves, legend, metric_name, open_frame, plain
 from prefero.label_ranking import TreeLabelRanker
-
-__all__ = ["DimensionsDisplay", "TreeBox", "TreeDisplay"]
 
 # Characters per line, and inches.
 _LINE_LENGTH, _CHARACTER_WIDTH, _LINE_HEIGHT, _GAP = 26, 0.07, 0.17, 0.3
@@ -326,11 +317,7 @@ class DimensionsDisplay(Display):
         draw_curves(ax, self.dimensions, self.curves)
         if self.whole is not None:
             ax.axhline(self.whole, color="0.5", linestyle=":", label="all attributes")
-        ax.set(
-            title=plain(self.title),
-            xlabel="dimensions",
-            ylabel=metric_name(self.scoring),
-        )
+        ax.set(title=plain(self.title), xlabel="dimensions", ylabel=metric_name(self.scoring))
         if max(self.dimensions) > 20:
             ax.set_xscale("log")
         else:

@@ -11,8 +11,6 @@ from prefero._typing import Values
 from prefero.inspection._attribution import ExplainedRow, MarginParts, with_column
 from prefero.inspection.explanation import Explanation
 
-__all__ = ["explain_objects"]
-
 
 class _ExplainedPair(ExplainedRow):
     """Two objects, the model, and the orderer at its end; the first object is explained."""
@@ -26,12 +24,7 @@ class _ExplainedPair(ExplainedRow):
 
 
 def explain_objects(
-    model: Any,
-    X: Any,
-    row: int = 0,
-    other: int | None = None,
-    *,
-    qid: ArrayLike | None = None,
+    model: Any, X: Any, row: int = 0, other: int | None = None, *, qid: ArrayLike | None = None
 ) -> Explanation:
     """Explain why an orderer puts one object before or behind another.
 

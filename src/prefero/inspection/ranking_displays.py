@@ -26,8 +26,6 @@ from prefero.rankings import (
     ranks_from_scores,
 )
 
-__all__ = ["PairMatrixDisplay", "RankHeatmapDisplay"]
-
 
 @displayed
 @dataclass(eq=False, repr=False)

@@ -24,8 +24,6 @@ from prefero.inspection._display import (
     write_beside,
 )
 
-__all__ = ["CostCurveDisplay", "CriticalDifferenceDisplay", "GainDisplay", "MissingLabelsDisplay"]
-
 # Width of the scale in inches, and its extension beyond the first and the last place.
 _SCALE, _EDGE = 4.6, 0.3
 # Ordinary spaces at the edge of a text are lost in SVG.

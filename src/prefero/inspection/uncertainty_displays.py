@@ -12,8 +12,6 @@ from prefero._typing import Values
 from prefero.inspection._display import COLORS, Display, open_frame
 from prefero.metrics import kendall_tau, pairwise_calibration_curve
 
-__all__ = ["AbstentionDisplay", "CalibrationDisplay"]
-
 
 @dataclass(eq=False, repr=False)
 class CalibrationDisplay(Display):

@@ -2,10 +2,8 @@
 
 import os
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from prefero._files import write_beside
@@ -115,23 +113,20 @@ def write_report(
     if found.best not in rankers:
         raise ValueError(f"The results hold a ranker {found.best!r} that was not given.")
     sets = load_all(data, groups, check=task.check)
-    chosen = next(iter(sets)) if focus is None else focus
-    if chosen not in sets:
-        raise ValueError(f"There is no data set {focus!r}, only {', '.join(sets)}.")
+    chosen = _focus(focus, sets)
     figures = Figures()
     drawn = _figures(figures, found, results if len(rates) > 1 else None)
-    details = (
-        partial(label_details, dataset=chosen, figures=figures)
-        if task.kind == "label_ranker"
-        else OTHER_DETAILS[task.kind]
-    )
-    tested = len(found.over_folds) > 0 or not np.isnan(found.p_value)
     baselines = baseline_names(rankers)
-    part = details(task, sets[chosen], rankers[found.best], found.scoring, random_state)
+    looked_at = task, sets[chosen], rankers[found.best], found.scoring, random_state
+    part = (
+        label_details(*looked_at, dataset=chosen, figures=figures)
+        if task.kind == "label_ranker"
+        else OTHER_DETAILS[task.kind](*looked_at)
+    )
     page = dict(
         title=title,
         summary=found.verdict(),
-        alike=found.alike() if tested else [],
+        alike=found.alike() if found.tested else [],
         found=found,
         board=standings(task.kind, found, at_rate, baselines),
         baselines=baselines,
@@ -149,6 +144,12 @@ def write_report(
         made=made(random_state),
     )
     write_beside(path, render("page.html.j2", page).encode())
+
+
+def _focus(focus: str | None, sets: Mapping[str, Any]) -> str:
+    if focus is not None and focus not in sets:
+        raise ValueError(f"There is no data set {focus!r}, only {', '.join(sets)}.")
+    return next(iter(sets)) if focus is None else focus
 
 
 def _links(part: Details) -> list[tuple[str, str]]:
