@@ -137,7 +137,7 @@ def _smallest(
 
 
 def quantile(nonconformity: Values, error: float) -> float:
-    """Return the oddity that the truth exceeds with at most this probability.
+    """Return the score that the truth exceeds with at most this probability.
 
     Parameters
     ----------

@@ -88,8 +88,8 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
     chosen_name_ : str
         Its name.
     leaderboard_ : list of dict
-        The consensus baseline first, then all rankers tried in the last round, by their metric on
-        rows not seen (losses with their sign turned): ``ranker``, ``family``, ``held_out``,
+        The consensus baseline first, then all rankers of the last round, by their metric on
+        held-out rows (losses with reversed sign): ``ranker``, ``family``, ``held_out``,
         ``standard_error`` (over folds), ``seconds``.
     %(not_used)s
     %(preparation)s
