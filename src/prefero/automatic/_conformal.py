@@ -278,13 +278,13 @@ class ConformalMixin:
         ndarray of shape (n_samples, n_labels), dtype bool
             True for labels that may be first, including all that may be tied.
         """
+        return self._of_margins(lambda margins: self._top_set(margins, error, allow_empty), X)
+
+    def _top_set(self, margins: Values, error: float, allow_empty: bool = False) -> Mask:
+        """Return the labels that may be first, from the margins of all pairs."""
         limit = self._limit(self.top_nonconformity_, error)
-
-        def reading(margins: Values) -> Mask:
-            nonconformity = top_nonconformity(margins, self._n_labels, self.top_score_)
-            return _within(nonconformity, limit, allow_empty)
-
-        possible = self._of_margins(reading, X)
+        scores = top_nonconformity(margins, self._n_labels, self.top_score_)
+        possible = _within(scores, limit, allow_empty)
         possible[:, self.unseen_labels_] = np.isinf(limit)  # type: ignore[attr-defined]
         return possible
 
@@ -308,11 +308,11 @@ class ConformalMixin:
             The first and the last rank of each label. The rank of tied labels is the mean
             position of their bucket, rounded down.
         """
-        limit = self._limit(self.rank_nonconformity_, error)
 
         def reading(margins: Values) -> Indices:
-            nonconformity = rank_nonconformity(margins, self._n_labels, self.rank_score_)
-            possible = _within(nonconformity, limit, allow_empty)
+            limit = self._limit(self.rank_nonconformity_, error)
+            scores = rank_nonconformity(margins, self._n_labels, self.rank_score_)
+            possible = _within(scores, limit, allow_empty)
             start = possible.argmax(axis=2)
             end = possible.sum(axis=2) + start
             return np.stack([start + 1, end], axis=2)
@@ -320,7 +320,6 @@ class ConformalMixin:
         return self._of_margins(reading, X)
 
     def _limit(self, nonconformity: Values, error: float) -> float:
-        check_is_fitted(self)
         if not 0 < error < 1:
             raise ValueError(f"error must lie in (0, 1), got {error!r}.")
         return quantile(nonconformity, error)
@@ -330,6 +329,7 @@ class ConformalMixin:
         return len(self.labels_)  # type: ignore[attr-defined]
 
     def _of_margins(self, reading: Any, X: Any) -> Any:
+        check_is_fitted(self)
         X = self._validate_X(X, reset=False)  # type: ignore[attr-defined]
         size = max(1, BLOCK_ENTRIES // self._n_labels**2)
         parts = [
