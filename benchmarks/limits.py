@@ -296,7 +296,9 @@ def main() -> None:
         load=f"load of the machine {os.getloadavg()[0]:.1f} at the start",
         cache=cache / 1e9,
         gather=gather / 1e6,
-        growing=ResultTable([row for name in options.sets for row in growing(name, cache)]).to_text(2),
+        growing=ResultTable([row for name in options.sets for row in growing(name, cache)]).to_text(
+            2
+        ),
         walking=ResultTable([walking(name, gather) for name in options.sets]).to_text(2),
         labels=ResultTable([many_labels(count) for count in options.labels]).to_text(2),
         first=ResultTable([first_answer()]).to_text(2),

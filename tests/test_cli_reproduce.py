@@ -94,7 +94,9 @@ def test_a_page_and_its_tables_are_written(tmp_path, monkeypatch, capsys):
     from matplotlib.figure import Figure
 
     tables = {
-        "Table 1: Kendall's tau, 30%": ResultTable([{"set": "iris", "ours": 1 / 3, "Hühn": np.nan}]),
+        "Table 1: Kendall's tau, 30%": ResultTable(
+            [{"set": "iris", "ours": 1 / 3, "Hühn": np.nan}]
+        ),
         "Table 2": ResultTable([{"set": "wine | red", "ours": 1}]),
     }
     figure = Figure()

@@ -284,4 +284,3 @@ def test_the_script_reads_what_the_page_holds(page):
     assert set(re.findall(r"\bdata\.(\w+)", script)) <= told.keys()
     row = set(re.findall(r"\brow\.(\w+)", script)) - {"cells"}
     assert row <= told["rows"][0].keys() | {"item", "items"}
-
