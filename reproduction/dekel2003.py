@@ -77,7 +77,8 @@ def domination_table(results: Sequence[tuple[str, ResultTable]]) -> ResultTable:
     for solver, table in results:
         for error in NAMES.values():
             signed = ResultTable({**row, "less": -row[error]} for row in table)
-            found = {row["ranker"]: row for row in compare_folds(signed, "Dom", scoring="less")}
+            behind_it = compare_folds(signed, "Dom", scoring="less", greater_is_better=True)
+            found = {row["ranker"]: row for row in behind_it}
             row = {"set": table["dataset"][0], "solver": solver, "error": error}
             for name in sorted(found):
                 behind, p_value = found[name]["behind"], found[name]["p_value"]

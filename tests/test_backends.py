@@ -5,21 +5,21 @@ from importlib import import_module
 import joblib
 import numpy as np
 import pytest
+from clusters import two_workers
 from joblib.parallel import ThreadingBackend
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 import prefero
-from clusters import two_workers
 from prefero.automatic import (
     AutoLabelRanker,
     AutoMultilabelRanker,
     AutoOrderer,
     StackingLabelRanker,
 )
-from prefero.automatic._choice import FoldMetrics
-from prefero.automatic._members import Rows, fold_held_out
+from prefero.automatic._choice import FoldEvaluation
+from prefero.automatic._members import TrainingRows, fold_held_out
 from prefero.datasets import make_label_ranking
 from prefero.evaluation import run_experiment
 
@@ -229,7 +229,7 @@ def test_a_case_base_is_sent_once_and_not_with_every_chunk(scattered):
 
 def test_rows_are_sent_once_and_not_with_every_fold_of_a_member(scattered):
     fold, asked = np.arange(len(X)) % 5, np.arange(len(X))
-    rows = Rows(X, Y, np.ones(len(X)))
+    rows = TrainingRows(X, Y, np.ones(len(X)))
     margins = {
         engine: held_out(engine, fold_held_out, prefero.ConsensusLabelRanker(), rows, fold, asked)
         for engine in ("sequential", "dask")
@@ -239,7 +239,7 @@ def test_rows_are_sent_once_and_not_with_every_fold_of_a_member(scattered):
 
 
 def test_rows_are_sent_once_and_not_with_every_fold_of_a_choice(scattered):
-    measures = FoldMetrics(np.arange(len(X)), np.arange(len(X)) % 5, fitted_to, tau_of)
+    measures = FoldEvaluation(np.arange(len(X)), np.arange(len(X)) % 5, fitted_to, tau_of)
     found = {
         engine: held_out(engine, measures.held_out, prefero.ConsensusLabelRanker())
         for engine in ("sequential", "dask")

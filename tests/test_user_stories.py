@@ -251,7 +251,7 @@ def test_news_with_topics(tmp_path, news):
         ("predict", model, path),
     )
     assert "consensus" in compared.stdout
-    assert not report or "Rows to pick" in page.read_text("utf-8")
+    assert not report or "Rows to choose from" in page.read_text("utf-8")
     assert table_of(told)["calibrated"].str.fullmatch(r"\[.*\]\[.*\]").all()
 
 
@@ -290,7 +290,7 @@ def test_search_results(tmp_path, results):
     assert "not trained on" in trained.stderr
     assert table_of(told).groupby("query")["rank"].min().eq(1).all()
     assert why.stdout.startswith("Row 2: object")
-    assert "Groups to pick" in page.read_text("utf-8")
+    assert "Groups to choose from" in page.read_text("utf-8")
 
 
 def lines_of(form):

@@ -29,8 +29,8 @@ from prefero import (
     load,
     save,
 )
-from prefero.automatic._evidence import sample
 from prefero.automatic._pair_margins import combine, decoded
+from prefero.automatic._stack_evaluation import sample
 from prefero.checks import LABEL_RANKER_AXIOMS, run_axiom
 from prefero.datasets import make_label_ranking
 from prefero.inspection import explain
@@ -142,7 +142,7 @@ def test_the_stack_takes_what_is_right_where_members_differ(cv):
     alone = [ranker.fit(X[:300], Y[:300]).score(X[300:], Y[300:]) for _, ranker in MEMBERS]
     assert stack.score(X[300:], Y[300:]) > max(alone) - 0.02
     assert not stack.is_baseline_
-    assert stack.leaderboard_[0]["ranker"] == "constant order"
+    assert stack.leaderboard_[0]["ranker"] == "consensus baseline"
 
 
 def test_members_that_count_nothing_are_not_kept():
@@ -245,7 +245,7 @@ def test_a_table_of_words_dates_and_holes(tmp_path):
         ranker = AUTO.fit(frame, drop_labels(Y, 0.2, random_state=0))
     assert [line["ranker"] for line in ranker.skipped_] == ["day", "id"]
     assert ranker.preparation_.kinds_.tolist()[4:] == [
-        *("nominal", "nominal", "left out", "left out", "text"),
+        *("nominal", "nominal", "skipped", "skipped", "text"),
     ]
     assert ranker.score(frame, Y) > 0.5
     save(ranker, tmp_path / "auto.prefero")
@@ -312,7 +312,7 @@ class SlowRanker(ConsensusLabelRanker):
     begun: ClassVar[count] = count()
 
     def _fit(self, X, ranks, weight):
-        time.sleep(0.02 * (next(self.begun) % 5))
+        time.sleep(0.1 + 0.05 * (next(self.begun) % 5))
         super()._fit(X, ranks, weight)
 
 
@@ -321,3 +321,15 @@ def test_folds_in_threads_leave_the_warning_filters_as_they_were():
     before = list(warnings.filters)
     StackingLabelRanker([("slow", SlowRanker())], n_jobs=4).fit(X, Y)
     assert warnings.filters == before
+
+
+@pytest.mark.parametrize("dtype", [object, "string"])
+def test_an_empty_cell_in_a_column_of_words_or_texts_is_missing(dtype):
+    words = pd.Series(["red", pd.NA, "blue", "red"] * 5, dtype=dtype)
+    texts = pd.Series([f"a long review with number {i}" for i in range(19)] + [pd.NA], dtype=dtype)
+    table = pd.DataFrame({"word": words, "text": texts})
+    found = TableTransformer().fit(table)
+    assert found.kinds_.tolist() == ["nominal", "text"]
+    columns = found.transform(table)
+    assert np.isnan(columns[1, 0])
+    assert not np.isnan(columns[0]).any()

@@ -1,5 +1,7 @@
 """Automatic multilabel rankers and orderers, and stacks that know what is at stake."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,10 +19,10 @@ from prefero import (
     save,
 )
 from prefero.automatic._conformal import completed
-from prefero.automatic._evidence import Evidence
-from prefero.automatic._members import Rows
-from prefero.automatic._pair_margins import PairLoss, log_worths
-from prefero.automatic._stack import _weighed
+from prefero.automatic._members import TrainingRows
+from prefero.automatic._pair_margins import PairwiseLogLoss, log_worths
+from prefero.automatic._stack import _weighted
+from prefero.automatic._stack_evaluation import StackEvaluation
 from prefero.checks import MULTILABEL_RANKER_AXIOMS, run_axiom
 from prefero.metrics import regret
 from prefero.rankings import ranks_from_scores
@@ -88,7 +90,7 @@ def test_noise_gets_the_same_answer_for_everyone():
     rng = np.random.default_rng(0)
     X, relevance = rng.normal(size=(80, 2)), rng.integers(0, 2, size=(80, 3))
     ranker = AutoMultilabelRanker(preset="quick", random_state=0).fit(X, relevance)
-    assert ranker.chosen_name_ == "same answer for everyone"
+    assert ranker.chosen_name_ == "consensus baseline"
     assert len(np.unique(ranker.predict(X), axis=0)) == 1
 
 
@@ -101,21 +103,23 @@ def test_ranks_inside_both_parts_are_learned():
 
 
 def test_groups_of_rows_are_not_torn_apart():
-    """Rows of a group are alike, and nothing is known of other groups."""
+    """TrainingRows of a group are alike, and nothing is known of other groups."""
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(15), 6)
     X = rng.normal(size=(15, 2))[groups] + rng.normal(size=(90, 2)) / 1000
     relevance = rng.integers(0, 2, size=(15, 3))[groups]
     ranker = AutoMultilabelRanker(preset="quick", random_state=0)
-    assert ranker.fit(X, relevance).chosen_name_ != "same answer for everyone"
+    assert ranker.fit(X, relevance).chosen_name_ != "consensus baseline"
     ranker.fit(X, relevance, groups=groups)
-    assert ranker.chosen_name_ == "same answer for everyone"
+    assert ranker.chosen_name_ == "consensus baseline"
 
 
 def test_words_and_few_rows():
     X = np.array([["a", 1.0], ["b", None], ["a", 0.5]], dtype=object)
-    ranker = AutoMultilabelRanker().fit(X, [[1, 0], [0, 1], [1, 0]])
-    assert ranker.chosen_name_ == "same answer for everyone"
+    with pytest.warns(UserWarning, match="3 different rows are too few"):
+        ranker = AutoMultilabelRanker().fit(X, [[1, 0], [0, 1], [1, 0]])
+    assert "at least 10" in ranker.skipped_[-1]["why"]
+    assert ranker.chosen_name_ == "consensus baseline"
     assert np.isnan(ranker.improvement_)
 
 
@@ -132,9 +136,12 @@ def test_the_orderer_learns_and_is_saved(tmp_path):
 @pytest.mark.parametrize(("n_groups", "size"), [(1, 30), (1, 5), (2, 6)])
 def test_single_and_short_orders(n_groups, size):
     X, ranks, groups = order_problem(n_groups, size)
-    orderer = AutoOrderer(preset="quick", random_state=0).fit(X, ranks, groups)
+    orderer = AutoOrderer(preset="quick", random_state=0)
+    too_few = n_groups == 1 and size < 10
+    with pytest.warns(UserWarning, match="5 objects are too few") if too_few else nullcontext():
+        orderer.fit(X, ranks, groups)
     assert orderer.predict(X, groups).shape == ranks.shape
-    assert np.isnan(orderer.improvement_) == (n_groups == 1 and size < 10)
+    assert np.isnan(orderer.improvement_) == too_few
 
 
 def test_orderers_take_missing_features():
@@ -146,14 +153,14 @@ def test_orderers_take_missing_features():
     )
 
 
-def test_a_time_limit_says_what_it_left_out():
+def test_a_time_limit_reports_what_was_skipped():
     X, ranks, groups = order_problem()
-    with pytest.warns(UserWarning, match="left these out"):
+    with pytest.warns(UserWarning, match="time_limit=0.001 was too short"):
         orderer = AutoOrderer(time_limit=1e-3, random_state=0).fit(X, ranks, groups)
     assert any("no time" in line["why"] for line in orderer.skipped_)
 
 
-def staked_problem(n=300):
+def uneven_problem(n=300):
     """The first label is mostly a little better, and sometimes, unseen by X, far worse."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 2))
@@ -163,7 +170,7 @@ def staked_problem(n=300):
 
 
 def test_members_learn_what_is_at_stake():
-    X, ranks, scores = staked_problem()
+    X, ranks, scores = uneven_problem()
     members = [("trees", BoostingLabelRanker(random_state=0)), ("linear", LogLinearLabelRanker())]
     plain = StackingLabelRanker(members, baseline_guard=0).fit(X, ranks)
     staked = StackingLabelRanker(members, baseline_guard=0).fit(X, ranks, scores=scores)
@@ -171,7 +178,7 @@ def test_members_learn_what_is_at_stake():
 
 
 def test_regret_is_chosen_by_scores():
-    X, ranks, scores = staked_problem()
+    X, ranks, scores = uneven_problem()
     tau, worth = (
         AutoLabelRanker(scoring, preset="quick", random_state=0).fit(X, ranks, scores=scores)
         for scoring in ("tau", "regret")
@@ -199,12 +206,12 @@ def test_few_rows_that_decide_a_regret_do_not_hide_what_all_say():
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
-def test_stakes_count_rows_as_often_as_they_tell(seed, equal):
+def test_score_differences_count_rows_as_often_as_they_tell(seed, equal):
     rng = np.random.default_rng(seed)
     outcomes = rng.integers(0, 2, (7, 3)).astype(float)
-    stakes = np.full((7, 3), 2.0) if equal else rng.uniform(0.1, 1, (7, 3))
-    rows = stakes.mean(axis=1)
-    found = PairLoss(outcomes, np.ones(7), stakes).witnesses()
+    score_differences = np.full((7, 3), 2.0) if equal else rng.uniform(0.1, 1, (7, 3))
+    rows = score_differences.mean(axis=1)
+    found = PairwiseLogLoss(outcomes, np.ones(7), score_differences).effective_rows()
     np.testing.assert_allclose(found, rows.sum() ** 2 / (rows @ rows))
     assert found <= 7 + 1e-9
 
@@ -214,20 +221,20 @@ def test_members_that_learn_from_scores_count_where_they_clearly_gain(better):
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(200, 2))
     ranks = ranks_from_scores(scores, higher_is_better=True)
-    rows = Rows(scores, ranks, np.ones(200), scores)
-    evidence = Evidence(rows, None, 5, "regret")
+    rows = TrainingRows(scores, ranks, np.ones(200), scores)
+    evidence = StackEvaluation(rows, None, 5, "regret")
     ahead = np.sign(scores[:, [0]] - scores[:, [1]])
     wrong = rng.random((200, 1)) < 0.3
     by_ranks = np.where(wrong, -ahead, ahead)
     by_scores = ahead if better else by_ranks
     margins = [np.zeros((200, 1)), by_ranks, by_scores]
     families = ["constant", "ranks", "scores"]
-    found = _weighed(evidence, margins, families, np.array([True, True, False])).found
+    found = _weighted(evidence, margins, families, np.array([True, True, False])).found
     assert (found.weights[2] > 0) == better
 
 
 def test_regret_needs_scores():
-    X, ranks, _ = staked_problem(40)
+    X, ranks, _ = uneven_problem(40)
     with pytest.raises(ValueError, match="give scores"):
         AutoLabelRanker("regret").fit(X, ranks)
 
@@ -236,13 +243,13 @@ def test_pair_losses_weigh_what_is_at_stake():
     rng = np.random.default_rng(0)
     outcomes, weight = rng.integers(0, 2, size=(6, 3)).astype(float), rng.uniform(1, 2, size=6)
     outcomes[0, 0] = np.nan
-    stakes, margins = rng.uniform(size=(6, 3)), rng.normal(size=(6, 3))
-    loss = PairLoss(outcomes, weight, stakes)
+    score_differences, margins = rng.uniform(size=(6, 3)), rng.normal(size=(6, 3))
+    loss = PairwiseLogLoss(outcomes, weight, score_differences)
     total = whole = 0.0
     for row in range(6):
         known = np.flatnonzero(~np.isnan(outcomes[row]))
         for k in known:
-            part = weight[row] * stakes[row, k] / len(known)
+            part = weight[row] * score_differences[row, k] / len(known)
             m = margins[row, k]
             total += part * (np.logaddexp(0, m) - outcomes[row, k] * m)
             whole += part
@@ -270,3 +277,36 @@ def test_missing_labels_are_placed_row_by_row():
     truth[rng.random(truth.shape) < 0.4] = np.nan
     margins = rng.normal(size=(200, 10))
     np.testing.assert_array_equal(completed(margins, truth), plain_completed(margins, truth))
+
+
+@pytest.mark.parametrize("n_groups", [5, 8])
+def test_few_groups_are_left_out_one_by_one(n_groups):
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    Y = np.where(X[:, [0]] > 0, [[1, 2, 3]], [[3, 1, 2]])
+    groups = np.arange(120) % n_groups
+    ranker = AutoLabelRanker(preset="quick", random_state=0).fit(X, Y, groups=groups)
+    assert not ranker.is_baseline_
+    assert ranker.score(X, Y) > 0.9
+    relevance = (Y <= 2).astype(int)
+    multilabel = AutoMultilabelRanker(preset="quick", random_state=0)
+    assert multilabel.fit(X, relevance, groups=groups).chosen_name_ != "consensus baseline"
+
+
+def test_noise_in_few_groups_does_not_beat_the_baseline():
+    rng = np.random.default_rng(1)
+    for seed in range(5):
+        X = rng.normal(size=(60, 3))
+        Y = rng.permuted(np.tile([1, 2, 3, 4], (60, 1)), axis=1)
+        ranker = AutoLabelRanker(preset="quick", random_state=seed)
+        assert ranker.fit(X, Y, groups=np.arange(60) % 6).is_baseline_
+
+
+@pytest.mark.parametrize("n_groups", [1, 4])
+def test_too_few_groups_are_reported(n_groups):
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    Y = np.where(X[:, [0]] > 0, [[1, 2, 3]], [[3, 1, 2]])
+    ranker = AutoLabelRanker(preset="quick", random_state=0)
+    with pytest.warns(UserWarning, match=f"^{n_groups} groups are too few to compare rankers"):
+        ranker.fit(X, Y, groups=np.arange(120) % n_groups)
+    assert ranker.is_baseline_
+    assert "at least 5 are needed" in ranker.skipped_[-1]["why"]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prefero import LogLinearLabelRanker, StackingLabelRanker
-from prefero.automatic._conformal import learn_conformal, quantile, rank_oddities
+from prefero.automatic._conformal import learn_conformal, quantile, rank_nonconformity
 from prefero.rankings import bucket_positions, drop_labels, ranks_from_scores
 
 
@@ -71,7 +71,9 @@ def test_the_quantile_is_the_least_that_covers_enough(values, error):
 
 def test_too_few_rows_leave_everything_possible():
     X, Y = data(5, 0)
-    stack = StackingLabelRanker([("linear", LogLinearLabelRanker())]).fit(X, Y)
+    stack = StackingLabelRanker([("linear", LogLinearLabelRanker())])
+    with pytest.warns(UserWarning, match="5 different rows are too few"):
+        stack.fit(X, Y)
     assert stack.predict_top_set(X).all()
     assert (stack.predict_rank_intervals(X)[..., 1] == 5).all()
 
@@ -107,7 +109,7 @@ def test_missing_labels_and_ties():
 
 
 def test_the_expected_rank_is_the_least_odd():
-    odd = rank_oddities(np.array([[50.0, 50.0, 50.0]]), 3, "distance")[0]
+    odd = rank_nonconformity(np.array([[50.0, 50.0, 50.0]]), 3, "distance")[0]
     np.testing.assert_array_equal(odd.argmin(axis=1), [0, 1, 2])
 
 
@@ -116,9 +118,9 @@ def test_of_two_scores_the_one_with_smaller_answers_is_taken():
     margins = rng.normal(size=(500, 3)) * 3
     truth = ranks_from_scores(rng.normal(size=(500, 3)), higher_is_better=True)
     found = learn_conformal(margins, truth)
-    assert len(found.first_oddities) == 500
-    assert len(found.rank_oddities) == 1500
-    assert (np.diff(found.rank_oddities) >= 0).all()
+    assert len(found.top_nonconformity) == 500
+    assert len(found.rank_nonconformity) == 1500
+    assert (np.diff(found.rank_nonconformity) >= 0).all()
 
 
 def test_sets_hold_all_labels_that_are_tied_for_first():

@@ -63,7 +63,7 @@ def test_the_figures_are_those_of_an_experiment(files):
     )
     assert summary["consensus"]["tau"] == pytest.approx(results["tau"].mean())
     assert summary["consensus"]["tau_sd"] == pytest.approx(results["tau"].std(ddof=1))
-    assert summary["consensus"]["cells"] == 3
+    assert summary["consensus"]["runs"] == 3
 
 
 def test_the_page_says_what_the_terminal_says(files, tmp_path):
@@ -133,7 +133,7 @@ def test_quick_takes_few_rows_and_folds(tmp_path):
     arguments = ("--rankers", "consensus", "--quick", "--json")
     report = json.loads(prefero("compare", tmp_path / "data.csv", *READING, *arguments).stdout)
     assert report["folds"] == 3
-    assert report["summary"][0]["cells"] == 3
+    assert report["summary"][0]["runs"] == 3
 
 
 def test_a_ranker_that_refuses_the_data_is_named(files, tmp_path):

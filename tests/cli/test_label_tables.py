@@ -92,7 +92,7 @@ def test_compare_leaves_each_label_out(folder):
     found = json.loads(done.stdout)
     assert found["metric"] == "placed"
     placed = {row["ranker"]: row for row in found["summary"]}
-    assert {row["cells"] for row in placed.values()} == {8}
+    assert {row["runs"] for row in placed.values()} == {8}
     assert set(placed) == {"consensus", "mean-ranks", "regression", "trees"}
     assert placed["regression"]["placed"] > placed["mean-ranks"]["placed"]
     quick = prefero("compare", folder / "data.csv", *READING, *table, "--quick")

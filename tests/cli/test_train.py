@@ -95,7 +95,7 @@ def test_auto_says_what_it_is_made_of_and_repeats_itself(table, folder, tmp_path
         runs.append({**json.loads(done.stdout), "file": ""})
     assert runs[0] == runs[1]
     taus = runs[0]["cross_validated"]
-    assert taus["constant order"] < taus["stack"]
+    assert taus["consensus baseline"] < taus["stack"]
     assert runs[0]["model"] == "auto"
     assert f"its mean tau is {taus['stack']:.3f}" in runs[0]["verdict"]
     assert runs[0]["features"] == ["size", "colour"]
@@ -117,7 +117,7 @@ def test_the_measure_is_that_of_the_report(folder, tmp_path):
     report = json.loads(done.stdout)
     costs = report["cross_validated"]
     assert report["metric"] == "regret"
-    assert costs["constant order"] > costs["stack"] >= 0
+    assert costs["consensus baseline"] > costs["stack"] >= 0
     assert "its mean regret is" in report["verdict"]
 
 

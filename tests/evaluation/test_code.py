@@ -12,15 +12,15 @@ def package(tmp_path, monkeypatch):
     """Stand a small package in for Prefero: first imports second inside a function."""
     sources = {
         "first": "def f():\n    from prefero import second\n",
-        "second": "from prefero.room import x",
-        "room/__init__": "x = 1",
-        "room/late": "z = 1",
+        "second": "from prefero.package import x",
+        "package/__init__": "x = 1",
+        "package/late": "z = 1",
         "other": "y = 1",
     }
-    (tmp_path / "room").mkdir()
+    (tmp_path / "package").mkdir()
     for name, text in sources.items():
         (tmp_path / f"{name}.py").write_text(text)
-    (tmp_path / "room" / "__init__.pyi").write_text("from .late import z")
+    (tmp_path / "package" / "__init__.pyi").write_text("from .late import z")
     monkeypatch.setattr(_run_store, "_ROOT", tmp_path)
     monkeypatch.setattr(_run_store, "_ALWAYS", ())
     return tmp_path
@@ -33,7 +33,7 @@ def named():
     return _run_store.code_of(thing())
 
 
-@pytest.mark.parametrize("changed", ["first", "second", "room/__init__", "room/late"])
+@pytest.mark.parametrize("changed", ["first", "second", "package/__init__", "package/late"])
 def test_a_change_of_what_is_imported_is_noticed(package, changed):
     before = named()
     with (package / f"{changed}.py").open("a") as file:
@@ -59,7 +59,9 @@ def test_a_script_depends_on_those_that_it_imports(tmp_path):
 
 def test_a_ranker_does_not_depend_on_other_rankers():
     modules = ForestLabelRanker.__module__, *_run_store._ALWAYS
-    files = {path.relative_to(_run_store._ROOT).as_posix() for path in _run_store._reached(modules)}
+    starts = [_run_store._path(module) for module in modules]
+    reached = _run_store._reached(starts, _run_store._imported_paths)
+    files = {path.relative_to(_run_store._ROOT).as_posix() for path in reached}
     assert {"label_ranking/forest.py", "_trees/_arrays.py", "evaluation/_tasks.py"} <= files
     assert not files & {"label_ranking/boosting.py", "cli/main.py", "persistence/__init__.py"}
 

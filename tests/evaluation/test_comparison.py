@@ -301,3 +301,15 @@ def test_folds_with_a_reference_equal_scores_and_regret():
 def test_folds_that_cannot_be_compared(rows, arguments, message):
     with pytest.raises(ValueError, match=message):
         compare_folds(rows, **arguments)
+
+
+def test_the_direction_of_an_own_metric_is_never_guessed():
+    results = table([[1, 2, 3]] * 5, scoring="minutes")
+    with pytest.raises(ValueError, match="'minutes' are better is not known: give greater_is_bet"):
+        compare(results, scoring="minutes")
+    worst_first = compare(results, scoring="minutes", greater_is_better=True)
+    best_first = compare(results, scoring="minutes", greater_is_better=False)
+    assert best_first.rankers[best_first.order[-1]] == worst_first.best
+    declared = ResultTable(results, greater_is_better={"minutes": False})
+    for part in (declared, declared[:], declared + declared, declared.where(dataset="d0")):
+        assert compare(part, scoring="minutes").best == best_first.best

@@ -11,15 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import LeaveOneGroupOut
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
 
-from prefero import ConsensusLabelRanker, RankSVMOrderer
-from prefero.evaluation import ResultTable, run_experiment, summarize
+from prefero import ConsensusLabelRanker, RankSVMOrderer, TreeLabelRanker
+from prefero.datasets import make_label_ranking
+from prefero.evaluation import ResultTable, compare, run_experiment, summarize
 from prefero.evaluation._run_store import RunStore
-from prefero.metrics import kendall_tau, regret
+from prefero.metrics import gap_closed, kendall_tau, regret
 from prefero.rankings import strict_ranks
 
 
@@ -402,3 +404,34 @@ def test_orderers_are_tried_on_objects_of_other_groups():
     table = run_experiment({"svm": RankSVMOrderer()}, {"toy": objects}, n_splits=2, groups=groups)
     assert table["rho"].tolist() == [1.0, 1.0]
     assert table["test_rows"].tolist() == [6.0, 6.0]
+
+
+def test_the_direction_of_a_metric_is_part_of_it():
+    X, Y = make_label_ranking(60, 3, 3, random_state=0)
+    rankers = {"tree": TreeLabelRanker(), "consensus": ConsensusLabelRanker()}
+    wrong = lambda model, X, y: 1 - kendall_tau(y, model.predict(X))  # noqa: E731
+    metrics = {"error": (wrong, False), "other": wrong}
+    results = run_experiment(rankers, {"d": (X, Y)}, n_splits=3, metrics=metrics)
+    assert compare(results, scoring="error").best == compare(results, scoring="tau").best == "tree"
+    with pytest.raises(ValueError, match="give greater_is_better"):
+        compare(results, scoring="other")
+    scorer = make_scorer(lambda y, found: 1 - kendall_tau(y, found), greater_is_better=False)
+    results = run_experiment(rankers, {"d": (X, Y)}, n_splits=3, metrics={"error": scorer})
+    assert compare(results, scoring="error").best == "tree"
+
+
+def test_a_label_without_scores_in_a_fold_is_no_error():
+    X, Y = make_label_ranking(30, 2, 3, random_state=0)
+    scores = -Y.copy()
+    scores[:, 2] = np.nan
+    scores[0, 2] = 1.0
+    table = run_experiment({"tree": TreeLabelRanker()}, {"d": (X, Y, scores)}, n_splits=5)
+    assert np.isfinite(table["gap_closed"]).any()
+
+
+def test_the_gap_closed_ignores_a_label_without_scores():
+    scores = np.array([[9.0, np.nan, 5], [9, np.nan, 5], [1, np.nan, 7]])
+    ranks = np.array([[1, 2, 3], [1, 2, 3], [3, 2, 1]])
+    assert gap_closed(scores, ranks) == 1
+    # Where the single best of the training rows has no score, the next best label counts.
+    assert gap_closed(scores, ranks, single_best=1) == 1

@@ -276,3 +276,11 @@ def test_the_table_of_abstaining_begins_where_its_curve_does(tmp_path):
     # Of 36 rows a quarter is nine, whose mean is not yet drawn.
     shares = [row.text for row in section.findall(".//tbody//th")]
     assert shares == ["100%", "90%", "75%", "50%"]
+
+
+def test_the_script_reads_what_the_page_holds(page):
+    script = re.search(r"<script>(.*?)</script>", page, re.DOTALL).group(1)
+    told = picked(page)
+    assert set(re.findall(r"\bdata\.(\w+)", script)) <= told.keys()
+    row = set(re.findall(r"\brow\.(\w+)", script)) - {"cells"}
+    assert row <= told["rows"][0].keys() | {"item", "items"}

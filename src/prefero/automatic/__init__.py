@@ -1,4 +1,4 @@
-"""What chooses and combines rankers, and says within which error it is sure."""
+"""Automatic and stacked rankers, with conformal predictions."""
 
 from prefero.automatic.auto import AutoLabelRanker
 from prefero.automatic.multilabel import AutoMultilabelRanker

@@ -1,4 +1,4 @@
-"""The rankers that an automatic ranker tries, each behind what it needs."""
+"""The candidates of an automatic ranker, each with the preparation that it needs."""
 
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -23,26 +23,26 @@ from prefero.label_ranking import (
     PairwiseLabelRanker,
 )
 
-# Linear rankers are exact enough for a stack at these tolerances, behind a kernel at the latter.
+# Tolerances of linear rankers that are exact enough for a stack; the second one with a kernel.
 _TOL, _KERNEL_TOL = 1e-3, 1e-2
-# Penalties of linear rankers; rankings without noise want next to none.
+# Penalties of linear rankers; rankings without noise need next to none.
 _PENALTIES = (1e-3, 1e-5, 1e-2, 1e-7)
 # Dimensions of sparse features for rankers that need dense ones; landmarks of a kernel.
 _DIMENSIONS, _LANDMARKS = 100, 300
-# Rows that a case base or a kernel can hold.
+# The most rows for neighbors and for kernels.
 _MOST_CASES, _MOST_KERNEL_ROWS = 50_000, 100_000
-# Rows that perceptrons can pass a thousand times; more add little to a linear model.
+# The most rows for perceptrons, which pass them a thousand times.
 _MOST_PASSES = 10_000
 _MOST_PAIRS = 500
 
 
 class Shape(NamedTuple):
-    """What must be known of the data to set up rankers."""
+    """What candidates depend on in the data."""
 
     n_rows: int
     n_features: int
     n_labels: int
-    nominal: Mask  # which of the prepared features are numbers of categories
+    nominal: Mask  # which prepared features are category numbers
     sparse: bool
 
 
@@ -53,7 +53,7 @@ class Candidate(NamedTuple):
     family: str
     ranker: Any
     most_rows: int | None = None
-    own: bool = False  # what it knows of rows without having seen them comes from folds anyway
+    own: bool = False  # its own held-out predictions come from folds anyway
 
 
 def candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
@@ -66,42 +66,41 @@ def candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
     shape : Shape
         The data.
     seed : int
-        Where forests and kernels draw from.
+        The seed of forests and kernels.
 
     Returns
     -------
     list of Candidate
-        Without those that cannot take so many labels.
+        Without those that do not scale to so many labels.
     """
-    found = [
-        [_linear(shape, "auto")] if preset == "quick" else _linears(shape),
-        _forests(shape, "forest", preset, seed),
-        _boosting(shape, preset, seed),
-        [] if preset == "quick" else _kernels(shape, preset, seed),
-        _forests(shape, "extra-trees", preset, seed),
-        [
-            Candidate(
-                "neighbors",
-                "neighbors",
-                behind_numbers(shape, NeighborsLabelRanker()),
-                _MOST_CASES,
-            )
-        ],
-        [] if preset == "quick" else _pairwise(shape, preset),
-        [] if preset == "quick" else _constraints(shape, seed),
+    families = [_linear(shape, preset), _trees("forest", shape, preset, seed)]
+    families += [_trees("boosting", shape, preset, seed)]
+    if preset != "quick":
+        families += [_kernels(shape, preset, seed)]
+    neighbors = behind_numbers(shape, NeighborsLabelRanker())
+    families += [
+        _trees("extra-trees", shape, preset, seed),
+        [Candidate("neighbors", "neighbors", neighbors, _MOST_CASES)],
     ]
-    return [one for turn in zip_longest(*found) for one in turn if one is not None]
+    if preset != "quick":
+        constraint = ConstraintLabelRanker(calibrate=False, random_state=seed)
+        model = behind_numbers(shape, constraint, dense=False)
+        families += [
+            _pairwise(shape, preset),
+            [Candidate("constraint", "constraint", model, _MOST_PASSES)],
+        ]
+    return [one for turn in zip_longest(*families) for one in turn if one is not None]
 
 
-# How a ranker is told to leave scores alone.
+# Parameters with which a ranker ignores scores.
 WITHOUT_SCORES: dict[str, Any] = {"leaf_values": "ranks", "pair_weight": None}
 
 
 def with_and_without_scores(tried: list[Candidate]) -> list[Candidate]:
-    """Return each ranker that learns from scores, then the same by ranks alone.
+    """Add, after each ranker that learns from scores, a copy that learns from ranks alone.
 
-    Stakes that differ much from row to row let few rows decide what is learned: rows left out tell
-    whether the orders teach more.
+    Where score differences vary much between rows, few rows decide what is learned; held-out rows
+    show whether orders teach more.
     """
     found = []
     for one in tried:
@@ -115,14 +114,14 @@ def with_and_without_scores(tried: list[Candidate]) -> list[Candidate]:
     return found
 
 
-def _linear(shape: Shape, alpha: Any) -> Candidate:
-    ranker = LogLinearLabelRanker(alpha=alpha, calibrate=alpha == "auto", tol=_TOL)
-    name = "log-linear" if alpha == "auto" else f"log-linear {alpha:g}"
-    return Candidate(name, "log-linear", behind_numbers(shape, ranker, dense=False))
-
-
-def _linears(shape: Shape) -> list[Candidate]:
-    return [_linear(shape, alpha) for alpha in _PENALTIES]
+def _linear(shape: Shape, preset: str) -> list[Candidate]:
+    found = []
+    alphas: tuple[Any, ...] = ("auto",) if preset == "quick" else _PENALTIES
+    for alpha in alphas:
+        ranker = LogLinearLabelRanker(alpha=alpha, calibrate=alpha == "auto", tol=_TOL)
+        name = "log-linear" if alpha == "auto" else f"log-linear {alpha:g}"
+        found.append(Candidate(name, "log-linear", behind_numbers(shape, ranker, dense=False)))
+    return found
 
 
 def _pairwise(shape: Shape, preset: str) -> list[Candidate]:
@@ -135,65 +134,50 @@ def _pairwise(shape: Shape, preset: str) -> list[Candidate]:
     return found
 
 
-def _constraints(shape: Shape, seed: int) -> list[Candidate]:
-    ranker = ConstraintLabelRanker(calibrate=False, random_state=seed)
-    return [
-        Candidate(
-            "constraint", "constraint", behind_numbers(shape, ranker, dense=False), _MOST_PASSES
-        )
-    ]
-
-
-_FORESTS: dict[str, dict[str, dict[str, Any]]] = {
-    "forest": {"forest": {}, "wide forest": {"max_features": 0.7}},
-    "extra-trees": {
-        "extra-trees": {"splitter": "random", "max_features": None},
-        "many extra-trees": {
-            "splitter": "random",
-            "max_features": None,
-            "criterion": "spearman",
-            "n_estimators": 300,
+_EXTRA = {"splitter": "random", "max_features": None}
+# By family: the class, how many of its settings each preset tries, and the settings by name.
+# Larger boosted trees of all features are better for thousands of rows or few features.
+_TREES: dict[str, tuple[type[Any], dict[str, int], dict[str, dict[str, Any]]]] = {
+    "forest": (
+        ForestLabelRanker,
+        {"quick": 1, "balanced": 1, "best": 2},
+        {"forest": {}, "wide forest": {"max_features": 0.7}},
+    ),
+    "extra-trees": (
+        ForestLabelRanker,
+        {"quick": 1, "balanced": 1, "best": 2},
+        {
+            "extra-trees": _EXTRA,
+            "many extra-trees": _EXTRA | {"criterion": "spearman", "n_estimators": 300},
         },
-    },
+    ),
+    "boosting": (
+        BoostingLabelRanker,
+        {"quick": 1, "balanced": 2, "best": 4},
+        {
+            "boosting": {},
+            "boosting of large trees": {"max_leaf_nodes": 31, "max_features": None}
+            | {"learning_rate": 0.05, "n_estimators": 2000},
+            "slow boosting": {"learning_rate": 0.05, "n_estimators": 800},
+            "boosting of small trees": {"max_leaf_nodes": 6, "n_estimators": 800},
+        },
+    ),
 }
 
 
-def _forests(shape: Shape, family: str, preset: str, seed: int) -> list[Candidate]:
-    nominal = shape.nominal if shape.nominal.any() else None
-    settings = list(_FORESTS[family].items())[: 2 if preset == "best" else 1]
-    found = []
-    for name, options in settings:
-        forest = ForestLabelRanker(random_state=seed, categorical_features=nominal, **options)
-        found.append(Candidate(name, family, densed(shape, forest, seed)))
-    return found
-
-
-# Larger trees of all features gained where there are thousands of rows or few features.
-_BOOSTINGS: dict[str, dict[str, Any]] = {
-    "boosting": {},
-    "boosting of large trees": {
-        "max_leaf_nodes": 31,
-        "max_features": None,
-        "learning_rate": 0.05,
-        "n_estimators": 2000,
-    },
-    "slow boosting": {"learning_rate": 0.05, "n_estimators": 800},
-    "boosting of small trees": {"max_leaf_nodes": 6, "n_estimators": 800},
-}
-_N_BOOSTINGS = {"quick": 1, "balanced": 2, "best": 4}
-
-
-def _boosting(shape: Shape, preset: str, seed: int) -> list[Candidate]:
+def _trees(family: str, shape: Shape, preset: str, seed: int) -> list[Candidate]:
+    kind, counts, settings = _TREES[family]
     nominal = shape.nominal if shape.nominal.any() else None
     found = []
-    for name, options in list(_BOOSTINGS.items())[: _N_BOOSTINGS[preset]]:
-        ranker = BoostingLabelRanker(random_state=seed, categorical_features=nominal, **options)
-        found.append(Candidate(name, "boosting", densed(shape, ranker, seed), own=True))
+    for name, options in list(settings.items())[: counts[preset]]:
+        ranker = kind(random_state=seed, categorical_features=nominal, **options)
+        model = made_dense(shape, ranker, seed)
+        found.append(Candidate(name, family, model, own=family == "boosting"))
     return found
 
 
 def _kernels(shape: Shape, preset: str, seed: int) -> list[Candidate]:
-    """Log-linear models of how near instances are to some landmarks."""
+    """Log-linear models on kernel features."""
     settings = [(1.0, 1e-5), (1.0, 1e-3), (3.0, 1e-5), (1.0, 1e-4)]
     if preset == "best":
         settings += [(0.3, 1e-4), (0.3, 1e-6), (1.0, 1e-6), (3.0, 1e-3)]
@@ -212,7 +196,7 @@ def _kernels(shape: Shape, preset: str, seed: int) -> list[Candidate]:
 
 
 def behind_numbers(shape: Shape, ranker: Any, *, dense: bool = True, seed: int = 0) -> Any:
-    """Put a ranker behind filled and standardised numbers, and one column a category."""
+    """Put a ranker behind imputed and standardized numbers, and one column per category."""
     steps = ranker.steps if isinstance(ranker, Pipeline) else [("ranker", ranker)]
     steps = [step for _, step in steps]
     if shape.sparse:
@@ -229,8 +213,8 @@ def behind_numbers(shape: Shape, ranker: Any, *, dense: bool = True, seed: int =
     return make_pipeline(ColumnTransformer([part for part in columns if part[2]]), *steps)
 
 
-def densed(shape: Shape, ranker: Any, seed: int) -> Any:
-    """Put a ranker behind some dimensions of sparse features."""
+def made_dense(shape: Shape, ranker: Any, seed: int) -> Any:
+    """Put a ranker behind a few dimensions of sparse features."""
     return make_pipeline(_svd(shape, seed), ranker) if shape.sparse else ranker
 
 

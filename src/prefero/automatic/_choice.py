@@ -1,4 +1,4 @@
-"""One of some estimators, chosen by rows that they have not seen."""
+"""The choice of one estimator by its out-of-fold metrics."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -9,50 +9,40 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from prefero._progress import reporting
 from prefero._sent_once import SentOnce, called
 from prefero._state import Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Values
-from prefero._warnings import silenced
+from prefero._warnings import silenced, warn_user
 from prefero.automatic._candidates import Candidate
-from prefero.automatic._members import Judged
+from prefero.automatic._members import Member
 from prefero.automatic._pair_margins import standard_error
-from prefero.automatic._screening import (
-    SAFE,
-    Clock,
-    LeftOut,
-    Screening,
-    board,
-    line,
-    plan_for,
-    told,
-)
+from prefero.automatic._screening import SAFE, Clock, Skipped, board, line, reported, screening
 
 Fit = Callable[[Any, Indices], Any]
 Metric = Callable[[Any, Indices], float]
 
 
 class Measured(NamedTuple):
-    """A metric of each fold for an estimator that has not seen it, and what that took."""
+    """The out-of-fold metric of an estimator by fold, and the seconds that took."""
 
     values: Values
     seconds: float
-    fitted: Any = None
+    fitted: Any = None  # as of members of a stack; none is fitted on the way here
 
 
-class FoldMetrics:
-    """Folds of some rows, and the metric of estimators that were fitted to the others.
+class FoldEvaluation:
+    """Folds of some rows, and the metric of estimators fitted to the other folds.
 
     Parameters
     ----------
     rows : ndarray of shape (n_rows,)
-        The rows that are used.
+        The rows to use.
     fold : ndarray of shape (n_rows,)
-        The fold of each, from 0 on.
+        The fold of each, starting at 0.
     fit : callable
-        Returns a copy of an estimator that is fitted to some rows.
+        Returns a copy of an estimator, fitted to some rows.
     scoring : callable
-        Returns how good a fitted estimator is on some rows, larger is better.
+        Returns the metric of a fitted estimator on some rows, larger is better.
     """
 
     def __init__(self, rows: Indices, fold: Indices, fit: Fit, scoring: Metric) -> None:
@@ -61,11 +51,11 @@ class FoldMetrics:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.rows)
 
     def held_out(self, ranker: Any, *, own: bool = False, n_jobs: int | None = None) -> Measured:
-        """Return the metric of each fold, for a copy that has not seen it."""
+        """Return the out-of-fold metric by fold."""
         start = time.perf_counter()
         sent = SentOnce(self._of_fold)
         values = Parallel(n_jobs=n_jobs, prefer="threads")(
@@ -79,40 +69,38 @@ class FoldMetrics:
             return self._metric(model, self.rows[self.fold == k])
 
     def summary(self, values: Values) -> tuple[float, float]:
-        """Return the mean over the folds where the metric is defined, and its standard error."""
+        """Return the mean over folds where the metric is defined, and its standard error."""
         known = ~np.isnan(values)
         if not known.any():
             return float("nan"), float("inf")
         weight = self.weight[known]
         return float(values[known] @ weight / weight.sum()), standard_error(values[known], weight)
 
-    def best_first(self, judged: Sequence[Judged]) -> list[Judged]:
-        """Return estimators by their means, the largest first."""
-        return sorted(judged, key=lambda one: -np.nan_to_num(self.mean(one), nan=-np.inf))
-
-    def mean(self, one: Judged) -> float:
-        """Return the mean of an estimator."""
-        return self.summary(one.held_out.values)[0]
+    def best_first(self, members: Sequence[Member]) -> list[Member]:
+        """Return estimators by mean metric, the best first."""
+        means = [self.summary(one.held_out.values)[0] for one in members]
+        order = np.argsort(-np.nan_to_num(means, nan=-np.inf), kind="stable")
+        return [members[k] for k in order]
 
 
-# What stands in place of a constant answer where there is none.
+# Stands for the baseline where there is none that could be predicted.
 TIED = Candidate("all tied", "constant", None)
 
 
-class Task(NamedTuple):
-    """What is to be learned, by what, and what it is compared with: nothing if None."""
+class SelectionTask(NamedTuple):
+    """The rows and candidates to choose from, and the baseline, if there is one."""
 
     n_rows: int
-    evidence_of: Callable[[int], FoldMetrics]
+    evaluation_of: Callable[[int], FoldEvaluation]
     fit: Fit
     candidates: list[Candidate]
-    constant: Candidate | None
+    baseline: Candidate | None
 
 
 class ChoiceMixin:
-    """Mixin of what chooses an estimator: parameters, screening, and what is kept.
+    """Mixin of estimators that choose one of several candidates.
 
-    A class declares ``chosen_``, which takes the features that it prepares.
+    A class declares ``chosen_`` in its fitted state.
 
     Attributes
     ----------
@@ -121,15 +109,14 @@ class ChoiceMixin:
     chosen_name_ : str
         Its name.
     leaderboard_ : list of dict
-        The constant answer first, then all that were tried in the last round, by their metric
-        on rows not seen.
+        The baseline first, then all candidates of the last round, by out-of-fold metric.
     skipped_ : list of dict
-        ``ranker`` and ``why`` of what was not tried, or not fitted to all rows.
+        ``ranker`` and ``why`` of candidates that were not tried, or not fitted to all rows.
     improvement_, improvement_error_ : float
-        The gain over the constant answer on rows not seen, and its standard error over folds.
+        The out-of-fold gain over the baseline, and its standard error over folds.
     """
 
-    # Each class declares what it chooses, by the columns that reach it.
+    # Each class declares chosen_, by the columns that reach it.
     _fitted_state: ClassVar[FittedState] = {
         "chosen_name_": Word(),
         "leaderboard_": Attribute(),
@@ -152,49 +139,45 @@ class ChoiceMixin:
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _choose(self, task: Task, clock: Clock, notes: Sequence[LeftOut] = ()) -> None:
-        """Screen the candidates and keep the best, or the constant one if nothing beats it."""
-        plan = plan_for(task.n_rows, self.preset, self.time_limit)
-        steps = len(task.candidates) * len(plan.sizes) + 1
-        with reporting("auto" if self.verbose else None, steps, what="Starting") as advance:
-            screening = Screening(task.n_rows, task.evidence_of, plan, clock, self.n_jobs, advance)
-            judged = screening.run(task.candidates)
-            evidence = screening.evidence
-            best = self._best(evidence, judged, task.constant)
-            most = {one.name: one.most_rows for one in task.candidates}.get(best.name)
-            size = screening.rows_for(best, SAFE * clock.left(), most)
-            rows = evidence.rows if size == evidence.n_rows else task.evidence_of(size).rows
+    def _choose(self, task: SelectionTask, clock: Clock, notes: Sequence[Skipped] = ()) -> None:
+        """Screen the candidates and keep the best, or the baseline if nothing beats it."""
+        tried = task.candidates
+        with screening(self, task.n_rows, task.evaluation_of, tried, clock) as screen:
+            members = screen.run(tried)
+            evaluation = screen.evaluation
+            best = self._best(evaluation, members, task.baseline)
+            most = {one.name: one.most_rows for one in tried}.get(best.name)
+            size = screen.rows_for(best, SAFE * clock.left(), most)
+            rows = evaluation.rows if size == evaluation.n_rows else task.evaluation_of(size).rows
             self.chosen_, self.chosen_name_ = task.fit(best.ranker, rows), best.name
-        self.skipped_ = told([*notes, *screening.left_out], self.time_limit)
+        self.skipped_ = reported([*notes, *screen.skipped], self.time_limit)
 
     def _best(
-        self, evidence: FoldMetrics, judged: Sequence[Judged], constant: Candidate | None
-    ) -> Judged:
-        """Return the best, or the constant one if it does not clearly beat that."""
-        best = evidence.best_first(judged)[0]
-        base = Judged(*TIED[:3], Measured(np.zeros(len(evidence.weight)), 0.0))
-        if constant is not None:
-            own = evidence.held_out(constant.ranker, n_jobs=self.n_jobs)
-            base = Judged(*constant[:3], own)
-        self.improvement_, error = evidence.summary(best.held_out.values - base.held_out.values)
+        self, evaluation: FoldEvaluation, members: Sequence[Member], baseline: Candidate | None
+    ) -> Member:
+        """Return the best, or the baseline unless the best clearly beats it."""
+        best = evaluation.best_first(members)[0]
+        base = Member(*TIED[:3], Measured(np.zeros(len(evaluation.weight)), 0.0))
+        if baseline is not None:
+            own = evaluation.held_out(baseline.ranker, n_jobs=self.n_jobs)
+            base = Member(*baseline[:3], own)
+        self.improvement_, error = evaluation.summary(best.held_out.values - base.held_out.values)
         self.improvement_error_ = error if np.isfinite(error) else float("nan")
-        self.leaderboard_ = board(
-            [
-                line(
-                    *(one.name, one.family),
-                    *evidence.summary(one.held_out.values),
-                    seconds=one.held_out.seconds,
-                )
-                for one in (base, *judged)
-            ]
-        )
-        return best if constant is None or self.improvement_ > self.baseline_guard * error else base
+        lines = []
+        for name, family, _, own in (base, *members):
+            lines.append(line(name, family, *evaluation.summary(own.values), seconds=own.seconds))
+        self.leaderboard_ = board(lines)
+        beaten = baseline is None or self.improvement_ > self.baseline_guard * error
+        return best if beaten else base
 
-    def _keep(self, task: Task, only: Candidate, notes: Sequence[LeftOut] = ()) -> None:
-        """Keep one untried, where rows are too few to choose by."""
+    def _keep_untried(
+        self, task: SelectionTask, only: Candidate, why: str, notes: Sequence[Skipped] = ()
+    ) -> None:
+        """Keep a candidate without comparing any, and say why."""
+        warn_user(f"{why}. Predictions are those of: {only.name}.")
         self.improvement_ = self.improvement_error_ = float("nan")
         self.leaderboard_ = [line(only.name, only.family, float("nan"), float("nan"))]
-        self.skipped_ = told(notes, self.time_limit)
+        self.skipped_ = reported([*notes, Skipped("all others", why)], self.time_limit)
         self.chosen_ = task.fit(only.ranker, np.arange(task.n_rows))
         self.chosen_name_ = only.name
 

@@ -1,4 +1,4 @@
-"""Sets of labels and ranks that hold the truth with a stated error."""
+"""Conformal predictions: sets of labels and intervals of ranks with a stated error."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
@@ -14,33 +14,32 @@ from prefero._typing import Indices, Mask, Values
 from prefero.automatic._pair_margins import BLOCK_ENTRIES, first_shares, log_worths, pair_sums
 from prefero.rankings import bucket_positions
 
-# The error at which the kinds of scores are compared, by the size of what they leave.
+# The error at which the kinds of nonconformity scores are compared, by the size of their sets.
 _COMPARED_AT = 0.1
-# Complete rankings that are enough; fewer are helped out by others.
+# With so many complete rankings the incomplete ones are not used.
 _ENOUGH_COMPLETE = 100
-# The spread of a rank is never taken for less: a label all are sure of may still be elsewhere.
+# The least standard deviation of a rank: even a certain label may be elsewhere.
 _LEAST_SPREAD = 0.05
 
-FIRST_SCORES, RANK_SCORES = ("share", "cumulated"), ("distance", "spread")
+TOP_SCORES, RANK_SCORES = ("share", "cumulated"), ("distance", "spread")
 
 
 class Conformal(NamedTuple):
-    """How odd the truth looked on rows not seen, ascending, and by what score."""
+    """Nonconformity scores of the truth on unseen rows, ascending, and their kinds."""
 
-    first_score: str
-    first_oddities: Values
+    top_score: str
+    top_nonconformity: Values
     rank_score: str
-    rank_oddities: Values
+    rank_nonconformity: Values
 
 
 def learn_conformal(margins: Values, truth: Values) -> Conformal:
-    """Learn how odd the truth looks to a model that has not seen it.
+    """Compute the nonconformity of the truth on unseen rows.
 
     Parameters
     ----------
     margins : ndarray of shape (n_samples, n_pairs)
-        Log-odds that the first label of each pair comes first, by a model that has not seen
-        the row.
+        Out-of-fold log-odds that the first label of each pair comes first.
     truth : ndarray of shape (n_samples, n_labels)
         Ranks. If complete rankings are few, the incomplete ones are completed as the model
         expects.
@@ -48,13 +47,13 @@ def learn_conformal(margins: Values, truth: Values) -> Conformal:
     Returns
     -------
     Conformal
-        Of two kinds of scores that which leaves fewer labels, or shorter intervals.
+        The kind of score with the smaller sets, or the shorter intervals, of two each.
     """
     n_labels = truth.shape[1]
     used = ~np.isnan(margins).any(axis=1) & ~np.isnan(truth).all(axis=1)
     margins, truth = margins[used], truth[used]
     if not len(truth):
-        return Conformal(FIRST_SCORES[0], np.empty(0), RANK_SCORES[0], np.empty(0))
+        return Conformal(TOP_SCORES[0], np.empty(0), RANK_SCORES[0], np.empty(0))
     complete = ~np.isnan(truth).any(axis=1)
     if complete.sum() >= _ENOUGH_COMPLETE:
         margins, truth = margins[complete], truth[complete]
@@ -62,15 +61,15 @@ def learn_conformal(margins: Values, truth: Values) -> Conformal:
         truth = completed(margins, truth)
     is_first, has_rank = _is_first(truth), _has_rank(truth)
     first = _smallest(
-        FIRST_SCORES,
-        lambda kind: first_oddities(margins, n_labels, kind),
-        # A set must hold all labels that are first: the oddest of them decides.
-        lambda odd: np.where(is_first, odd, -np.inf).max(axis=1),
+        TOP_SCORES,
+        lambda kind: top_nonconformity(margins, n_labels, kind),
+        # A set must hold all labels that are tied first: the least conforming one decides.
+        lambda scores: np.where(is_first, scores, -np.inf).max(axis=1),
     )
     rank = _smallest(
         RANK_SCORES,
-        lambda kind: rank_oddities(margins, n_labels, kind),
-        lambda odd: odd[has_rank],
+        lambda kind: rank_nonconformity(margins, n_labels, kind),
+        lambda scores: scores[has_rank],
     )
     return Conformal(*first, *rank)
 
@@ -78,8 +77,8 @@ def learn_conformal(margins: Values, truth: Values) -> Conformal:
 def completed(margins: Values, truth: Values) -> Values:
     """Place missing labels as the model expects them, and leave the order of the others.
 
-    Worths of all labels are drawn from the model (Plackett-Luce). Those that fall to the ranked
-    labels are dealt out in their true order.
+    Worths of all labels are drawn from the model (Plackett-Luce). Those of the ranked labels are
+    then reassigned in their true order.
 
     Parameters
     ----------
@@ -106,7 +105,7 @@ def completed(margins: Values, truth: Values) -> Values:
 
 
 def _bucket_starts(values: Values) -> Indices:
-    """Where the bucket of equal values begins, for rows in order."""
+    """Where the bucket of each value starts, in sorted rows."""
     new = np.ones(values.shape, dtype=bool)
     new[:, 1:] = values[:, 1:] != values[:, :-1]
     return np.maximum.accumulate(np.where(new, np.arange(values.shape[1]), 0), axis=1)
@@ -124,47 +123,45 @@ def _dense_ranks(values: Values) -> Values:
 
 
 def _smallest(
-    kinds: tuple[str, ...],
-    oddities: Callable[[str], Values],
-    of_truth: Callable[[Values], Values],
+    kinds: tuple[str, ...], scores_of: Callable[[str], Values], of_truth: Callable[[Values], Values]
 ) -> tuple[str, Values]:
-    """The kind of score that leaves the fewest answers, and the scores of the true ones."""
+    """The kind of score with the smallest sets, and the scores of the truth."""
     found: list[tuple[float, str, Values]] = []
     for kind in kinds:
-        odd = oddities(kind)
-        own = np.sort(of_truth(odd))
-        left = float(np.mean(odd <= quantile(own, _COMPARED_AT))) if odd.size else 0.0
-        found.append((left, kind, own))
+        scores = scores_of(kind)
+        own = np.sort(of_truth(scores))
+        size = float(np.mean(scores <= quantile(own, _COMPARED_AT))) if scores.size else 0.0
+        found.append((size, kind, own))
     _, kind, own = min(found, key=lambda one: one[0])
     return kind, own
 
 
-def quantile(oddities: Values, error: float) -> float:
-    """Return the oddity that the truth exceeds with at most this probability.
+def quantile(nonconformity: Values, error: float) -> float:
+    """Return the score that the truth exceeds with at most this probability.
 
     Parameters
     ----------
-    oddities : ndarray of shape (n,)
-        Of truths, ascending.
+    nonconformity : ndarray of shape (n,)
+        Scores of the truth, ascending.
     error : float
         In (0, 1).
 
     Returns
     -------
     float
-        Infinite if there are too few to say.
+        Infinite if there are too few scores.
 
     Examples
     --------
     >>> quantile(np.arange(9.0), 0.2)
     7.0
     """
-    place = int(np.ceil((1 - error) * (len(oddities) + 1)))
-    return float(oddities[place - 1]) if place <= len(oddities) else float("inf")
+    place = int(np.ceil((1 - error) * (len(nonconformity) + 1)))
+    return float(nonconformity[place - 1]) if place <= len(nonconformity) else float("inf")
 
 
-def first_oddities(margins: Values, n_labels: int, kind: str) -> Values:
-    """Return how odd it would be if each label came first.
+def top_nonconformity(margins: Values, n_labels: int, kind: str) -> Values:
+    """Return the nonconformity of each label as the first.
 
     Parameters
     ----------
@@ -173,27 +170,27 @@ def first_oddities(margins: Values, n_labels: int, kind: str) -> Values:
     n_labels : int
         The number of labels.
     kind : {"share", "cumulated"}
-        1 less the share that the label has of being first; or the shares of all labels that
-        have a larger one, which adapts to how sure the model is of an instance.
+        1 minus the probability of being first; or the sum of all larger probabilities, which
+        adapts to how certain the model is about an instance.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels)
-        Larger is odder.
+        Larger conforms less.
     """
     share = first_shares(margins, n_labels)
     if kind == "share":
         return 1 - share
     order = np.argsort(-share, axis=1, kind="stable")
     inside = np.take_along_axis(share, order, axis=1)
-    oddities = np.empty_like(share)
-    # Half of the own share counts, so that a sure first label is less odd than an unsure one.
-    np.put_along_axis(oddities, order, inside.cumsum(axis=1) - inside / 2, axis=1)
-    return oddities
+    nonconformity = np.empty_like(share)
+    # Half of the own share counts, so that a certain first label conforms best.
+    np.put_along_axis(nonconformity, order, inside.cumsum(axis=1) - inside / 2, axis=1)
+    return nonconformity
 
 
-def rank_oddities(margins: Values, n_labels: int, kind: str) -> Values:
-    """Return how odd it would be if each label had each rank.
+def rank_nonconformity(margins: Values, n_labels: int, kind: str) -> Values:
+    """Return the nonconformity of each label at each rank.
 
     Parameters
     ----------
@@ -202,8 +199,8 @@ def rank_oddities(margins: Values, n_labels: int, kind: str) -> Values:
     n_labels : int
         The number of labels.
     kind : {"distance", "spread"}
-        How far the rank is from the one to expect; or that over the spread of ranks that the
-        probabilities expect, which adapts to how sure the model is of a label.
+        The distance of the rank from the expected one; or that distance over the expected
+        standard deviation, which adapts to how certain the model is about a label.
 
     Returns
     -------
@@ -232,36 +229,37 @@ def _has_rank(truth: Values) -> Mask:
 
 @documented()
 class ConformalMixin:
-    """Mixin of stacks: answers that are wrong with a stated probability.
+    """Mixin of stacks: sets and intervals that miss the truth with a stated probability.
 
-    They hold over instances like the training rows (marginal coverage), by cross-conformal
-    prediction: how odd the truth looked in the folds that had not seen it bounds what is called
-    possible of a new instance.
+    Cross-conformal prediction: the nonconformity of the truth in held-out folds bounds what is
+    considered possible for a new instance. For this method a marginal coverage of 1 - 2 ``error``
+    is proven, over instances like the training rows and with the models of the folds; the model
+    here is refitted to all rows. Measured coverage is close to 1 - ``error``.
 
     Attributes
     ----------
-    first_score_, rank_score_ : str
-        By what scores answers are judged: those that left the smaller answers.
-    first_oddities_, rank_oddities_ : ndarray
-        Scores of the truth on rows that the members had not seen, ascending.
+    top_score_, rank_score_ : str
+        The kinds of nonconformity scores: those with the smaller sets.
+    top_nonconformity_, rank_nonconformity_ : ndarray
+        Out-of-fold scores of the truth, ascending.
     """
 
-    first_score_: str
-    first_oddities_: Values
+    top_score_: str
+    top_nonconformity_: Values
     rank_score_: str
-    rank_oddities_: Values
+    rank_nonconformity_: Values
 
     _fitted_state: ClassVar[FittedState] = {
-        "first_score_": Word(*FIRST_SCORES),
-        "first_oddities_": Array("f8", "n_first"),
+        "top_score_": Word(*TOP_SCORES),
+        "top_nonconformity_": Array("f8", "n_first"),
         "rank_score_": Word(*RANK_SCORES),
-        "rank_oddities_": Array("f8", "n_placed"),
+        "rank_nonconformity_": Array("f8", "n_placed"),
     }
 
     def _learn_conformal(self, margins: Values, truth: Values) -> None:
         found = learn_conformal(margins, truth)
-        self.first_score_, self.first_oddities_ = found.first_score, found.first_oddities
-        self.rank_score_, self.rank_oddities_ = found.rank_score, found.rank_oddities
+        self.top_score_, self.top_nonconformity_ = found.top_score, found.top_nonconformity
+        self.rank_score_, self.rank_nonconformity_ = found.rank_score, found.rank_nonconformity
 
     def predict_top_set(self, X: Any, error: float = 0.1, *, allow_empty: bool = False) -> Mask:
         """Predict the labels that may be first.
@@ -270,39 +268,39 @@ class ConformalMixin:
         ----------
         %(X)s
         error : float, default=0.1
-            How often, over instances like the training rows, the first label may be missing.
+            How often the true first label may be missing, over instances like the training rows.
         allow_empty : bool, default=False
-            Whether a set may be empty. By default the likeliest label is always in it, so that
-            a model that errs less than it may covers more than it need.
+            Whether a set may be empty. By default the most likely label is always in it, so that
+            coverage may exceed 1 - ``error``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_labels), dtype bool
-            True for labels that may be first; for tied ones all of them.
+            True for labels that may be first, including all that may be tied.
         """
-        limit = self._limit(self.first_oddities_, error)
+        return self._of_margins(lambda margins: self._top_set(margins, error, allow_empty), X)
 
-        def reading(margins: Values) -> Mask:
-            odd = first_oddities(margins, self._n_labels, self.first_score_)
-            return _within(odd, limit, allow_empty)
-
-        possible = self._of_margins(reading, X)
+    def _top_set(self, margins: Values, error: float, allow_empty: bool = False) -> Mask:
+        """Return the labels that may be first, from the margins of all pairs."""
+        limit = self._limit(self.top_nonconformity_, error)
+        scores = top_nonconformity(margins, self._n_labels, self.top_score_)
+        possible = _within(scores, limit, allow_empty)
         possible[:, self.unseen_labels_] = np.isinf(limit)  # type: ignore[attr-defined]
         return possible
 
     def predict_rank_intervals(
         self, X: Any, error: float = 0.1, *, allow_empty: bool = False
     ) -> Indices:
-        """Predict for each label the ranks that it may have.
+        """Predict an interval of ranks for each label.
 
         Parameters
         ----------
         %(X)s
         error : float, default=0.1
-            How often, over labels and instances like the training rows, the rank of a label
-            may be outside of its interval.
+            How often the rank of a label may be outside its interval, over labels and instances
+            like the training rows.
         allow_empty : bool, default=False
-            Whether an interval may be empty (its end before its start).
+            Whether intervals may be empty (the end before the start).
 
         Returns
         -------
@@ -310,28 +308,28 @@ class ConformalMixin:
             The first and the last rank of each label. The rank of tied labels is the mean
             position of their bucket, rounded down.
         """
-        limit = self._limit(self.rank_oddities_, error)
 
         def reading(margins: Values) -> Indices:
-            odd = rank_oddities(margins, self._n_labels, self.rank_score_)
-            possible = _within(odd, limit, allow_empty)
+            limit = self._limit(self.rank_nonconformity_, error)
+            scores = rank_nonconformity(margins, self._n_labels, self.rank_score_)
+            possible = _within(scores, limit, allow_empty)
             start = possible.argmax(axis=2)
             end = possible.sum(axis=2) + start
             return np.stack([start + 1, end], axis=2)
 
         return self._of_margins(reading, X)
 
-    def _limit(self, oddities: Values, error: float) -> float:
-        check_is_fitted(self)
+    def _limit(self, nonconformity: Values, error: float) -> float:
         if not 0 < error < 1:
             raise ValueError(f"error must lie in (0, 1), got {error!r}.")
-        return quantile(oddities, error)
+        return quantile(nonconformity, error)
 
     @property
     def _n_labels(self) -> int:
         return len(self.labels_)  # type: ignore[attr-defined]
 
     def _of_margins(self, reading: Any, X: Any) -> Any:
+        check_is_fitted(self)
         X = self._validate_X(X, reset=False)  # type: ignore[attr-defined]
         size = max(1, BLOCK_ENTRIES // self._n_labels**2)
         parts = [
@@ -341,10 +339,10 @@ class ConformalMixin:
         return np.concatenate(parts)
 
 
-def _within(oddities: Values, limit: float, allow_empty: bool) -> Mask:
-    """What is not too odd; at least the least odd, unless nothing is allowed too."""
-    possible = oddities <= limit
+def _within(nonconformity: Values, limit: float, allow_empty: bool) -> Mask:
+    """What conforms well enough; unless a set may be empty, at least what conforms best."""
+    possible = nonconformity <= limit
     if not allow_empty:
-        least = np.expand_dims(oddities.argmin(axis=-1), -1)
+        least = np.expand_dims(nonconformity.argmin(axis=-1), -1)
         np.put_along_axis(possible, least, True, axis=-1)
     return possible

@@ -1,4 +1,4 @@
-"""Members of a stack: how they are fitted, and what they say of pairs of labels."""
+"""Members of a stack: how they are fitted, and their out-of-fold pair margins."""
 
 import time
 from functools import partial
@@ -11,57 +11,52 @@ from sklearn.utils.validation import has_fit_parameter
 
 from prefero._pipelines import at_final_step, final_step
 from prefero._sent_once import SentOnce, called
-from prefero._typing import Indices, Mask, Values
+from prefero._typing import Indices, Values
 from prefero._warnings import silenced
 from prefero.base import BaseLabelRanker, fitting
-from prefero.calibration import LabelPairs, all_pairs, pair_numbers, score_margins
+from prefero.calibration import all_pairs, pair_numbers, score_margins
 from prefero.rankings import ScoredRanks, ranks_of
 
 
-class Rows(NamedTuple):
-    """Training rows as a ranker takes them."""
+class TrainingRows(NamedTuple):
+    """Validated training rows."""
 
     X: Any
     ranks: Values
     weight: Values
-    scores: Values | None = None  # what labels are worth, larger is better
+    scores: Values | None = None  # larger is better
 
     @classmethod
-    def of(cls, X: Any, truth: Values | ScoredRanks, weight: Values) -> "Rows":
-        """Return validated rows."""
+    def of(cls, X: Any, truth: Values | ScoredRanks, weight: Values) -> "TrainingRows":
+        """Return what validation returned, as training rows."""
         scores = truth.scores if isinstance(truth, ScoredRanks) else None
         return cls(X, ranks_of(truth), weight, scores)
 
-    def some(self, chosen: Any) -> "Rows":
+    def some(self, chosen: Any) -> "TrainingRows":
         """Return some of the rows."""
         scores = None if self.scores is None else self.scores[chosen]
-        return Rows(self.X[chosen], self.ranks[chosen], self.weight[chosen], scores)
+        return TrainingRows(self.X[chosen], self.ranks[chosen], self.weight[chosen], scores)
 
 
-class HeldOut(NamedTuple):
-    """What a member says of rows that it has not seen, and what that took."""
+class OutOfFoldMargins(NamedTuple):
+    """Pair margins of a member for rows that it was not trained on."""
 
-    margins: Values  # (n_rows, n_pairs); NaN where it says nothing
+    margins: Values  # (n_rows, n_pairs); NaN where the member predicts nothing
     seconds: float
-    fitted: Any = None  # the member fitted to all rows, where that was done on the way
+    fitted: Any = None  # the member fitted to all rows, if that was done on the way
 
 
-class Judged(NamedTuple):
-    """A member with what it said of rows it had not seen."""
+class Member(NamedTuple):
+    """A ranker with its predictions for unseen rows."""
 
     name: str
     family: str
     ranker: Any
     held_out: Any
 
-    def of_rows(self, kept: Mask) -> "Judged":
-        """Return what it said of some of these rows."""
-        held_out = self.held_out._replace(margins=self.held_out.margins[kept])
-        return self._replace(held_out=held_out)
 
-
-def fitted_member(ranker: Any, rows: Rows) -> Any:
-    """Return a copy of a ranker, fitted without pair probabilities, which a stack has itself."""
+def fitted_member(ranker: Any, rows: TrainingRows) -> Any:
+    """Return a fitted copy of a ranker, without pair probabilities: the stack has its own."""
     model, X = _prepared(ranker, rows)
     _fit_last(final_step(model), rows._replace(X=X))
     return model
@@ -76,51 +71,55 @@ def pair_margins(model: Any, X: Any, n_labels: int) -> Values:
     return score_margins(np.asarray(ranker.decision_function(reaching)), pairs)
 
 
-def own_held_out(ranker: Any, rows: Rows, asked: Indices) -> HeldOut | None:
-    """Fit a ranker once and return what it knows of some rows without having seen them.
+def own_held_out(ranker: Any, rows: TrainingRows, asked: Indices) -> OutOfFoldMargins | None:
+    """Fit a ranker once and return the margins that it has for unseen rows by itself.
 
-    That are out-of-bag or leave-one-out predictions, or those by which it chose a penalty; None
-    if it has none.
+    These are out-of-bag or leave-one-out predictions, or those of the folds by which it chose a
+    penalty; None if it has none.
     """
     start = time.perf_counter()
     if not isinstance(final_step(ranker), BaseLabelRanker):
         return None
     model, X = _prepared(ranker, rows)
     margins = _fit_last(final_step(model), rows._replace(X=X), asked)
-    return None if margins is None else HeldOut(margins, time.perf_counter() - start, model)
+    if margins is None:
+        return None
+    return OutOfFoldMargins(margins, time.perf_counter() - start, model)
 
 
 def fold_held_out(
-    ranker: Any, rows: Rows, fold: Indices, asked: Indices, n_jobs: int | None
-) -> HeldOut:
-    """Fit a ranker once a fold to all other rows and return its margins of some of the fold's."""
+    ranker: Any, rows: TrainingRows, fold: Indices, asked: Indices, n_jobs: int | None
+) -> OutOfFoldMargins:
+    """Fit a ranker once per fold to all other rows; return its margins for some rows."""
     start = time.perf_counter()
     folds = [k for k in range(int(fold.max()) + 1) if (fold[asked] == k).any()]
     sent = SentOnce(partial(_margins_of_fold, ranker, rows, fold, asked))
-    # Members run in the core, which drops the lock, and share the rows.
+    # Members run in the core, which releases the lock, and share the rows.
     parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(called)(sent, k) for k in folds)
     margins = np.full((len(asked), parts[0].shape[1]), np.nan)
     for k, part in zip(folds, parts, strict=True):
         margins[fold[asked] == k] = part
-    return HeldOut(margins, time.perf_counter() - start)
+    return OutOfFoldMargins(margins, time.perf_counter() - start)
 
 
-def _margins_of_fold(ranker: Any, rows: Rows, fold: Indices, asked: Indices, k: int) -> Values:
+def _margins_of_fold(
+    ranker: Any, rows: TrainingRows, fold: Indices, asked: Indices, k: int
+) -> Values:
     with silenced():  # the fit to all rows shows the warnings
         model = fitted_member(ranker, rows.some(np.flatnonzero(fold != k)))
         return pair_margins(model, rows.X[asked[fold[asked] == k]], rows.ranks.shape[1])
 
 
-def _prepared(ranker: Any, rows: Rows) -> tuple[Any, Any]:
-    """A copy whose steps before the last are fitted, and the instances as they reach that."""
+def _prepared(ranker: Any, rows: TrainingRows) -> tuple[Any, Any]:
+    """A copy with all steps but the last fitted, and the instances as they reach the last."""
     model = clone(ranker)
     if final_step(model) is model:
         return model, rows.X
     return model, model[:-1].fit_transform(rows.X, rows.ranks)
 
 
-def _fit_last(ranker: Any, rows: Rows, asked: Indices | None = None) -> Values | None:
-    """Fit a ranker; return its own margins of rows it has not seen, if asked and if it has some."""
+def _fit_last(ranker: Any, rows: TrainingRows, asked: Indices | None = None) -> Values | None:
+    """Fit a ranker; if rows are asked for, return its own margins for them, if it has some."""
     scores = rows.scores if has_fit_parameter(ranker, "scores") else None
     if not isinstance(ranker, BaseLabelRanker):
         given = {} if scores is None else {"scores": scores}
@@ -129,17 +128,17 @@ def _fit_last(ranker: Any, rows: Rows, asked: Indices | None = None) -> Values |
         ranker.fit(rows.X, rows.ranks, **given)
         return None
     ranker._validate_params()
-    with fitting(ranker) as twin:
-        X, truth, weight = twin._validate_fit(rows.X, rows.ranks, rows.weight, scores)
-        target = twin._target(truth)
-        twin._fit(X, target, weight)
-        margins = None if asked is None else _own_margins(twin, X, target, weight, asked)
-        vars(twin).pop("_held_out", None)
+    with fitting(ranker) as copy:
+        X, truth, weight = copy._validate_fit(rows.X, rows.ranks, rows.weight, scores)
+        target = copy._target(truth)
+        copy._fit(X, target, weight)
+        margins = None if asked is None else _own_margins(copy, X, target, weight, asked)
+        vars(copy).pop("_held_out", None)
     return margins
 
 
 def _own_margins(ranker: Any, X: Any, target: Any, weight: Values, asked: Indices) -> Values | None:
-    pairs: LabelPairs = all_pairs(len(ranker.labels_))
+    pairs = all_pairs(len(ranker.labels_))
     scores = ranker._held_out_scores(X, target, weight, asked)
     if scores is not None:
         return score_margins(scores, pairs)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit
 from sklearn.utils import gen_batches
@@ -13,63 +14,65 @@ from prefero._products import row_products
 from prefero._typing import Indices, Mask, Values
 from prefero.calibration import all_pairs
 
-# How strongly weights are drawn to the plain mean of the best members: as by so many rows.
+# Strength of the shrinkage of weights to the mean of the best members, in rows.
 _PULL_ROWS = 10.0
-# A member below this share of all weights is not worth its time.
+# Below so many independent units standard errors are themselves uncertain.
+FEW_UNITS = 10
+# Members with a smaller share of the weights are dropped.
 _LEAST_SHARE = 0.01
 # Slopes lie between these powers of e, where the mean size of a margin is 1.
 _SLOPES = (-8.0, 6.0)
 
 
 class Combination(NamedTuple):
-    """Scales and weights of members; their product is what a margin is multiplied by."""
+    """Scales and weights of members; a margin is multiplied by both."""
 
     scales: Values
     weights: Values
     losses: Values  # mean pair loss of each member alone, on its scale
 
 
-class PairLoss:
-    """The mean over rows of the mean logistic loss of a row's pairs, or of what is at stake.
+class PairwiseLogLoss:
+    """The mean over rows of the mean logistic loss of a row's pairs.
 
     Parameters
     ----------
     outcomes : ndarray of shape (n_rows, n_pairs)
-        1 if the first label came first, 0 if not, 1/2 if they were tied, NaN if nothing is known.
+        1 if the first label came first, 0 if not, 1/2 if they were tied, NaN if unknown.
     weight : ndarray of shape (n_rows,)
         Weights of the rows.
-    stakes : ndarray of shape (n_rows, n_pairs), optional
-        What each pair counts: then a row counts the more, the more is at stake in it.
+    differences : ndarray of shape (n_rows, n_pairs), optional
+        Weights of the pairs: their score differences. Rows with larger differences count more.
     """
 
-    def __init__(self, outcomes: Values, weight: Values, stakes: Values | None = None) -> None:
+    def __init__(self, outcomes: Values, weight: Values, differences: Values | None = None) -> None:
         known = ~np.isnan(outcomes)
-        if stakes is not None:
-            known &= np.nan_to_num(stakes) > 0
-            # Where nothing is at stake anywhere pairs count alike.
-            stakes, known = (stakes, known) if known.any() else (None, ~np.isnan(outcomes))
+        if differences is not None and (known & (np.nan_to_num(differences) > 0)).any():
+            known &= np.nan_to_num(differences) > 0
+        else:
+            differences = None
         self.rows: Mask = np.asarray(known.any(axis=1))
         self.known = known[self.rows]
         self.outcomes = outcomes[self.rows][self.known]
         self.row: Indices = np.repeat(np.arange(len(self.known)), self.known.sum(axis=1))
         self.weight = weight[self.rows] / weight[self.rows].sum()
         self.part = (1 / self.known.sum(axis=1))[self.row]
-        if stakes is not None:
-            self.part *= stakes[self.rows][self.known]
+        if differences is not None:
+            self.part *= differences[self.rows][self.known]
             self.part /= self.weight @ self._of_rows(np.ones(len(self.part)))
         self.share = self.weight[self.row] * self.part
 
-    def witnesses(self) -> float:
-        """Return how many rows that count alike would tell as much as these."""
+    def effective_rows(self) -> float:
+        """Return how many rows of equal weight would be as informative."""
         share = self.weight * self._of_rows(np.ones(len(self.part)))
         return float(share.sum() ** 2 / (share @ share)) if len(share) else 1.0
 
     def entries(self, margins: Values) -> Values:
-        """Return the margins of the known pairs in one line; 0 where a member says nothing."""
+        """Return the margins of the known pairs as one array; 0 where there is none."""
         return np.nan_to_num(margins[self.rows][self.known])
 
     def of_rows(self, entries: Values) -> Values:
-        """Return the loss of each row that knows a pair."""
+        """Return the loss of each row with a known pair."""
         return self._of_rows(np.logaddexp(0, entries) - self.outcomes * entries)
 
     def _of_rows(self, values: Values) -> Values:
@@ -80,7 +83,7 @@ class PairLoss:
         return float(self.weight @ self.of_rows(entries))
 
     def slope(self, entries: Values) -> float:
-        """Return the factor of margins with the least loss; 0 if none is better than no margin."""
+        """Return the factor of margins with the least loss; 0 if no factor beats a margin of 0."""
         size = float(self.share @ np.abs(entries))
         if size == 0:
             return 0.0
@@ -99,26 +102,26 @@ def combine(
     families: Sequence[str],
     outcomes: Values,
     weight: Values,
-    stakes: Values | None = None,
+    differences: Values | None = None,
 ) -> Combination:
-    """Learn what members count.
+    """Learn the weights of members.
 
-    Every member gets a logistic slope of its own, which puts all on one scale. Then weights,
-    none negative, minimise the loss of the weighted sum, drawn towards the plain mean of the
-    best member of each family that is within a standard error of the best of all.
+    Every member gets its own logistic slope, which puts all on one scale. Nonnegative weights
+    then minimize the loss of the weighted sum, shrunk towards the mean of the best members of
+    those families that are within one standard error of the best member.
 
     Parameters
     ----------
     margins : sequence of ndarray of shape (n_rows, n_pairs)
-        Of each member, for rows that it has not seen.
+        Out-of-fold margins of each member.
     families : sequence of str
-        What kind each member is of.
+        The family of each member.
     outcomes : ndarray of shape (n_rows, n_pairs)
-        Which label came first, as in `PairLoss`.
+        Which label came first, as in `PairwiseLogLoss`.
     weight : ndarray of shape (n_rows,)
         Weights of the rows.
-    stakes : ndarray of shape (n_rows, n_pairs), optional
-        What each pair counts.
+    differences : ndarray of shape (n_rows, n_pairs), optional
+        Weights of the pairs.
 
     Returns
     -------
@@ -132,13 +135,13 @@ def combine(
     >>> found.weights[1], found.scales[1]
     (np.float64(0.0), np.float64(0.0))
     """
-    loss = PairLoss(outcomes, weight, stakes)
+    loss = PairwiseLogLoss(outcomes, weight, differences)
     entries = np.array([loss.entries(part) for part in margins])
     scales = np.array([loss.slope(part) for part in entries])
     entries *= scales[:, None]
     losses = np.array([loss.of_rows(part) for part in entries])
     center = _best_of_families(losses, families, loss.weight)
-    pull = _PULL_ROWS / loss.witnesses()
+    pull = _PULL_ROWS / loss.effective_rows()
 
     def objective(weights: Values) -> tuple[float, Values]:
         total = weights @ entries
@@ -154,7 +157,7 @@ def combine(
 
 
 def _best_of_families(losses: Values, families: Sequence[str], weight: Values) -> Values:
-    """Equal weights for the best member of each family that chance may have put behind the best."""
+    """Equal weights for the best member of each family not clearly behind the best of all."""
     means = losses @ weight
     best = int(np.argmin(means))
     center = np.zeros(len(losses))
@@ -168,21 +171,21 @@ def _best_of_families(losses: Values, families: Sequence[str], weight: Values) -
 
 
 def standard_error(values: Values, weight: Values, groups: Indices | None = None) -> float:
-    """Return the standard error of a weighted mean; rows of one group are one witness.
+    """Return the standard error of a weighted mean; a group is one independent unit.
 
     Parameters
     ----------
     values : ndarray of shape (n_rows,)
-        One value a row.
+        One value per row.
     weight : ndarray of shape (n_rows,)
         Weights of the rows.
     groups : ndarray of shape (n_rows,), optional
-        The number of each row's group, from 0 on.
+        The number of each row's group, starting at 0.
 
     Returns
     -------
     float
-        Infinite for a single witness.
+        Infinite for a single unit.
 
     Examples
     --------
@@ -198,10 +201,26 @@ def standard_error(values: Values, weight: Values, groups: Indices | None = None
     return float(np.sqrt(parts @ parts * count / (count - 1)))
 
 
+def errors_needed(guard: float, n_units: int) -> float:
+    """Return how many standard errors a gain must exceed, given so many independent units.
+
+    With few units the standard error is itself uncertain: Student's t then asks for more errors
+    to be as sure as a normal distribution is with ``guard`` of them.
+
+    Examples
+    --------
+    >>> round(errors_needed(2.0, 5), 2), errors_needed(2.0, 50)
+    (2.87, 2.0)
+    """
+    if n_units >= FEW_UNITS or guard == 0:
+        return guard
+    return float(stats.t.isf(stats.norm.sf(guard), n_units - 1))
+
+
 DECODINGS = ("kemeny", "sums", "first")
 # Entries of the arrays (instances x pairs) that one step may hold.
 BLOCK_ENTRIES = 2**22
-# Labels level in their sums still have an order: the next one is behind by so much.
+# Labels with equal sums are kept apart by this step.
 _STEP = 1e-9
 
 
@@ -222,7 +241,7 @@ def decoded(margins: Values, n_labels: int, how: str = "kemeny") -> Values:
     Returns
     -------
     ndarray of shape (n_samples, n_labels)
-        The expected numbers of labels behind, dealt out along the order.
+        The expected numbers of labels behind, assigned along the order.
 
     Examples
     --------
@@ -249,12 +268,12 @@ def _decoded(margins: Values, n_labels: int, how: str) -> Values:
 
 
 def pair_sums(values: Values, other_way: Values, n_labels: int) -> Values:
-    """Add up, for each label, what it is to all others.
+    """Sum up, for each label, its values against all others.
 
     Parameters
     ----------
     values, other_way : ndarray of shape (n_samples, n_pairs)
-        What the first label of each pair is to the second, and the second to the first.
+        By pair, a value of its first label against the second, and of the second against the first.
     n_labels : int
         The number of labels.
 
@@ -272,7 +291,7 @@ def pair_sums(values: Values, other_way: Values, n_labels: int) -> Values:
 
 
 def first_shares(margins: Values, n_labels: int) -> Values:
-    """Return how likely each label is the first, if labels had worths (Plackett-Luce).
+    """Return the probability of each label to be first in a Plackett-Luce model.
 
     Parameters
     ----------
@@ -292,7 +311,7 @@ def first_shares(margins: Values, n_labels: int) -> Values:
 
 
 def log_worths(margins: Values, n_labels: int) -> Values:
-    """Return the logarithms of worths that explain pair margins best: their means.
+    """Return the Plackett-Luce log-worths that fit pair margins best: their means.
 
     Parameters
     ----------

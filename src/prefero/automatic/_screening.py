@@ -1,35 +1,37 @@
-"""Which rankers are worth their time: more and more rows for fewer and fewer of them."""
+"""Screening of candidates within a time limit, and what is reported of it."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from prefero._progress import reporting
 from prefero._sklearn import Interval, StrOptions
 from prefero._warnings import warn_user
 from prefero.automatic._candidates import Candidate
-from prefero.automatic._members import Judged
+from prefero.automatic._members import Member
 
-# A fit to k times the rows takes about k to this power times the time.
+# The time of a fit grows with the number of rows to this power.
 GROWTH = 1.15
 # Share of the time limit that may have passed when screening ends.
 _SCREENING_ENDS = 0.6
-# Members that a round leaves: the more, the fewer rows it had seen.
+# Members that survive a round; more of them if it had few rows.
 _SURVIVORS, _SURVIVORS_OF_FEW, _FEW = 6, 8, 1000
 
 
-# Rows of the first round where there are more than twice as many, and of the second.
+# Rows of the first round, of the round before it that measures time, and of the second.
 _FIRST_ROUND, _PROBE = 4000, 500
 _SECOND_ROUND = {"quick": 10_000, "balanced": 20_000, "best": 50_000}
-_FOLDS = 5
-# Of the time that is left, what the last fits may take: they are estimated, not known.
+FOLDS = 5
+# The share of the time left that the final fits may take by estimate.
 SAFE = 0.75
 
 
 class Clock:
-    """The time since a start, and what is left of a limit."""
+    """Seconds since the start, and until a time limit."""
 
     def __init__(self, limit: float | None) -> None:
         self.start, self.limit = time.perf_counter(), limit
@@ -44,145 +46,159 @@ class Clock:
         return float("inf") if self.limit is None else share * self.limit - self.passed
 
 
-class LeftOut(NamedTuple):
+class Skipped(NamedTuple):
     """A ranker that was not used, or not on all rows, and why."""
 
     ranker: str
     why: str
 
 
-class Plan(NamedTuple):
-    """How to screen: on how many rows, in how many folds, or by what rankers know themselves."""
+class ScreeningPlan(NamedTuple):
+    """Rows of each round, folds, and whether rankers use their own held-out predictions."""
 
     sizes: tuple[int, ...]
     n_folds: int
     own: bool
 
 
-def plan_for(n_rows: int, preset: str, time_limit: float | None) -> Plan:
-    """Return how so many rows are screened."""
+@contextmanager
+def screening(
+    ranker: Any,
+    n_rows: int,
+    evaluation_of: "Callable[[int], EvaluationT]",
+    tried: Sequence[Candidate],
+    clock: Clock,
+) -> Iterator["Screening[EvaluationT]"]:
+    """Screen candidates as the parameters of an automatic ranker say, and show progress."""
+    plan = plan_for(n_rows, ranker.preset, ranker.time_limit)
+    steps = len(tried) * len(plan.sizes) + 1
+    with reporting("auto" if ranker.verbose else None, steps, what="Starting") as advance:
+        yield Screening(n_rows, evaluation_of, plan, clock, ranker.n_jobs, advance)
+
+
+def plan_for(n_rows: int, preset: str, time_limit: float | None) -> ScreeningPlan:
+    """Return the plan for so many rows."""
     last = min(n_rows, _SECOND_ROUND[preset])
     sizes = (n_rows,) if n_rows <= 2 * _FIRST_ROUND else (_FIRST_ROUND, last)
     if time_limit is not None and n_rows > 2 * _PROBE:
-        # What a fit takes is first seen on so few rows that any is quick.
+        # Times are first measured on so few rows that every fit is quick.
         sizes = (_PROBE, *sizes)
-    return Plan(sizes, _FOLDS, preset == "quick")
+    return ScreeningPlan(sizes, FOLDS, preset == "quick")
 
 
-def told(notes: Sequence[LeftOut], time_limit: float | None) -> list[dict[str, str]]:
-    """Return notes as they are kept; warn of what there was no time for."""
+def reported(notes: Sequence[Skipped], time_limit: float | None) -> list[dict[str, str]]:
+    """Return what was skipped as dicts; warn of what there was no time for."""
     late = [note for note in notes if "time" in note.why]
     if late:
         reasons: dict[str, list[str]] = {}
         for note in late:
             reasons.setdefault(note.why, []).append(note.ranker)
         said = "; ".join(f"{', '.join(who)}: {why}" for why, who in reasons.items())
-        warn_user(f"time_limit={time_limit:g} left these out or short: {said}.")
+        warn_user(f"time_limit={time_limit:g} was too short for some rankers: {said}.")
     return [note._asdict() for note in notes]
 
 
-class Evidence(Protocol):
-    """What members are judged by."""
+class Evaluation(Protocol):
+    """What rankers are evaluated by."""
 
     @property
     def n_rows(self) -> int:
-        """How many rows members are fitted to, folds left out."""
+        """The number of rows, of all folds."""
 
     def held_out(self, ranker: Any, *, own: bool, n_jobs: int | None = None) -> Any:
-        """Return what a member says of rows it has not seen, and the seconds that took."""
+        """Return the out-of-fold predictions or metrics of a ranker, and the seconds they took."""
 
-    def best_first(self, judged: Sequence[Judged]) -> list[Judged]:
-        """Return members by what they are worth, the best first."""
-
-
-EvidenceT = TypeVar("EvidenceT", bound=Evidence)
+    def best_first(self, members: Sequence[Member]) -> list[Member]:
+        """Return members in order, the best first."""
 
 
-class Screening(Generic[EvidenceT]):
-    """Rounds of screening.
+EvaluationT = TypeVar("EvaluationT", bound=Evaluation)
+
+
+class Screening(Generic[EvaluationT]):
+    """Rounds of screening: more and more rows for fewer and fewer rankers.
 
     Parameters
     ----------
     n_rows : int
-        How many training rows there are.
-    evidence_of : callable
-        Returns, for a number of rows, what members are judged by: some rows, and who has not
-        seen them.
-    plan : Plan
-        How.
+        The number of training rows.
+    evaluation_of : callable
+        Returns an evaluation on a given number of rows.
+    plan : ScreeningPlan
+        The rounds.
     clock : Clock
         The time.
     n_jobs : int, optional
-        Folds at the same time.
+        The number of folds to run in parallel.
     tell : callable
-        Told what is done next.
+        Called with a description of the next step.
     """
 
     def __init__(
         self,
         n_rows: int,
-        evidence_of: Callable[[int], EvidenceT],
-        plan: Plan,
+        evaluation_of: Callable[[int], EvaluationT],
+        plan: ScreeningPlan,
         clock: Clock,
         n_jobs: int | None,
         tell: Callable[[str], None],
     ) -> None:
-        self.n_rows, self.evidence_of = n_rows, evidence_of
+        self.n_rows, self.evaluation_of = n_rows, evaluation_of
         self.plan, self.clock, self.n_jobs, self.tell = plan, clock, n_jobs, tell
-        self.left_out: list[LeftOut] = []
-        self.evidence = evidence_of(plan.sizes[0])
+        self.skipped: list[Skipped] = []
+        self.evaluation = evaluation_of(plan.sizes[0])
 
-    def run(self, candidates: Sequence[Candidate]) -> list[Judged]:
-        """Return the members that are left, judged by ``evidence``."""
+    def run(self, candidates: Sequence[Candidate]) -> list[Member]:
+        """Return the surviving members, with their results in the last round."""
         by_name = {candidate.name: candidate for candidate in candidates}
-        judged = self._round(candidates, self._ends(0))
+        members = self._round(candidates, self._ends(0))
         for number, size in enumerate(self.plan.sizes[1:], start=1):
-            survivors = self._survivors(judged)
+            survivors = self._survivors(members)
             affordable = self._affordable(survivors, size, self._ends(number))
             if not affordable:
                 break
-            self._leave(judged, survivors, affordable, size)
-            self.evidence = self.evidence_of(size)
-            judged = self._round([by_name[name] for name in affordable], self._ends(number))
-        return judged
+            self._leave(members, survivors, affordable, size)
+            self.evaluation = self.evaluation_of(size)
+            members = self._round([by_name[name] for name in affordable], self._ends(number))
+        return members
 
     def _ends(self, number: int) -> float:
-        """The share of the time limit after which a round begins nothing new."""
+        """The share of the time limit after which a round starts nothing new."""
         return _SCREENING_ENDS * (number + 1) / len(self.plan.sizes)
 
-    def _round(self, candidates: Sequence[Candidate], ends: float) -> list[Judged]:
-        judged: list[Judged] = []
-        n = self.evidence.n_rows
+    def _round(self, candidates: Sequence[Candidate], ends: float) -> list[Member]:
+        members: list[Member] = []
+        n = self.evaluation.n_rows
         for candidate in candidates:
-            if judged and self.clock.left(ends) <= 0:
-                self.left_out.append(LeftOut(candidate.name, "no time was left to try it"))
+            if members and self.clock.left(ends) <= 0:
+                self.skipped.append(Skipped(candidate.name, "no time was left to try it"))
                 continue
             self.tell(f"{candidate.name}, {n} rows")
             own = self.plan.own or candidate.own
-            held_out = self.evidence.held_out(candidate.ranker, own=own, n_jobs=self.n_jobs)
-            judged.append(Judged(candidate.name, candidate.family, candidate.ranker, held_out))
-        return judged
+            held_out = self.evaluation.held_out(candidate.ranker, own=own, n_jobs=self.n_jobs)
+            members.append(Member(candidate.name, candidate.family, candidate.ranker, held_out))
+        return members
 
-    def _survivors(self, judged: list[Judged]) -> list[Judged]:
-        few = self.evidence.n_rows <= _FEW
-        return self.evidence.best_first(judged)[: _SURVIVORS_OF_FEW if few else _SURVIVORS]
+    def _survivors(self, members: list[Member]) -> list[Member]:
+        few = self.evaluation.n_rows <= _FEW
+        return self.evaluation.best_first(members)[: _SURVIVORS_OF_FEW if few else _SURVIVORS]
 
     def _leave(
-        self, judged: Sequence[Judged], survivors: Sequence[Judged], kept: list[str], size: int
+        self, members: Sequence[Member], survivors: Sequence[Member], kept: list[str], size: int
     ) -> None:
-        """Note who goes, and whether for want of merit or of time."""
-        good, n = {member.name for member in survivors}, self.evidence.n_rows
-        for member in judged:
+        """Note who is dropped, and whether for lack of merit or of time."""
+        good, n = {member.name for member in survivors}, self.evaluation.n_rows
+        for member in members:
             if member.name not in good:
-                self.left_out.append(LeftOut(member.name, f"added little on {n} rows"))
+                self.skipped.append(Skipped(member.name, f"added little on {n} rows"))
             elif member.name not in kept:
                 why = f"no time was left to try it on {size} rows"
-                self.left_out.append(LeftOut(member.name, why))
+                self.skipped.append(Skipped(member.name, why))
 
-    def _affordable(self, judged: Sequence[Judged], size: int, ends: float) -> list[str]:
-        """The names of the members that a round of so many rows has time for."""
+    def _affordable(self, members: Sequence[Member], size: int, ends: float) -> list[str]:
+        """The names of the members for which there is time to try so many rows."""
         left, names = self.clock.left(ends), []
-        for member in judged:
+        for member in members:
             seconds = self._scaled(member.held_out.seconds, size)
             if seconds <= left:
                 names.append(member.name)
@@ -190,11 +206,11 @@ class Screening(Generic[EvidenceT]):
         return names
 
     def _scaled(self, seconds: float, size: int) -> float:
-        return seconds * (size / self.evidence.n_rows) ** GROWTH
+        return seconds * (size / self.evaluation.n_rows) ** GROWTH
 
-    def rows_for(self, member: Judged, seconds: float, most: int | None) -> int:
-        """Return how many rows a member can be fitted to in so many seconds; note if not all."""
-        n, here = self.n_rows, self.evidence.n_rows
+    def rows_for(self, member: Member, seconds: float, most: int | None) -> int:
+        """Return to how many rows a member can be fitted in so many seconds; note if not all."""
+        n, here = self.n_rows, self.evaluation.n_rows
         size = bound = n if most is None else min(n, most)
         fits = 1 if member.held_out.fitted is not None else self.plan.n_folds
         once = max(member.held_out.seconds / fits, 1e-3)
@@ -202,9 +218,9 @@ class Screening(Generic[EvidenceT]):
             affordable = here * (max(seconds, 0) / once) ** (1 / GROWTH)
             size = int(np.clip(affordable, min(here, bound), bound))
         if size < n:
-            why = "for want of time" if size < bound else "because it stores them"
+            why = "for lack of time" if size < bound else "because it stores them"
             note = f"fitted to {size} of {n} rows, {why}"
-            self.left_out.append(LeftOut(member.name, note))
+            self.skipped.append(Skipped(member.name, note))
         self.tell(f"{member.name}, {size} rows")
         return size
 
@@ -224,23 +240,23 @@ GUARD_CONSTRAINTS: dict[str, list[Any]] = {
 OF_PRESET = {
     "time_limit": """
         time_limit : float, optional
-            Seconds. What there is no time for is left out, and said.
+            Seconds. What there is no time for is skipped, with a warning.
         """,
     "working": """
         verbose : bool, default=False
-            Whether to show on a terminal what is done and the time left.
+            Whether to show progress and the remaining time on a terminal.
         n_jobs : int, optional
-            How many folds to run at the same time, as in joblib.
+            The number of folds to run in parallel, as in joblib.
         random_state : int, RandomState or None, default=None
-            Where trees and kernels draw from.
+            The seed of trees and kernels. Folds do not depend on it.
         """,
     "not_used": """
         skipped_ : list of dict
-            ``ranker`` (or column) and ``why`` of what was not used, or not on all rows.
+            ``ranker`` (or column) and ``why`` of what was not used, or not for all rows.
         """,
     "preparation": """
         preparation_ : TableTransformer
-            How columns become numbers.
+            Turns columns into numbers.
         """,
 }
 
@@ -253,7 +269,7 @@ def line(
     share: float | None = None,
     seconds: float = 0.0,
 ) -> dict[str, Any]:
-    """Return a line of a leaderboard; without a share where nothing is stacked."""
+    """Return a line of a leaderboard; without a share if nothing is stacked."""
     weight = {} if share is None else {"weight": share}
     return {
         "ranker": name,
@@ -266,7 +282,7 @@ def line(
 
 
 def board(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Leave the constant answer first and sort the others, the best first."""
+    """Sort lines, the best first, except for the baseline, which stays on top."""
     head, *rest = lines
     return [head, *sorted(rest, key=lambda one: -_known(one["held_out"]))]
 

@@ -1,4 +1,4 @@
-"""The best ranking to be had in the time there is."""
+"""The automatic label ranker."""
 
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -7,65 +7,65 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from prefero._docs import documented
-from prefero._progress import reporting
 from prefero._sklearn import StrOptions
 from prefero._state import Attribute, FittedState
 from prefero._typing import Indices
 from prefero.automatic._candidates import candidates, with_and_without_scores
-from prefero.automatic._evidence import METRICS, Evidence, thinned
-from prefero.automatic._members import Judged, Rows, fitted_member
+from prefero.automatic._members import Member, TrainingRows, fitted_member
 from prefero.automatic._screening import (
+    FOLDS,
     GUARD_CONSTRAINTS,
     OF_PRESET,
     PRESET_CONSTRAINTS,
     SAFE,
-    Screening,
-    plan_for,
-    told,
+    Skipped,
+    reported,
+    screening,
 )
 from prefero.automatic._stack import BaseStack, members_state
+from prefero.automatic._stack_evaluation import METRICS, StackEvaluation, thinned
 from prefero.automatic.table import ColumnsMixin
 
 
 @documented(**OF_PRESET)
 class AutoLabelRanker(ColumnsMixin, BaseStack):
-    """Choose, tune and combine label rankers by rows that they have not seen.
+    """Choose, tune and combine label rankers by cross-validation.
 
-    Columns are prepared as they need it. Then linear, kernel, neighbour and tree rankers are
-    tried on inner folds, on few rows first if there are many; the good ones are stacked, as
-    in `StackingLabelRanker`, and fitted to all rows. The constant order is predicted where
+    Columns are prepared as needed. Linear, kernel, neighbor and tree rankers are then tried on
+    inner folds, on few rows first if there are many; the good ones are stacked, as in
+    `StackingLabelRanker`, and fitted to all rows. The consensus baseline is predicted where
     nothing clearly beats it.
 
     Parameters
     ----------
     scoring : {"tau", "tau-x", "top1", "regret"}, default="tau"
-        What the stack is compared with the constant order by: Kendall's tau, tau-x, how often
-        the first label is right, or what it is worth less than the best (then ``fit`` needs
-        ``scores``). For the last two it also settles how pair margins become an order.
+        The metric by which the stack is compared with the consensus baseline: Kendall's tau,
+        tau-x, how often the first label is right, or the regret of choosing it (then ``fit``
+        needs ``scores``). The last two also decide how pair margins become an order.
     preset : {"quick", "balanced", "best"}, default="balanced"
-        How much is tried. ``"quick"`` fits each of a few rankers once, about three times the
-        work of a plain random forest; ``"balanced"`` uses five inner folds and more rankers,
+        How much to try. ``"quick"`` fits each of a few rankers once, about three times the
+        work of a random forest; ``"balanced"`` uses five inner folds and more rankers,
         ``"best"`` more settings of each.
     %(time_limit)s
     baseline_guard : float, default=2
-        The constant order is predicted unless the gain over it, in rows not seen, exceeds so
+        The consensus baseline is predicted unless the gain over it, on held-out rows, exceeds so
         many standard errors; or there is some gain, and that in the pair loss exceeds them.
     %(working)s
 
     Attributes
     ----------
     leaderboard_ : list of dict
-        The constant order first, then all rankers tried in the last round and the stack, by
-        their metric on rows not seen: ``ranker``, ``family``, ``held_out``,
+        The consensus baseline first, then all rankers tried in the last round and the stack, by
+        their metric on held-out rows: ``ranker``, ``family``, ``held_out``,
         ``standard_error``, ``weight`` (share), ``seconds``.
     %(not_used)s
     %(preparation)s
     members_, member_names_, weights_, scales_
         The rankers that count, as in `StackingLabelRanker`.
     is_baseline_ : bool
-        Whether the constant order is predicted.
+        Whether the consensus baseline is predicted.
     improvement_, improvement_error_ : float
-        The gain over the constant order on rows not seen, and its standard error.
+        The gain over the consensus baseline on held-out rows, and its standard error.
 
     See Also
     --------
@@ -81,7 +81,7 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
     array([[1, 2, 3],
            [3, 1, 2]])
     >>> ranker.leaderboard_[0]["ranker"]
-    'constant order'
+    'consensus baseline'
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -116,50 +116,35 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit_stack(self, rows: Rows, groups: Indices | None) -> None:
+    def _fit_stack(self, rows: TrainingRows, groups: Indices | None) -> None:
         if self.scoring != "regret":
-            # What is at stake does not count in another metric.
+            # Other metrics do not depend on score differences.
             rows = rows._replace(scores=None)
         elif rows.scores is None:
-            raise ValueError('scoring="regret" needs to know what labels are worth: give scores.')
+            raise ValueError('scoring="regret" needs the scores of the labels: give scores.')
         clock, notes = self._start()
-        n = len(rows.ranks)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         tried = candidates(self.preset, self._shape(rows.X, rows.ranks.shape[1]), seed)
         if rows.scores is not None:
             tried = with_and_without_scores(tried)
-        plan = plan_for(n, self.preset, self.time_limit)
-        steps = len(tried) * len(plan.sizes) + 1
-        with reporting("auto" if self.verbose else None, steps, what="Starting") as advance:
-            screening = Screening(
-                n,
-                partial(Evidence.sampled, rows, groups, plan.n_folds, self.scoring),
-                *(plan, clock, self.n_jobs, advance),
-            )
-            evidence = screening.evidence
-            if not evidence.possible:
-                self.skipped_ = told(notes, self.time_limit)
-                return self._settle_constant(evidence, rows)
-            judged = screening.run(tried)
-            self._screening = screening
-            self._most_rows = {one.name: one.most_rows for one in tried}
-            self._settle(screening.evidence, judged, rows)
-        for name in ("_screening", "_most_rows", "_waiting"):
-            self.__dict__.pop(name, None)
-        self.skipped_ = told([*notes, *screening.left_out], self.time_limit)
+        evaluation_of = partial(StackEvaluation.sampled, rows, groups, FOLDS, self.scoring)
+        with screening(self, len(rows.ranks), evaluation_of, tried, clock) as screen:
+            first = screen.evaluation
+            if not first.possible:
+                few = [Skipped("all rankers", first.too_few)] if first.too_few else []
+                self.skipped_ = reported([*notes, *few], self.time_limit)
+                return self._settle_for_baseline(first, rows)
+            members = screen.run(tried)
+            whole = screen.evaluation.n_rows == len(rows.ranks)
+            most_rows = {one.name: one.most_rows for one in tried}
 
-    def _keep(self, judged: Any, found: Any, rows: Rows) -> None:
-        """Keep members that count, the lightest fitted first, each in its part of the time left."""
-        self._waiting = 0 if self.is_baseline_ else int(np.count_nonzero(found.weights[1:]))
-        super()._keep(judged, found, rows)
+            def final(member: Member, left: int) -> Any:
+                """Fit a member in its share of the time left, unless screening has done so."""
+                if whole and member.held_out.fitted is not None:
+                    return member.held_out.fitted
+                seconds = SAFE * clock.left() / left
+                size = screen.rows_for(member, seconds, most_rows[member.name])
+                return fitted_member(member.ranker, thinned(rows, size))
 
-    def _final(self, member: Judged, rows: Rows) -> Any:
-        screening = self._screening
-        whole = len(screening.evidence.rows.ranks) == len(rows.ranks)
-        if whole and member.held_out.fitted is not None:
-            return member.held_out.fitted
-        share = SAFE * screening.clock.left() / self._waiting
-        self._waiting -= 1
-        most = self._most_rows[member.name]
-        size = screening.rows_for(member, share, most)
-        return fitted_member(member.ranker, thinned(rows, size))
+            self._settle(screen.evaluation, members, rows, final)
+        self.skipped_ = reported([*notes, *screen.skipped], self.time_limit)

@@ -1,4 +1,4 @@
-"""The multilabel ranker that does best on rows it has not seen."""
+"""The automatic multilabel ranker."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,14 +10,14 @@ from sklearn.base import clone
 
 from prefero._docs import documented
 from prefero._pipelines import at_final_step, final_step, fit_final
-from prefero._sklearn import StrOptions, check_sample_weight
+from prefero._sklearn import StrOptions
 from prefero._state import FittedState, Model, State
-from prefero._typing import Indices, Mask, Values
-from prefero.automatic._candidates import Candidate, Shape, behind_numbers, densed
-from prefero.automatic._choice import ChoiceMixin, FoldMetrics, Task
-from prefero.automatic._evidence import FEWEST_CASES, folds_of, group_numbers, sample
-from prefero.automatic._members import Rows
+from prefero._typing import Indices, Values
+from prefero.automatic._candidates import Candidate, Shape, behind_numbers, made_dense
+from prefero.automatic._choice import ChoiceMixin, FoldEvaluation, SelectionTask
+from prefero.automatic._members import TrainingRows
 from prefero.automatic._screening import GUARD_CONSTRAINTS, OF_PRESET, PRESET_CONSTRAINTS
+from prefero.automatic._stack_evaluation import folds_of, group_numbers, renumbered, sample, too_few
 from prefero.automatic.table import ColumnsMixin
 from prefero.base import BaseMultilabelRanker, MultilabelRankerMixin, fitting
 from prefero.label_ranking import BoostingLabelRanker, ForestLabelRanker, LogLinearLabelRanker
@@ -38,7 +38,7 @@ from prefero.multilabel import (
 )
 from prefero.rankings import zero_offsets
 
-# By name: the metric, what it takes of a prediction, and whether larger is better.
+# By name: the metric, the prediction that it takes, and its sign.
 _METRICS: dict[str, tuple[Callable[..., Any], str, int]] = {
     "rho": (calibrated_rho, "predict_calibrated", 1),
     "average-precision": (average_precision, "decision_function", 1),
@@ -47,7 +47,7 @@ _METRICS: dict[str, tuple[Callable[..., Any], str, int]] = {
     "hamming-loss": (hamming_loss, "predict", -1),
     "subset-loss": (subset_loss, "predict", -1),
 }
-# Labels up to which a model of each pair is affordable.
+# Labels up to which one model per pair is affordable.
 _MOST_PAIRED_LABELS = 60
 _MOST_CASES = 50_000
 
@@ -60,25 +60,25 @@ def _ranks_sets(model: Any, state: State) -> bool:
 
 @documented(**OF_PRESET)
 class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
-    """Choose a multilabel ranker by rows that it has not seen.
+    """Choose a multilabel ranker by cross-validation.
 
-    Columns are prepared as rankers need it. Calibrated pairwise comparison, binary relevance,
-    nearest neighbours and label rankers with a zero point are tried on five inner folds, on few
-    rows first if there are many; the best is fitted to all rows, unless the same answer for
-    everyone is about as good.
+    Columns are prepared as needed. Calibrated pairwise comparison, binary relevance,
+    nearest neighbours and label rankers with a virtual label are tried on five inner folds, on few
+    rows first if there are many; the best one is fitted to all rows, unless the consensus
+    baseline is about as good.
 
     Parameters
     ----------
     scoring : str, default="rho"
-        What is chosen by: ``"rho"`` (the order of the labels and the zero point),
+        The metric to choose by: ``"rho"`` (the order of the labels and the virtual label),
         ``"average-precision"``, ``"ranking-loss"``, ``"one-error"``, ``"hamming-loss"`` or
         ``"subset-loss"``.
     preset : {"quick", "balanced", "best"}, default="balanced"
-        How much is tried.
+        How much to try.
     %(time_limit)s
     baseline_guard : float, default=2
-        The same answer for everyone is given unless the gain over it, in rows not seen, exceeds
-        so many standard errors.
+        The consensus baseline is predicted unless the gain over it on held-out rows exceeds so
+        many standard errors.
     %(working)s
 
     Attributes
@@ -88,17 +88,17 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
     chosen_name_ : str
         Its name.
     leaderboard_ : list of dict
-        The constant answer first, then all rankers tried in the last round, by their metric on
-        rows not seen (losses with their sign turned): ``ranker``, ``family``, ``held_out``,
+        The consensus baseline first, then all rankers of the last round, by their metric on
+        held-out rows (losses with reversed sign): ``ranker``, ``family``, ``held_out``,
         ``standard_error`` (over folds), ``seconds``.
     %(not_used)s
     %(preparation)s
     improvement_, improvement_error_ : float
-        The gain over the constant answer on rows not seen, and its standard error.
+        The gain over the consensus baseline on held-out rows, and its standard error.
 
     See Also
     --------
-    AutoLabelRanker : The same for rankings without a zero point, which combines rankers.
+    AutoLabelRanker : The same for rankings without a virtual label, which combines rankers.
 
     Examples
     --------
@@ -108,10 +108,10 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
     >>> ranker.predict([[2.0, -2.0]])
     array([[1, 0, 0]])
     >>> ranker.leaderboard_[0]["ranker"]
-    'same answer for everyone'
+    'consensus baseline'
     """
 
-    # Groups reach it in a pipeline and in a search without being asked for.
+    # Pipelines and searches pass groups on without being asked to.
     __metadata_request__fit: ClassVar = {"groups": True}
 
     _fitted_state: ClassVar[FittedState] = {
@@ -166,10 +166,11 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
         y : array-like of shape (n_samples, n_labels)
             Relevance: 1, 0, or NaN where unknown.
         ranks : array-like of shape (n_samples, n_labels), optional
-            Ranks of the labels, which refine both parts where the method can use them.
+            Ranks of the labels, which refine both sides of the virtual label where the method
+            can use them.
         %(weights_of_rows)s
         groups : array-like of shape (n_samples,), optional
-            Names of what rows belong to. Rows of one group share an inner fold.
+            The group of each row. Rows of one group share an inner fold.
 
         Returns
         -------
@@ -179,48 +180,42 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
         self._validate_params()
         with fitting(self) as ranker:
             data = ranker._validate_fit(X, y, ranks, sample_weight)
-            ranker._fit(*data, group_numbers(groups, _used(y, sample_weight)))
+            ranker._fit(*data, group_numbers(groups, y, sample_weight))
         return self
 
     def _fit(
         self, X: Any, calibrated: Values, weight: Values, groups: Indices | None = None
     ) -> None:
         clock, notes = self._start()
-        rows = Rows(X, calibrated, weight)
+        rows = TrainingRows(X, calibrated, weight)
         fit = partial(_fitted, rows)
         scoring = partial(_metric_of, rows, self.scoring)
 
-        def evidence_of(size: int) -> FoldMetrics:
+        def evaluation_of(size: int) -> FoldEvaluation:
             chosen = sample(len(weight), groups, size)
-            own = None if groups is None else np.unique(groups[chosen], return_inverse=True)[1]
-            return FoldMetrics(chosen, folds_of(rows.some(chosen), own, 5)[0], fit, scoring)
+            own = None if groups is None else renumbered(groups, chosen)
+            return FoldEvaluation(chosen, folds_of(rows.some(chosen), own, 5)[0], fit, scoring)
 
         shape, seed = self._shape(X, calibrated.shape[1]), self._seed()
-        everyone = densed(shape, ConsensusMultilabelRanker(), seed)
-        constant = Candidate("same answer for everyone", "constant", everyone)
+        everyone = made_dense(shape, ConsensusMultilabelRanker(), seed)
+        baseline = Candidate("consensus baseline", "consensus baseline", everyone)
         tried = _candidates(self.preset, shape, seed)
-        task = Task(len(weight), evidence_of, fit, tried, constant)
-        if folds_of(rows, groups, 5)[1] < FEWEST_CASES:
-            return self._keep(task, constant, notes)
+        task = SelectionTask(len(weight), evaluation_of, fit, tried, baseline)
+        why = too_few(folds_of(rows, groups, 5)[1], groups)
+        if why:
+            return self._keep_untried(task, baseline, why, notes)
         return self._choose(task, clock, notes)
 
 
-def _used(y: Any, sample_weight: ArrayLike | None) -> Mask:
-    """Which rows a fit uses."""
-    relevance = np.asarray(y, dtype=np.float64)
-    weight = check_sample_weight(sample_weight, relevance, dtype=np.float64)
-    return np.asarray(~np.isnan(relevance).all(axis=1) & (weight > 0))
-
-
-def _fitted(rows: Rows, ranker: Any, chosen: Indices) -> Any:
+def _fitted(rows: TrainingRows, ranker: Any, chosen: Indices) -> Any:
     part = rows.some(chosen)
     labels, zero = part.ranks[:, :-1], part.ranks[:, -1:]
-    # The places of the labels behind the zero point, without it.
+    # Ranks of the labels without the virtual label.
     given = {"ranks": labels - (labels > zero), "sample_weight": part.weight}
     return fit_final(clone(ranker), part.X, _relevance(part.ranks), **given)
 
 
-def _metric_of(rows: Rows, name: str, model: Any, chosen: Indices) -> float:
+def _metric_of(rows: TrainingRows, name: str, model: Any, chosen: Indices) -> float:
     scoring, what, sign = _METRICS[name]
     part = rows.some(chosen)
     ranker, reaching = at_final_step(model, part.X)
@@ -241,7 +236,7 @@ def _candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
     forest = CalibratedMultilabelRanker(ForestLabelRanker(leaf_values="scores", **trees))
     found = [
         _numbers(shape, "binary relevance", BinaryRelevanceRanker()),
-        Candidate("calibrated forest", "forest", densed(shape, forest, seed)),
+        Candidate("calibrated forest", "forest", made_dense(shape, forest, seed)),
         _numbers(
             shape,
             "neighbors",
@@ -256,7 +251,7 @@ def _candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
     boosting = CalibratedMultilabelRanker(BoostingLabelRanker(**trees))
     linear = CalibratedMultilabelRanker(LogLinearLabelRanker(calibrate=False))
     found += [
-        Candidate("calibrated boosting", "boosting", densed(shape, boosting, seed)),
+        Candidate("calibrated boosting", "boosting", made_dense(shape, boosting, seed)),
         _numbers(shape, "calibrated log-linear", linear),
     ]
     if preset == "best":
@@ -264,7 +259,9 @@ def _candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
             300, splitter="random", max_features=None, leaf_values="scores", **trees
         )
         calibrated = CalibratedMultilabelRanker(extra)
-        found.append(Candidate("calibrated extra-trees", "forest", densed(shape, calibrated, seed)))
+        found.append(
+            Candidate("calibrated extra-trees", "forest", made_dense(shape, calibrated, seed))
+        )
         found.append(_numbers(shape, "20 neighbors", NeighborsMultilabelRanker(20)))
     return found
 

@@ -1,4 +1,4 @@
-"""The orderer that does best on orders it has not seen."""
+"""The automatic orderer."""
 
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -15,9 +15,9 @@ from prefero._sklearn import StrOptions
 from prefero._state import FittedState, Model, State
 from prefero._typing import Indices, Values
 from prefero.automatic._candidates import Candidate
-from prefero.automatic._choice import ChoiceMixin, FoldMetrics, Task
-from prefero.automatic._evidence import sample
+from prefero.automatic._choice import ChoiceMixin, FoldEvaluation, SelectionTask
 from prefero.automatic._screening import OF_PRESET, PRESET_CONSTRAINTS, Clock
+from prefero.automatic._stack_evaluation import sample
 from prefero.base import BaseOrderer, OrdererMixin, SampleOrders
 from prefero.metrics.ordering import query_rho, query_tau
 from prefero.ordering import (
@@ -31,7 +31,7 @@ from prefero.ordering import (
 
 _METRICS = {"rho": query_rho, "tau": query_tau}
 _FOLDS = 5
-# Objects of a single order below which folds of them say nothing.
+# With fewer objects in a single order, folds say nothing.
 _FEWEST_OBJECTS = 10
 
 
@@ -41,19 +41,19 @@ def _orders(model: Any, _: State) -> bool:
 
 @documented(**OF_PRESET)
 class AutoOrderer(ChoiceMixin, BaseOrderer):
-    """Choose an orderer of objects by orders that it has not seen.
+    """Choose an orderer of objects by cross-validation.
 
     Expected rank regression, rank SVM, order SVM, RankBoost and boosted trees, the linear ones
     also behind rank correlation dimension reduction, are tried on five folds that divide no
     query, on few objects first if there are many; the best is fitted to all orders. Missing
-    features are filled by means where an orderer needs them all.
+    features are imputed by means where an orderer needs all of them.
 
     Parameters
     ----------
     scoring : {"rho", "tau"}, default="rho"
-        What is chosen by: Spearman's rho or Kendall's tau, the mean over queries.
+        The metric to choose by: Spearman's rho or Kendall's tau, the mean over queries.
     preset : {"quick", "balanced", "best"}, default="balanced"
-        How much is tried.
+        How much to try.
     %(time_limit)s
     %(working)s
 
@@ -64,19 +64,18 @@ class AutoOrderer(ChoiceMixin, BaseOrderer):
     chosen_name_ : str
         Its name.
     leaderboard_ : list of dict
-        All objects tied first, whose correlation is 0, then all orderers tried in the last round,
-        by their metric on orders not seen: ``ranker``, ``family``, ``held_out``,
+        First "all tied", whose correlation is 0, then all orderers of the last round by their
+        metric on held-out orders: ``ranker``, ``family``, ``held_out``,
         ``standard_error`` (over folds), ``seconds``.
     skipped_ : list of dict
         ``ranker`` and ``why`` of what was not tried, or not fitted to all orders.
     improvement_, improvement_error_ : float
-        The metric on orders not seen, and its standard error.
+        The metric on held-out orders, and its standard error.
 
     Notes
     -----
     The folds of a single order are every fifth of its objects, which are then ordered among
-    themselves. With fewer than ten objects the rank SVM is taken
-    untried.
+    themselves. With fewer than ten objects the rank SVM is taken, with a warning.
 
     See Also
     --------
@@ -92,7 +91,7 @@ class AutoOrderer(ChoiceMixin, BaseOrderer):
     array([2, 1, 3])
     """
 
-    # All objects tied are no order: there is nothing to fall back on.
+    # Tied objects are no order: there is no baseline to fall back on.
     baseline_guard: ClassVar[float] = 0.0  # type: ignore[misc]
 
     _fitted_state: ClassVar[FittedState] = {
@@ -132,19 +131,20 @@ class AutoOrderer(ChoiceMixin, BaseOrderer):
         n, n_groups = len(codes), len(orders.queries.sizes)
         fit, scoring = partial(_fitted, orders), partial(_metric_of, orders, _METRICS[self.scoring])
 
-        def evidence_of(size: int) -> FoldMetrics:
+        def evaluation_of(size: int) -> FoldEvaluation:
             chosen = sample(n, None if n_groups == 1 else codes, size)
-            return FoldMetrics(chosen, _folds(orders, chosen), fit, scoring)
+            return FoldEvaluation(chosen, _folds(orders, chosen), fit, scoring)
 
         tried = _candidates(self.preset, self._seed())
-        task = Task(n, evidence_of, fit, tried, None)
+        task = SelectionTask(n, evaluation_of, fit, tried, None)
         if n_groups == 1 and n < _FEWEST_OBJECTS:
-            return self._keep(task, tried[0])
+            why = f"{n} objects are too few to compare orderers: at least 10 are needed"
+            return self._keep_untried(task, tried[0], why)
         return self._choose(task, clock)
 
 
 def _folds(orders: SampleOrders, chosen: Indices) -> Indices:
-    """Whole queries in turn; of a single order every fifth object."""
+    """Folds of whole queries; of every fifth object if there is a single order."""
     codes = np.unique(orders.queries.codes[chosen], return_inverse=True)[1]
     if codes.max() > 0:
         return codes % _FOLDS

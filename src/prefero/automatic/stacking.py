@@ -1,4 +1,4 @@
-"""Several label rankers as one: their pair margins, weighed by rows they have not seen."""
+"""Several label rankers stacked: a weighted sum of their pair margins."""
 
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -10,9 +10,9 @@ from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Attribute, FittedState, State
 from prefero._typing import Indices
-from prefero.automatic._evidence import Evidence
-from prefero.automatic._members import Judged, Rows
+from prefero.automatic._members import Member, TrainingRows, fitted_member
 from prefero.automatic._stack import BaseStack, members_state
+from prefero.automatic._stack_evaluation import StackEvaluation
 
 
 def _are_rankers(rankers: Any, _: State) -> bool:
@@ -27,11 +27,11 @@ def _are_rankers(rankers: Any, _: State) -> bool:
 
 @documented()
 class StackingLabelRanker(BaseStack, _BaseComposition):
-    """Weigh what several label rankers say of each pair of labels.
+    """Combine several label rankers by a weighted sum of their pair margins.
 
-    Each ranker is asked about training rows that it has not seen. A logistic slope a ranker puts
-    their margins on one scale; weights, none negative, then minimise the pairwise logistic loss
-    of the weighted sum. The constant order is always a member, and is predicted alone where the
+    Each ranker predicts training rows out of fold. One logistic slope per ranker puts their
+    margins on one scale; nonnegative weights then minimize the pairwise logistic loss of the
+    weighted sum. The consensus baseline is always a member, and is predicted alone where the
     others do not clearly beat it. The sum is decoded into the order of the greatest expected
     tau.
 
@@ -41,48 +41,49 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
         Names and rankers, which may be pipelines. A regressor or a classifier joins as the
         ``estimator`` of a `RegressionLabelRanker` or a `PairwiseLabelRanker`.
     families : dict of str to str, optional
-        What kind each ranker is of, by name; by default the classes of its steps. Weights are
-        drawn towards the mean of the best ranker of each kind.
+        The family of each ranker, by name; by default the classes of its steps. Weights are
+        shrunk towards the mean of the best ranker of each family.
     cv : int or "own", default=5
-        The number of inner folds. With ``"own"`` each ranker is fitted once and asked what it
-        knows of the rows without having seen them (out-of-bag, leave-one-out, the folds by
-        which it chose a penalty); those that know nothing, and all if there are groups, get
-        five folds.
+        The number of inner folds. With ``"own"`` each ranker is fitted once and its own held-out
+        predictions are used (out-of-bag, leave-one-out, or of the folds by which it chose a
+        penalty); rankers without such predictions, and all if there are groups, get five folds.
     baseline_guard : float, default=2
-        The constant order is predicted unless the gain over it, in rows not seen, exceeds so
+        The consensus baseline is predicted unless the gain over it, on held-out rows, exceeds so
         many standard errors; or there is some gain, and that in the pair loss exceeds them.
     n_jobs : int, optional
-        How many folds to run at the same time, as in joblib.
+        The number of folds to run in parallel, as in joblib.
 
     Attributes
     ----------
     members_ : list of label rankers
-        The rankers that count, fitted to all rows.
+        The rankers with a weight, fitted to all rows.
     member_names_ : ndarray of shape (n_members,)
         Their names.
     weights_, scales_ : ndarray of shape (n_members,)
-        What each counts, and what its margins are multiplied by to be log-odds.
-    constant_weight_ : float
-        What the log-odds of all training rankings count.
-    constant_margins_ : ndarray of shape (n_pairs,)
-        Those log-odds; pairs as in ``np.triu_indices``.
-    constant_votes_ : ndarray of shape (n_labels,)
-        The votes of the constant order, by Borda's or Kemeny's rule.
+        Their weights, and the factors that turn their margins into log-odds.
+    baseline_weight_ : float
+        The weight of the consensus baseline.
+    baseline_margins_ : ndarray of shape (n_pairs,)
+        Log-odds of pairs over all training rankings; pairs as in ``np.triu_indices``.
+    baseline_votes_ : ndarray of shape (n_labels,)
+        The votes of the consensus baseline, by Borda's or Kemeny's rule.
     is_baseline_ : bool
-        Whether the constant order is predicted.
+        Whether the consensus baseline is predicted.
     improvement_, improvement_error_ : float
-        The gain in tau over the constant order on rows not seen, and its standard error.
+        The gain in tau over the consensus baseline on held-out rows, and its standard error.
     decoding_ : str
         How margins become an order.
     leaderboard_ : list of dict
-        The constant order first, then all members and the stack by their tau on rows not seen:
+        The consensus baseline first, then all members and the stack by their tau on held-out rows:
         ``ranker``, ``family``, ``held_out``, ``standard_error``, ``weight`` (share), ``seconds``.
 
     Notes
     -----
-    Fewer than ten different rows, or groups, say nothing: then the constant order is predicted.
+    With fewer than ten different rows, or fewer than five groups, rankers cannot be compared: the
+    consensus baseline is predicted, with a warning. Fewer than ten groups are left out one by
+    one, and the guard is widened by Student's t distribution.
 
-    Scores are the expected numbers of labels behind, dealt out along the decoded order.
+    Scores are the expected numbers of labels behind, assigned along the decoded order.
 
     References
     ----------
@@ -107,7 +108,7 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
     _fitted_state: ClassVar[FittedState] = {"members_": members_state("n_features")}
 
     _saved_parameters: ClassVar[FittedState] = {
-        "rankers": Attribute(rule=("named rankers", _are_rankers)),
+        "rankers": Attribute(rule=("named rankers", _are_rankers))
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -171,28 +172,29 @@ class StackingLabelRanker(BaseStack, _BaseComposition):
         tags.input_tags.allow_nan = bool(inner) and all(part.allow_nan for part in inner)
         return tags
 
-    def _fit_stack(self, rows: Rows, groups: Indices | None) -> None:
-        self._refuse_names()
+    def _fit_stack(self, rows: TrainingRows, groups: Indices | None) -> None:
+        self._validate_names([name for name, _ in self.rankers])
         # Scores that are given are used, as by single rankers.
         scoring = "tau" if rows.scores is None else "regret"
-        evidence = Evidence(rows, groups, 5 if self.cv == "own" else self.cv, scoring)
-        if not evidence.possible:
-            return self._settle_constant(evidence, rows)
+        evaluation = StackEvaluation(rows, groups, 5 if self.cv == "own" else self.cv, scoring)
+        if not evaluation.possible:
+            return self._settle_for_baseline(evaluation, rows)
         own = self.cv == "own"
-        judged = [
-            Judged(
+        members = [
+            Member(
                 name,
                 self._family(name, ranker),
                 ranker,
-                evidence.held_out(ranker, own=own, n_jobs=self.n_jobs),
+                evaluation.held_out(ranker, own=own, n_jobs=self.n_jobs),
             )
             for name, ranker in self.rankers
         ]
-        self._settle(evidence, judged, rows)
 
-    def _refuse_names(self) -> None:
-        names = [name for name, _ in self.rankers]
-        self._validate_names(names)
+        def final(member: Member, left: int) -> Any:
+            fitted = member.held_out.fitted
+            return fitted_member(member.ranker, rows) if fitted is None else fitted
+
+        self._settle(evaluation, members, rows, final)
 
     def _family(self, name: str, ranker: Any) -> str:
         if self.families is not None and name in self.families:

@@ -1,4 +1,4 @@
-"""Tables of numbers, words and dates as numbers that rankers take."""
+"""Tables of numbers, words and texts as numbers that rankers take."""
 
 from typing import Any, ClassVar, Self
 
@@ -14,15 +14,15 @@ from prefero._text_encoder import TextEncoder
 from prefero._typing import Mask, Values
 from prefero._warnings import warn_user
 from prefero.automatic._candidates import Shape
-from prefero.automatic._screening import Clock, LeftOut
+from prefero.automatic._screening import Clock, Skipped
 from prefero.base import FittedMixin
 
-KINDS = ("number", "nominal", "text", "left out")
-# Different words that a nominal feature has at most: trees keep that many categories.
+KINDS = ("number", "nominal", "text", "skipped")
+# A nominal feature has at most so many categories: trees take no more.
 _MOST_CATEGORIES = 255
-# A column of words that differ in more rows than this share is no category.
+# A column with different words in more than this share of the rows is not nominal.
 _REPEATING = 0.5
-# Cells of so many words in the mean are texts, and no names.
+# Cells with so many words on average are texts, not names.
 _WORDS_OF_TEXT = 3
 
 
@@ -30,24 +30,24 @@ def _are_kinds(kinds: Any, _: State) -> bool:
     return bool(np.isin(kinds, KINDS).all())
 
 
-def _one_a_nominal(categories: Any, state: State) -> bool:
+def _one_per_nominal(categories: Any, state: State) -> bool:
     kinds = state.values["kinds_"]
     for values in categories:
         Names("n_categories").check(values, State({}))
     return len(categories) == int((kinds == "nominal").sum())
 
 
-def _one_a_text(encoders: Any, state: State) -> bool:
+def _one_per_text(encoders: Any, state: State) -> bool:
     texts = all(isinstance(encoder, TextEncoder) for encoder in encoders)
     return texts and len(encoders) == int((state.values["kinds_"] == "text").sum())
 
 
-def _one_a_column(nominal: Any, state: State) -> bool:
+def _columns_fit(nominal: Any, state: State) -> bool:
     """Whether the columns of the result are those that the kinds of features give."""
     encoders = iter(state.values["texts_"])
     found: list[bool] = []
     for kind in state.values["kinds_"]:
-        width = len(next(encoders).components_) + 1 if kind == "text" else int(kind != "left out")
+        width = len(next(encoders).components_) + 1 if kind == "text" else int(kind != "skipped")
         found += [kind == "nominal"] * width
     return nominal.tolist() == found
 
@@ -55,16 +55,15 @@ def _one_a_column(nominal: Any, state: State) -> bool:
 class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
     """Turn the columns of a table into numbers.
 
-    Numbers and truth values stay as they are, missing ones NaN. A column of words, or of
-    pandas' category dtype, becomes the numbers of its categories; a category that was not
-    there in fit is missing. A column of texts becomes some dimensions (`TextEncoder`). Dates,
-    and names that hardly ever repeat, are left out, with a warning. A sparse matrix stays
-    sparse.
+    Numbers and booleans stay as they are; missing ones become NaN. A column of words, or of
+    pandas' category dtype, becomes category numbers; a category that was not seen in fit is
+    missing. A column of texts becomes a few dimensions (`TextEncoder`). Dates, and names that
+    hardly ever repeat, are skipped, with a warning. A sparse matrix stays sparse.
 
     Attributes
     ----------
     kinds_ : ndarray of shape (n_features,)
-        What each column is: "number", "nominal", "text" or "left out".
+        The kind of each column: "number", "nominal", "text" or "skipped".
     categories_ : list of ndarray
         The categories of each nominal column.
     texts_ : list of TextEncoder
@@ -72,7 +71,7 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
     nominal_ : ndarray of bool
         Which columns of the result are numbers of categories.
     skipped_ : list of (str, str)
-        The columns left out, and why.
+        The columns that are skipped, and why.
 
     Examples
     --------
@@ -86,10 +85,14 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
 
     _fitted_state: ClassVar[FittedState] = {
         "kinds_": Names("n_features", unique=False, rule=("kinds of columns", _are_kinds)),
-        "categories_": Each(Attribute(), rule=("categories a nominal column", _one_a_nominal)),
-        "texts_": Each(Model("transform", n_features=1), rule=("an encoder a text", _one_a_text)),
+        "categories_": Each(
+            Attribute(), rule=("one array of categories per nominal column", _one_per_nominal)
+        ),
+        "texts_": Each(
+            Model("transform", n_features=1), rule=("one encoder per text", _one_per_text)
+        ),
         "skipped_": Attribute(),
-        "nominal_": Array("b", "n_columns", rule=("a column a feature", _one_a_column)),
+        "nominal_": Array("b", "n_columns", rule=("the columns of all features", _columns_fit)),
     }
 
     kinds_: NDArray[Any]
@@ -107,7 +110,7 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Look at what the columns hold.
+        """Find out what the columns hold.
 
         Parameters
         ----------
@@ -125,13 +128,13 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         if not _is_mixed(X):
             X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
-        kinds, categories, texts, left_out = [], [], [], []
+        kinds, categories, texts, skipped = [], [], [], []
         nominal: list[bool] = []
         for feature in range(X.shape[1]):
             values = _column(X, feature) if _is_mixed(X) else None
-            kind, found, why = _judged(values)
+            kind, found, why = _kind_of(values)
             kinds.append(kind)
-            width = 0 if kind == "left out" else 1
+            width = 0 if kind == "skipped" else 1
             if found is not None:
                 categories.append(found)
             if kind == "text":
@@ -139,14 +142,16 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
                 width = texts[-1].fit_transform(_cells(values)).shape[1]
             nominal += [kind == "nominal"] * width
             if why:
-                left_out.append((str(_name(X, feature)), why))
+                skipped.append((str(_name(X, feature)), why))
         self.kinds_, self.nominal_ = np.array(kinds, dtype=object), np.array(nominal, dtype=bool)
-        self.categories_, self.texts_, self.skipped_ = categories, texts, left_out
-        if left_out:
-            told = ", ".join(f"{name!r} ({why})" for name, why in left_out[:5])
-            warn_user(f"{len(left_out)} of {X.shape[1]} features are left out: {told}.")
+        self.categories_, self.texts_, self.skipped_ = categories, texts, skipped
+        if skipped:
+            told = ", ".join(f"{name!r} ({why})" for name, why in skipped[:5])
+            warn_user(f"{len(skipped)} of {X.shape[1]} features are skipped: {told}.")
         if not len(self.nominal_):
-            raise ValueError("No feature is left: every column holds dates or words of its own.")
+            raise ValueError(
+                "No feature is left: every column holds dates, or words that do not repeat."
+            )
         return self
 
     def transform(self, X: Any) -> Any:
@@ -180,25 +185,25 @@ class TableTransformer(FittedMixin, TransformerMixin, BaseEstimator):
         return check_array(np.column_stack(columns), ensure_all_finite="allow-nan")
 
     def _of_numbers(self, columns: Values) -> Values:
-        """What is known of each column of the result, by features; NaN for all but numbers."""
+        """Values by column of the result, for each feature; NaN for all but numbers."""
         found = np.full((len(self.kinds_), columns.shape[1]), np.nan)
         texts, at = iter(self.texts_), 0
         for feature, kind in enumerate(self.kinds_):
             if kind == "number":
                 found[feature] = columns[at]
-            at += len(next(texts).components_) + 1 if kind == "text" else kind != "left out"
+            at += len(next(texts).components_) + 1 if kind == "text" else kind != "skipped"
         return found
 
 
 def as_columns(X: Any) -> Any:
     """Return X as something with two dimensions."""
     X = X if issparse(X) or hasattr(X, "shape") else np.asarray(X)
-    # What has another number of dimensions is refused in the words of scikit-learn.
+    # Any other number of dimensions is refused in scikit-learn's words.
     return X if len(X.shape) == 2 else check_array(X, dtype=None)
 
 
 def _is_mixed(X: Any) -> bool:
-    """Whether columns must be looked at one by one."""
+    """Whether columns may differ in kind."""
     if issparse(X):
         return False
     return hasattr(X, "columns") or X.dtype.kind not in "biuf"
@@ -212,7 +217,7 @@ def _column(X: Any, feature: int) -> Any:
     return X[X.columns[feature]] if hasattr(X, "columns") else X[:, feature]
 
 
-def _judged(column: Any) -> tuple[str, NDArray[Any] | None, str]:
+def _kind_of(column: Any) -> tuple[str, NDArray[Any] | None, str]:
     """The kind of a column, its categories, and why it is left out."""
     if column is None:
         return "number", None, ""
@@ -220,12 +225,12 @@ def _judged(column: Any) -> tuple[str, NDArray[Any] | None, str]:
     if values.dtype.kind in "biuf" and not _is_category(column):
         return "number", None, ""
     if values.dtype.kind in "mM":
-        return "left out", None, "dates"
+        return "skipped", None, "dates"
     known = [value for value in values.tolist() if not _is_missing(value)]
     if not _is_category(column) and all(isinstance(value, int | float | bool) for value in known):
         return "number", None, ""
     if any(hasattr(value, "isoformat") for value in known):
-        return "left out", None, "dates"
+        return "skipped", None, "dates"
     if not _is_category(column) and _all_numbers(known):
         return "number", None, ""
     different = {str(value) for value in known}
@@ -234,7 +239,7 @@ def _judged(column: Any) -> tuple[str, NDArray[Any] | None, str]:
     if (len(different) > _MOST_CATEGORIES or rare) and n_words >= _WORDS_OF_TEXT * len(known):
         return "text", None, ""
     if len(different) > _MOST_CATEGORIES or rare:
-        return "left out", None, f"{len(different)} different words"
+        return "skipped", None, f"{len(different)} different words"
     return "nominal", np.array(sorted(different), dtype=object), ""
 
 
@@ -243,7 +248,9 @@ def _is_category(column: Any) -> bool:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value or str(value) in ("<NA>", "NaT")
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return bool(value != value)
 
 
 def _all_numbers(values: list[Any]) -> bool:
@@ -264,7 +271,7 @@ def _numbers(column: Any, name: Any) -> Values:
         return np.array(plain, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"Column {name!r} held numbers in fit and now holds words: give numbers."
+            f"Column {name!r} held numbers in fit and holds words now: give numbers."
         ) from None
 
 
@@ -290,7 +297,7 @@ def _is_preparation(preparation: Any, state: State) -> bool:
 
 
 class ColumnsMixin:
-    """Mixin of rankers that prepare columns by themselves; it has a ``time_limit``.
+    """Mixin of rankers with a ``time_limit`` that prepare columns themselves.
 
     Attributes
     ----------
@@ -317,7 +324,7 @@ class ColumnsMixin:
     def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
         X = as_columns(X)
         if reset:
-            # The time of a fit begins with its data.
+            # The time of a fit starts with its data.
             self._clock = Clock(self.time_limit)
             self.preparation_ = TableTransformer().fit(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
@@ -327,9 +334,9 @@ class ColumnsMixin:
         super()._note_ranges(X, reset)  # type: ignore[misc]
         self.feature_ranges_ = self.preparation_._of_numbers(self.feature_ranges_)
 
-    def _start(self) -> tuple[Clock, list[LeftOut]]:
-        """Take the clock that the fit has started, and what it left out so far."""
-        notes = [LeftOut(*note) for note in self.preparation_.skipped_]
+    def _start(self) -> tuple[Clock, list[Skipped]]:
+        """Return the clock that the fit has started, and what was skipped so far."""
+        notes = [Skipped(*note) for note in self.preparation_.skipped_]
         return self.__dict__.pop("_clock"), notes
 
     def _shape(self, X: Any, n_labels: int) -> Shape:
@@ -337,7 +344,7 @@ class ColumnsMixin:
 
     @property
     def nominal_features_(self) -> Mask:
-        """Which features are words: categories or texts."""
+        """Which features are categories or texts."""
         return np.isin(self.preparation_.kinds_, ("nominal", "text"))
 
     @property

@@ -54,7 +54,7 @@ def explain(
     as_json: JsonOption = False,
 ) -> None:
     """Say why a model puts one label before another for one instance."""
-    from prefero.inspection import ZERO_POINT
+    from prefero.inspection import VIRTUAL_LABEL as ZERO_POINT
     from prefero.inspection import explain as explain_row
 
     ranker = load_ranker(model, read_key(key_file))

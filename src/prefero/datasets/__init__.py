@@ -1,4 +1,4 @@
-"""Label-ranking data: what ships, what can be made, and what can be fetched.
+"""Label-ranking data sets: shipped, generated, or downloaded.
 
 Every set is a scikit-learn ``Bunch`` with ``data``, ``target`` (ranks), ``feature_names``,
 ``label_names`` and ``DESCR``.

@@ -1,4 +1,4 @@
-"""The benchmark sets of the literature: fetched and made anew, or found in a local folder."""
+"""Benchmark data sets of the literature: downloaded, or in a local folder."""
 
 import hashlib
 import os
@@ -24,7 +24,7 @@ class _Source:
     n_labels: int = 0
 
 
-# The Friedman data of the collection is missing: its labels are not columns of the source.
+# Friedman is missing: its labels are not columns of the source.
 _SOURCES = {
     "authorship": _Source("analcatdata_authorship"),
     "bodyfat": _Source("bodyfat", n_labels=7),
@@ -73,7 +73,7 @@ def fetch_benchmark(
     data_home: str | os.PathLike[str] | None = None,
     as_frame: bool = False,
 ) -> Bunch:
-    """Download a set from OpenML: a label-ranking set, or one to be made into it.
+    """Download a data set from OpenML and make it a label-ranking data set.
 
     The constructions are those of the label-ranking literature (`ranks_from_classes`, and
     `ranks_from_columns` on the last numeric columns); the papers do not say which columns they
@@ -84,10 +84,10 @@ def fetch_benchmark(
     name : str
         The name in the literature, such as "iris" or "bodyfat".
     exact : bool, default=False
-        Whether to take the rankings of the collection themselves, where they were uploaded,
-        and make sure that they are the ones that papers used. Else they are made anew.
+        Whether to download the rankings that papers used, where they were uploaded, and verify
+        them. By default rankings are constructed again.
     data_home : str or path-like, optional
-        Where downloads are kept. By default scikit-learn's data folder.
+        The folder of downloads. By default scikit-learn's data folder.
     as_frame : bool, default=False
         Whether ``data`` and ``target`` are pandas tables.
 
@@ -100,7 +100,7 @@ def fetch_benchmark(
     Raises
     ------
     ConnectionError
-        If the set is not yet kept and cannot be downloaded.
+        If the data set is not in the folder and cannot be downloaded.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def fetch_benchmark(
 
 
 def _uploaded(name: str, data_home: str | os.PathLike[str] | None, as_frame: bool) -> Bunch:
-    """Take the last columns as ranks, if they are those that are known."""
+    """Take the last columns as ranks, after verifying them."""
     upload = _UPLOADS[name]
     raw = _download(name, data_home, data_id=upload.data_id, target_column=None)
     values, c = np.asarray(raw.data, dtype=np.float64), upload.n_labels
@@ -151,7 +151,7 @@ def _uploaded(name: str, data_home: str | os.PathLike[str] | None, as_frame: boo
     if digest[:16] not in kinds:
         raise DataError(
             f"the set {upload.data_id} of openml.org does not hold the rankings of {name} in its "
-            f"last {c} columns that papers used: use exact=False, which makes them anew."
+            f"last {c} columns that papers used: use exact=False, which constructs them again."
         )
     details = raw.get("details") or {}
     licence, cite = details.get("licence", "not stated"), details.get("citation", "not stated")
@@ -231,7 +231,7 @@ def _download(benchmark: str, data_home: str | os.PathLike[str] | None, **which:
 
 
 def _numeric_part(raw: Bunch) -> tuple[NDArray[np.float64], list[str]]:
-    """The features that are numbers, for the constructions know no others."""
+    """The numeric features; constructions take no others."""
     nominal = set(raw.get("categories") or ())
     kept = [j for j, feature in enumerate(raw.feature_names) if feature not in nominal]
     data = np.asarray(raw.data)[:, kept].astype(np.float64)

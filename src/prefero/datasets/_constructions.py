@@ -30,8 +30,8 @@ def ranks_from_classes(
     y : array-like of shape (n_samples,)
         Classes.
     classifier : classifier with ``predict_log_proba``, optional
-        What to use in place of Gaussian naive Bayes. Logarithms tell probabilities apart that
-        are both too small for a floating-point number.
+        Used in place of Gaussian naive Bayes. Logarithms tell apart probabilities that are too
+        small for a floating-point number.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def ranking_bunch(
     description: str,
     as_frame: bool = False,
 ) -> Bunch:
-    """Bundle instances and their ranks the way scikit-learn's loaders do.
+    """Return instances and ranks as scikit-learn's loaders do.
 
     Parameters
     ----------

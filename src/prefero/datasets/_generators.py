@@ -37,7 +37,7 @@ def make_label_ranking(
     missing : float, default=0
         The probability that a label is missing, by an independent coin for each.
     random_state : int, RandomState or None, default=None
-        The source of chance.
+        The seed.
 
     Returns
     -------
@@ -56,11 +56,11 @@ def make_label_ranking(
     """
     if model not in ("linear", "tree"):
         raise ValueError(f"model must be 'linear' or 'tree', got {model!r}.")
-    chance = check_random_state(random_state)
-    X = chance.standard_normal((n_samples, n_features))
+    random = check_random_state(random_state)
+    X = random.standard_normal((n_samples, n_features))
     make_centers = _linear_centers if model == "linear" else _tree_centers
-    ranks = _perturb(make_centers(X, n_labels, chance), theta, chance)
-    return X, drop_labels(ranks, missing, chance)
+    ranks = _perturb(make_centers(X, n_labels, random), theta, random)
+    return X, drop_labels(ranks, missing, random)
 
 
 def make_dyad_ranking(
@@ -85,7 +85,7 @@ def make_dyad_ranking(
     noise : float, default=0.5
         The size of normal noise, where what features say has size 1.
     random_state : int, RandomState or None, default=None
-        The source of chance.
+        The seed.
 
     Returns
     -------
@@ -102,40 +102,40 @@ def make_dyad_ranking(
     >>> X.shape, Y.shape, Z.shape
     ((3, 2), (3, 4), (4, 2))
     """
-    chance = check_random_state(random_state)
-    X = chance.standard_normal((n_samples, n_features))
-    Z = chance.standard_normal((n_labels, n_label_features))
-    shared = Z @ chance.standard_normal(n_label_features) / np.sqrt(n_label_features)
-    mixing = chance.standard_normal((n_features, n_label_features))
+    random = check_random_state(random_state)
+    X = random.standard_normal((n_samples, n_features))
+    Z = random.standard_normal((n_labels, n_label_features))
+    shared = Z @ random.standard_normal(n_label_features) / np.sqrt(n_label_features)
+    mixing = random.standard_normal((n_features, n_label_features))
     own = X @ mixing @ Z.T / np.sqrt(n_features * n_label_features)
     utility = (shared + personal * own) / np.sqrt(1 + personal**2)
-    utility = utility + noise * chance.standard_normal(utility.shape)
+    utility = utility + noise * random.standard_normal(utility.shape)
     return X, strict_ranks(utility).astype(np.float64), Z
 
 
 def _linear_centers(
-    X: NDArray[np.float64], n_labels: int, chance: np.random.RandomState
+    X: NDArray[np.float64], n_labels: int, random: np.random.RandomState
 ) -> NDArray[np.int64]:
-    return strict_ranks(X @ chance.standard_normal((X.shape[1], n_labels)))
+    return strict_ranks(X @ random.standard_normal((X.shape[1], n_labels)))
 
 
 def _tree_centers(
-    X: NDArray[np.float64], n_labels: int, chance: np.random.RandomState
+    X: NDArray[np.float64], n_labels: int, random: np.random.RandomState
 ) -> NDArray[np.int64]:
     """Walk a complete tree whose node k has the children 2k + 1 and 2k + 2."""
     n_inner = 2**_DEPTH - 1
-    features = chance.randint(X.shape[1], size=n_inner)
-    thresholds = chance.standard_normal(n_inner) / 2
+    features = random.randint(X.shape[1], size=n_inner)
+    thresholds = random.standard_normal(n_inner) / 2
     node = np.zeros(len(X), dtype=np.intp)
     for _ in range(_DEPTH):
         right = X[np.arange(len(X)), features[node]] > thresholds[node]
         node = 2 * node + 1 + right
-    leaves = strict_ranks(chance.random_sample((n_inner + 1, n_labels)))
+    leaves = strict_ranks(random.random_sample((n_inner + 1, n_labels)))
     return leaves[node - n_inner]
 
 
 def _perturb(
-    centers: NDArray[np.int64], theta: float, chance: np.random.RandomState
+    centers: NDArray[np.int64], theta: float, random: np.random.RandomState
 ) -> NDArray[np.int64]:
     """Draw one ranking around each center.
 
@@ -143,5 +143,5 @@ def _perturb(
     all centers.
     """
     n, c = centers.shape
-    noise = Mallows(np.arange(1, c + 1), theta).sample(n, chance)
+    noise = Mallows(np.arange(1, c + 1), theta).sample(n, random)
     return np.take_along_axis(noise, centers - 1, axis=1)

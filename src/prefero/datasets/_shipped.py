@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 from prefero._optional import require
 from prefero.datasets._constructions import ranking_bunch, ranks_from_classes, ranks_from_columns
 
-# The blood measurements of the diabetes data, which become the labels to be ordered.
+# Blood measurements of the diabetes data, which become the labels.
 _SERUM = {
     "s1": "cholesterol",
     "s2": "ldl",
@@ -60,7 +60,7 @@ def dataset_names() -> list[str]:
 
 
 def load_dataset(name: str, *, as_frame: bool = False) -> Bunch:
-    """Load a label-ranking set made from data that scikit-learn carries.
+    """Load a label-ranking data set made from data that ships with scikit-learn.
 
     Classification data is turned by `ranks_from_classes`, regression data by
     `ranks_from_columns`.
@@ -116,21 +116,21 @@ _WORDS = ("dataset", "ranker")
 
 
 def get_results(name: str = "real", *, as_frame: bool = False) -> Bunch:
-    """Return the figures of a benchmark, as they were when Prefero was released.
+    """Return the results of a benchmark, as of the release of Prefero.
 
     Parameters
     ----------
     name : {"real"}, default="real"
         ``"real"`` is ``prefero reproduce real``: rankings that people, fields and solvers gave,
-        every ranker beside the constant order.
+        every ranker beside the consensus baseline.
     as_frame : bool, default=False
         Whether ``data`` is a pandas table.
 
     Returns
     -------
     Bunch
-        ``data``: one entry a data set and ranker, a dict of its figures, NaN where one is not
-        defined; ``DESCR``: the version, the date and the command that made them.
+        ``data``: one dict of results per data set and ranker, NaN where undefined;
+        ``DESCR``: the version, the date and the command that made them.
 
     Examples
     --------

@@ -24,7 +24,7 @@ Splits: TypeAlias = dict[tuple[int, int], Split]
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set, checked, with the names of its labels and a fingerprint of all its values."""
+    """A validated data set, with the names of its labels and a fingerprint of all its values."""
 
     X: Any
     ranks: Values
@@ -44,7 +44,7 @@ Check: TypeAlias = Callable[[Any, str], tuple[Values, NDArray[Any] | None]]
 
 
 def check_label_ranks(Y: Any, name: str) -> tuple[Values, NDArray[Any] | None]:
-    """Return ranks of labels as numbers, and the names of the labels if they have some."""
+    """Return ranks as numbers, and the names of the labels if there are any."""
     return check_ranks(Y, name=name), label_names(Y)
 
 
@@ -55,7 +55,7 @@ def load_data(
     groups: ArrayLike | None = None,
     check: Check = check_label_ranks,
 ) -> DataSet:
-    """Return a data set as rankers take it, or say what is wrong with it."""
+    """Validate a data set."""
     parts = source() if callable(source) else source
     names = None
     if isinstance(parts, Bunch):
@@ -70,7 +70,7 @@ def load_data(
     ranks, found = check(Y, f"Y of {name}")
     scores, values = (*parts[2:], None, None)[:2]
     scores = None if scores is None else np.asarray(scores, dtype=np.float64)
-    values = {key: np.asarray(worth, dtype=np.float64) for key, worth in (values or {}).items()}
+    values = {key: np.asarray(own, dtype=np.float64) for key, own in (values or {}).items()}
     members = None if groups is None else np.asarray(groups)
     check_consistent_length(X, ranks, scores, members, *values.values())
     count = len(ranks) if members is None else len(np.unique(members))
@@ -90,10 +90,10 @@ def load_all(
     n_splits: int = 1,
     check: Check = check_label_ranks,
 ) -> dict[str, DataSet]:
-    """Return data sets as rankers take them, each with its groups."""
+    """Validate data sets, each with its groups."""
     unknown = set(groups or {}) - set(data)
     if unknown:
-        raise ValueError(f"groups name {sorted(unknown)[0]!r}, which is no data set given.")
+        raise ValueError(f"groups name {sorted(unknown)[0]!r}, which is not among the data sets.")
     return {
         name: load_data(name, source, n_splits, (groups or {}).get(name), check)
         for name, source in data.items()
@@ -102,10 +102,9 @@ def load_all(
 
 @dataclass(frozen=True)
 class Folds:
-    """Which rows are trained on and which are tested on; rankers do not matter.
+    """Training and test rows, the same for all rankers.
 
-    Without ``cv``, ``n_repeats`` shufflings into ``n_splits`` parts, none of which divides a
-    group.
+    Without ``cv``, ``n_repeats`` shuffled splits into ``n_splits`` folds that divide no group.
     """
 
     n_splits: int
@@ -125,7 +124,7 @@ class Folds:
         if self.cv is not None:
             given = self.cv.split(data.X, data.ranks, data.groups)
             return {(0, fold): split for fold, split in enumerate(given)}
-        _wonder(name, data)
+        _warn_of_copies(name, data)
         found = {}
         for repetition in range(self.n_repeats):
             seed = derived_seed("folds", self.random_state, name, repetition)
@@ -136,10 +135,10 @@ class Folds:
         return found
 
 
-def _wonder(name: str, data: DataSet) -> None:
-    twins = 0 if data.groups is not None else repeated_rows(data.X)
-    if twins:
+def _warn_of_copies(name: str, data: DataSet) -> None:
+    copies = 0 if data.groups is not None else repeated_rows(data.X)
+    if copies:
         warn_user(
-            f"{twins} rows of {name} repeat the features of another row: if such rows belong "
-            "together, name what they belong to by groups, or the figures are too good."
+            f"{copies} rows of {name} repeat the features of another row: if such rows belong "
+            "together, give groups; otherwise results are too optimistic."
         )

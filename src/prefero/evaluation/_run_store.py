@@ -7,7 +7,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -129,7 +129,8 @@ def code_of(*things: Any) -> str:
     """
     modules = {module for thing in things for module in _modules(thing)}
     ours = {name for name in modules if name.partition(".")[0] == "prefero"}
-    files = {str(path.relative_to(_ROOT)): path for path in _reached((*sorted(ours), *_ALWAYS))}
+    starts = [path for name in (*sorted(ours), *_ALWAYS) if (path := _path(name))]
+    files = {str(path.relative_to(_ROOT)): path for path in _reached(starts, _imported_paths)}
     files |= {name: path for name in sorted(modules - ours) if (path := _own_file(name))}
     sources = [[name, _digest_of_file(files[name])] for name in sorted(files)]
     return digest(sources, _digest_of_file(Path(_core.__file__)))
@@ -142,7 +143,7 @@ def all_code(script: Path) -> str:
         for path in sorted(_ROOT.rglob("*.py"))
         if path.relative_to(_ROOT).parts[0] not in _ASIDE
     ]
-    paths += [*sorted(_scripts(script)), Path(_core.__file__)]
+    paths += [*sorted(_reached([script], _scripts_beside)), Path(_core.__file__)]
     return digest([_digest_of_file(path) for path in paths], sklearn.__version__)
 
 
@@ -181,29 +182,26 @@ def _own_file(module: str) -> Path | None:
     return None if installed and not path.is_relative_to(_ROOT) else path
 
 
-def _reached(modules: Iterable[str]) -> set[Path]:
-    """The files of modules and of everything in Prefero that they import."""
+def _reached(starts: Iterable[Path], imports: Callable[[Path], Iterable[Path]]) -> set[Path]:
+    """Some files and all those that they import, directly or not."""
     found: set[Path] = set()
-    pending = [path for name in modules if (path := _path(name))]
+    pending = list(starts)
     while pending:
         path = pending.pop()
         if path not in found:
             found.add(path)
-            pending += [other for name in _imported(path) if (other := _path(name))]
+            pending += imports(path)
     return found
 
 
-def _scripts(script: Path) -> set[Path]:
-    """A script and the files beside it that it imports, directly or not."""
-    found: set[Path] = set()
-    pending = [script]
-    while pending:
-        path = pending.pop()
-        if path not in found:
-            found.add(path)
-            beside = [path.with_name(f"{name}.py") for name in _named(path)]
-            pending += [other for other in beside if other.is_file()]
-    return found
+def _imported_paths(path: Path) -> list[Path]:
+    return [other for name in _imported(path) if (other := _path(name))]
+
+
+def _scripts_beside(path: Path) -> list[Path]:
+    """The scripts in the same folder that a script imports."""
+    beside = [path.with_name(f"{name}.py") for name in _named(path)]
+    return [other for other in beside if other.is_file()]
 
 
 @lru_cache(maxsize=1024)

@@ -1,11 +1,10 @@
 """The three tasks in experiments: how models are trained, and what is measured."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -28,86 +27,166 @@ from prefero.rankings import check_calibrated, label_names, split_calibrated
 HEAD = 10
 
 
-@dataclass(frozen=True)
 class RankingTask:
-    """What an experiment does differently for each task, which rankers declare by their tags.
+    """What an experiment does differently for each task: here, for label ranking.
 
     Attributes
     ----------
     kind : str
         The ``estimator_type`` of its rankers.
     metrics : tuple of str
-        The columns of results; rankers are compared by the first unless told otherwise.
-    check : callable
-        Takes the target and its name in errors; returns it as numbers, and the labels' names.
-    fit : callable
-        Trains a model on instances and their ranks; takes the data set and its rows, too.
-    predict : callable
-        Predicts instances, which are rows of a data set.
-    metrics_of : callable
-        Returns the metrics of a trained model for instances, their rows of a data set, and
-        the rows that it was trained on.
+        The columns of results; rankers are compared by the first by default.
     """
 
-    kind: str
-    metrics: tuple[str, ...]
-    check: Callable[[Any, str], tuple[Values, NDArray[Any] | None]]
-    fit: Callable[[Any, Any, Any, DataSet, Indices], Any]
-    predict: Callable[[Any, Any, DataSet, Indices], Any]
-    metrics_of: Callable[[Any, Any, Any, DataSet, Indices, Indices], dict[str, float]]
+    kind: ClassVar[str] = "label_ranker"
+    metrics: ClassVar[tuple[str, ...]] = (
+        *("tau", "tau_x", "rho", "top1", "regret", "utility", "gap_closed"),
+    )
+
+    def check(self, y: Any, name: str) -> tuple[Values, NDArray[Any] | None]:
+        """Return a target as numbers, and the names of its labels; errors call it by a name."""
+        return check_label_ranks(y, name)
+
+    def fit(self, model: Any, X: Any, ranks: Any, data: DataSet, rows: Indices) -> Any:
+        """Train a model on instances and their ranks, which are rows of a data set."""
+        if data.scores is None or not has_fit_parameter(final_step(model), "scores"):
+            return model.fit(X, ranks)
+        known = np.where(np.isnan(ranks), np.nan, data.scores[rows])
+        return fit_final(model, X, ranks, scores=known)
+
+    def predict(self, model: Any, X: Any, data: DataSet, rows: Indices) -> Any:
+        """Predict instances, which are rows of a data set."""
+        return model.predict(X)
+
+    def metrics_of(
+        self, model: Any, X: Any, predicted: Any, data: DataSet, rows: Indices, train: Indices
+    ) -> dict[str, float]:
+        """Return the metrics of predictions for rows of a data set, and of no ``train`` rows."""
+        truth, tied = data.ranks[rows], predicted
+        if data.tied and hasattr(final_step(model), "predict_buckets"):
+            ranker, reaching = at_final_step(model, X)
+            tied = ranker.predict_buckets(reaching)
+        metrics = {
+            "tau": float(kendall_tau(truth, predicted)),
+            "tau_x": float(kendall_tau(truth, tied, variant="x")),
+            "rho": float(spearman_rho(truth, predicted)),
+            "top1": float(top_accuracy(truth, predicted)),
+        }
+        if data.scores is None:
+            return metrics | dict.fromkeys(("regret", "utility", "gap_closed"), float("nan"))
+        scores, best = data.scores[rows], _single_best(data.scores[train])
+        return metrics | {
+            "regret": float(regret(scores, predicted)),
+            "utility": float(utility(scores, predicted)),
+            "gap_closed": float(gap_closed(scores, predicted, single_best=best)),
+        }
+
+
+class MultilabelTask(RankingTask):
+    """Multilabel ranking: targets are calibrated ranks."""
+
+    kind = "multilabel_ranker"
+    metrics = (
+        "rho",
+        "average_precision",
+        "ranking_loss",
+        "one_error",
+        "hamming_loss",
+        "subset_loss",
+    )
+
+    def check(self, y: Any, name: str) -> tuple[Values, NDArray[Any] | None]:
+        """Return calibrated ranks as numbers, and the names of the labels."""
+        names = label_names(y)
+        return check_calibrated(y, name=name), None if names is None else names[:-1]
+
+    def fit(self, model: Any, X: Any, ranks: Any, data: DataSet, rows: Indices) -> Any:
+        """Train a model on the relevance and the ranks in calibrated ranks."""
+        relevance, inner = split_calibrated(ranks)
+        names = label_names(ranks)
+        if names is not None:
+            relevance, inner = (
+                type(ranks)(part, columns=names[:-1]) for part in (relevance, inner)
+            )
+        return fit_final(model, X, relevance, ranks=inner)
+
+    def predict(self, model: Any, X: Any, data: DataSet, rows: Indices) -> Any:
+        """Return scores and calibrated ranks."""
+        ranker, inner = at_final_step(model, X)
+        return ranker.decision_function(inner), ranker.predict_calibrated(inner)
+
+    def metrics_of(
+        self, model: Any, X: Any, predicted: Any, data: DataSet, rows: Indices, train: Indices
+    ) -> dict[str, float]:
+        """Return the metrics of orders and of label sets."""
+        scores, calibrated = predicted
+        truth = data.ranks[rows]
+        relevance, _ = split_calibrated(truth)
+        chosen = (calibrated[:, :-1] < calibrated[:, -1:]).astype(np.float64)
+        return {
+            "rho": float(sets.calibrated_rho(truth, calibrated)),
+            "average_precision": sets.average_precision(relevance, scores),
+            "ranking_loss": sets.ranking_loss(relevance, scores),
+            "one_error": sets.one_error(relevance, scores),
+            "hamming_loss": sets.hamming_loss(relevance, chosen),
+            "subset_loss": sets.subset_loss(relevance, chosen),
+        }
+
+
+class OrderingTask(RankingTask):
+    """Supervised ordering: one rank per object, queries as groups, grades as scores."""
+
+    kind = "orderer"
+    metrics = ("rho", "tau", "ndcg", "map", "mrr")
+
+    def check(self, y: Any, name: str) -> tuple[Values, NDArray[Any] | None]:
+        """Return the ranks of objects as numbers."""
+        ranks = np.asarray(y, dtype=np.float64)
+        if ranks.ndim != 1:
+            raise ValueError(f"{name} must hold one rank per object, got shape {ranks.shape}.")
+        return ranks, None
+
+    def fit(self, model: Any, X: Any, ranks: Any, data: DataSet, rows: Indices) -> Any:
+        """Train a model on the orders of queries."""
+        return fit_final(model, X, ranks, qid=_some(data.groups, rows))
+
+    def predict(self, model: Any, X: Any, data: DataSet, rows: Indices) -> Any:
+        """Return the ranks of objects within their queries."""
+        orderer, inner = at_final_step(model, X)
+        return orderer.predict(inner, _some(data.groups, rows))
+
+    def metrics_of(
+        self, model: Any, X: Any, predicted: Any, data: DataSet, rows: Indices, train: Indices
+    ) -> dict[str, float]:
+        """Return the means of metrics over queries."""
+        truth, scores = data.ranks[rows], -np.asarray(predicted, dtype=np.float64)
+        qid = _some(data.groups, rows)
+        gains, relevant = gains_and_relevance(truth, _some(data.scores, rows), qid)
+        return {
+            "rho": ordering.query_rho(truth, scores, qid),
+            "tau": ordering.query_tau(truth, scores, qid),
+            "ndcg": ordering.ndcg(gains, scores, qid, k=HEAD),
+            "map": ordering.mean_average_precision(relevant, scores, qid),
+            "mrr": ordering.mean_reciprocal_rank(relevant, scores, qid),
+        }
+
+
+TASKS = {task.kind: task for task in (RankingTask(), MultilabelTask(), OrderingTask())}
 
 
 def task_of(rankers: Mapping[str, Any]) -> RankingTask:
     """Return the task of rankers, which all must share; label ranking if they declare none."""
-    kinds = {name: _kind(ranker) for name, ranker in rankers.items()}
-    first = next(iter(kinds), None)
-    if first is None:
-        return TASKS["label_ranker"]
-    for name, kind in kinds.items():
-        if kind != kinds[first]:
+    kinds = {name: get_tags(final_step(ranker)).estimator_type for name, ranker in rankers.items()}
+    tasks = {name: TASKS.get(kind, TASKS["label_ranker"]) for name, kind in kinds.items()}
+    for name, task in tasks.items():
+        first = next(iter(tasks))
+        if task is not tasks[first]:
             raise ValueError(f"{name!r} and {first!r} do not do the same task.")
-    return TASKS[kinds[first]]
+    return next(iter(tasks.values()), TASKS["label_ranker"])
 
 
-def _kind(ranker: Any) -> str:
-    kind = get_tags(final_step(ranker)).estimator_type
-    return kind if kind in TASKS else "label_ranker"
-
-
-# Label ranking
-
-
-def _fit_labels(model: Any, X: Any, ranks: Values, data: DataSet, rows: Indices) -> Any:
-    if data.scores is None or not has_fit_parameter(final_step(model), "scores"):
-        return model.fit(X, ranks)
-    known = np.where(np.isnan(ranks), np.nan, data.scores[rows])
-    return fit_final(model, X, ranks, scores=known)
-
-
-def _predict_labels(model: Any, X: Any, data: DataSet, rows: Indices) -> Any:
-    return model.predict(X)
-
-
-def _measure_labels(
-    model: Any, X: Any, predicted: Any, data: DataSet, rows: Indices, train: Indices
-) -> dict[str, float]:
-    truth = data.ranks[rows]
-    scores = None if data.scores is None else data.scores[rows]
-    tied = _buckets(model, X, predicted) if data.tied else predicted
-    metrics = {
-        "tau": float(kendall_tau(truth, predicted)),
-        "tau_x": float(kendall_tau(truth, tied, variant="x")),
-        "rho": float(spearman_rho(truth, predicted)),
-        "top1": float(top_accuracy(truth, predicted)),
-    }
-    if scores is None or data.scores is None:
-        return metrics | dict.fromkeys(("regret", "utility", "gap_closed"), float("nan"))
-    best = _single_best(data.scores[train])
-    return metrics | {
-        "regret": float(regret(scores, predicted)),
-        "utility": float(utility(scores, predicted)),
-        "gap_closed": float(gap_closed(scores, predicted, single_best=best)),
-    }
+def _some(values: NDArray[Any] | None, rows: Indices) -> Any:
+    return None if values is None else values[rows]
 
 
 def _single_best(scores: Values) -> int:
@@ -119,12 +198,6 @@ def _single_best(scores: Values) -> int:
     return int(np.argmax(means))
 
 
-def _buckets(model: Any, X: Any, predicted: ArrayLike) -> ArrayLike:
-    """Return the prediction with ties, if the ranker predicts ties."""
-    ranker, inner = at_final_step(model, X)
-    return ranker.predict_buckets(inner) if hasattr(ranker, "predict_buckets") else predicted
-
-
 def first_choice_mean(values: Values, predicted: Any) -> float:
     """Return the mean value of the labels predicted first among those with a known value."""
     known = ~np.isnan(values)
@@ -132,83 +205,6 @@ def first_choice_mean(values: Values, predicted: Any) -> float:
     chosen = np.take_along_axis(values, np.argmin(ranks, axis=1)[:, None], axis=1)[:, 0]
     some = known.any(axis=1)
     return float(chosen[some].mean()) if some.any() else float("nan")
-
-
-# Multilabel ranking: the target holds calibrated ranks
-
-
-def _check_calibrated(C: Any, name: str) -> tuple[Values, NDArray[Any] | None]:
-    names = label_names(C)
-    return check_calibrated(C, name=name), None if names is None else names[:-1]
-
-
-def _fit_sets(model: Any, X: Any, ranks: Any, data: DataSet, rows: Indices) -> Any:
-    relevance, inner = split_calibrated(ranks)
-    names = label_names(ranks)
-    if names is None:
-        return fit_final(model, X, relevance, ranks=inner)
-    frames = [type(ranks)(part, columns=names[:-1]) for part in (relevance, inner)]
-    return fit_final(model, X, frames[0], ranks=frames[1])
-
-
-def _predict_sets(model: Any, X: Any, data: DataSet, rows: Indices) -> Any:
-    ranker, inner = at_final_step(model, X)
-    scores = ranker.decision_function(inner)
-    return scores, ranker.predict_calibrated(inner)
-
-
-def _measure_sets(
-    model: Any, X: Any, predicted: Any, data: DataSet, rows: Indices, train: Indices
-) -> dict[str, float]:
-    scores, calibrated = predicted
-    truth = data.ranks[rows]
-    relevance, _ = split_calibrated(truth)
-    chosen = (calibrated[:, :-1] < calibrated[:, -1:]).astype(np.float64)
-    return {
-        "rho": float(sets.calibrated_rho(truth, calibrated)),
-        "average_precision": sets.average_precision(relevance, scores),
-        "ranking_loss": sets.ranking_loss(relevance, scores),
-        "one_error": sets.one_error(relevance, scores),
-        "hamming_loss": sets.hamming_loss(relevance, chosen),
-        "subset_loss": sets.subset_loss(relevance, chosen),
-    }
-
-
-# Supervised ordering: one rank per object, groups in the data set; scores are grades
-
-
-def _check_places(y: Any, name: str) -> tuple[Values, NDArray[Any] | None]:
-    places = np.asarray(y, dtype=np.float64)
-    if places.ndim != 1:
-        raise ValueError(f"{name} must hold one rank per object, got shape {places.shape}.")
-    return places, None
-
-
-def _fit_objects(model: Any, X: Any, ranks: Values, data: DataSet, rows: Indices) -> Any:
-    members = None if data.groups is None else data.groups[rows]
-    return fit_final(model, X, ranks, qid=members)
-
-
-def _predict_objects(model: Any, X: Any, data: DataSet, rows: Indices) -> Any:
-    orderer, inner = at_final_step(model, X)
-    return orderer.predict(inner, None if data.groups is None else data.groups[rows])
-
-
-def _measure_objects(
-    model: Any, X: Any, predicted: Any, data: DataSet, rows: Indices, train: Indices
-) -> dict[str, float]:
-    truth, scores = data.ranks[rows], -np.asarray(predicted, dtype=np.float64)
-    members = None if data.groups is None else data.groups[rows]
-    gains, relevant = gains_and_relevance(
-        truth, None if data.scores is None else data.scores[rows], members
-    )
-    return {
-        "rho": ordering.query_rho(truth, scores, members),
-        "tau": ordering.query_tau(truth, scores, members),
-        "ndcg": ordering.ndcg(gains, scores, members, k=HEAD),
-        "map": ordering.mean_average_precision(relevant, scores, members),
-        "mrr": ordering.mean_reciprocal_rank(relevant, scores, members),
-    }
 
 
 def gains_and_relevance(
@@ -233,28 +229,3 @@ def gains_and_relevance(
     np.fmin.at(first, codes, ranks)
     relevant = np.where(np.isnan(ranks), np.nan, ranks == first[codes])
     return last[codes] - ranks, relevant
-
-
-TASKS = {
-    task.kind: task
-    for task in (
-        RankingTask(
-            "label_ranker",
-            ("tau", "tau_x", "rho", "top1", "regret", "utility", "gap_closed"),
-            *(check_label_ranks, _fit_labels, _predict_labels, _measure_labels),
-        ),
-        RankingTask(
-            "multilabel_ranker",
-            (
-                *("rho", "average_precision", "ranking_loss", "one_error", "hamming_loss"),
-                "subset_loss",
-            ),
-            *(_check_calibrated, _fit_sets, _predict_sets, _measure_sets),
-        ),
-        RankingTask(
-            "orderer",
-            ("rho", "tau", "ndcg", "map", "mrr"),
-            *(_check_places, _fit_objects, _predict_objects, _measure_objects),
-        ),
-    )
-}

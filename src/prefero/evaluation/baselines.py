@@ -9,12 +9,12 @@ from prefero._typing import Values
 from prefero.base import BaseOrderer
 from prefero.base._ordering import SampleOrders
 
-# LightGBM's gains are powers of two: deeper grades would leave the best object alone.
+# LightGBM's gains are powers of two: with more grades only the best object would count.
 _MOST_GRADES = 31
 
 
 class ConstantOrderer(BaseOrderer):
-    """Tie all objects: what no orderer should lose to.
+    """Tie all objects: the baseline of every orderer.
 
     Examples
     --------

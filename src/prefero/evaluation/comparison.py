@@ -1,4 +1,4 @@
-"""Which rankers differ: tests over data sets, average ranks, wins, relative sizes."""
+"""Comparison of rankers: tests over data sets, average ranks, wins, relative sizes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,25 +13,23 @@ from prefero._typing import Values
 from prefero.evaluation.fold_comparison import compare_folds, scores_by_fold
 from prefero.evaluation.results import ResultTable, at_missing_rate, larger_is_better, score_matrix
 
-__all__ = ["Comparison", "compare", "relative_sizes"]
-
 Posthoc = Literal["nemenyi", "dunn"]
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What a comparison of rankers over data sets found. Made by `compare`.
+    """A comparison of rankers over data sets. Made by `compare`.
 
     Attributes
     ----------
     rankers, datasets : list of str
         The names.
     scoring : str
-        What was compared.
+        The metric.
     scores : ndarray of shape (n_datasets, n_rankers)
         The mean of the metric over folds and repetitions.
     average_ranks : ndarray of shape (n_rankers,)
-        The mean over data sets of each ranker's place; equal scores share a place.
+        The mean rank of each ranker over data sets; equal scores share a rank.
     test : str
         The test of whether there is any difference: Friedman's, for two rankers Wilcoxon's.
     statistic, p_value : float
@@ -39,19 +37,19 @@ class Comparison:
     posthoc : {"nemenyi", "dunn"}
         The test of each pair.
     pair_p_values : ndarray of shape (n_rankers, n_rankers)
-        Its two-sided p-values; 1 on the diagonal.
+        Two-sided p-values; 1 on the diagonal.
     alpha : float
-        The level at which a difference is called significant.
+        The level of significance.
     critical_difference : float
-        The difference of average ranks that Nemenyi's test calls significant; NaN where
-        that test was not made.
+        The difference of average ranks that is significant by Nemenyi's test; NaN without
+        that test.
     wins : ndarray of shape (n_rankers, n_rankers)
         ``[i, j]`` is the number of data sets on which ranker i beats ranker j.
     left_out : list of str
         Data sets without a score for every ranker.
     over_folds : ResultTable
         On a single data set the best ranker against each other one, by `compare_folds`; no
-        rows if there are several, or if the results are not told apart by fold.
+        rows if there are several, or no results by fold.
 
     Examples
     --------
@@ -91,6 +89,11 @@ class Comparison:
         """The ranker with the best average rank."""
         return self.rankers[self.order[0]]
 
+    @property
+    def tested(self) -> bool:
+        """Whether there was a test, over data sets or over folds."""
+        return len(self.over_folds) > 0 or not np.isnan(self.p_value)
+
     def significant(self) -> NDArray[np.bool_]:
         """Return which rankers are significantly better than which.
 
@@ -105,13 +108,13 @@ class Comparison:
         return better & (self.pair_p_values < self.alpha) & (self.p_value < self.alpha)
 
     def groups(self) -> list[list[str]]:
-        """Return the largest groups of rankers that do not differ significantly.
+        """Return the maximal groups of rankers that do not differ significantly.
 
         Returns
         -------
         list of list of str
-            Neighbours in the order of average ranks; a ranker that differs from all others
-            is in no group.
+            Adjacent rankers by average rank; a ranker that differs from all others is in no
+            group.
         """
         better = self.significant()
         alike = ~(better | better.T)[np.ix_(self.order, self.order)]
@@ -123,7 +126,7 @@ class Comparison:
         ]
 
     def verdict(self) -> str:
-        """Return the finding in one or two sentences.
+        """Summarize the comparison in one or two sentences.
 
         Returns
         -------
@@ -155,8 +158,8 @@ class Comparison:
         Returns
         -------
         list of str
-            The best of them first; over data sets all that are not significantly worse, on
-            a single one those that are not so over its folds. All, if there is no test.
+            The best of them first: all that are not significantly worse, over data sets or over the
+            folds of a single one. All, if there is no test.
         """
         if len(self.datasets) == 1:
             beaten = {row["ranker"] for row in self.over_folds if row["p_value"] < self.alpha}
@@ -177,7 +180,7 @@ class Comparison:
         return f"({test}, level {self.alpha:g})"
 
     def leaderboard(self) -> ResultTable:
-        """Return one row a ranker, the best average rank first.
+        """Return one row per ranker, the best average rank first.
 
         Returns
         -------
@@ -201,7 +204,7 @@ class Comparison:
         Returns
         -------
         ResultTable
-            One row and one column a ranker, then the total.
+            One row and one column per ranker, then the total.
         """
         return self._square(self.wins.tolist(), total=True)
 
@@ -211,7 +214,7 @@ class Comparison:
         Returns
         -------
         ResultTable
-            One row and one column a ranker.
+            One row and one column per ranker.
         """
         return self._square(self.pair_p_values.tolist(), total=False)
 
@@ -229,7 +232,7 @@ class Comparison:
         Returns
         -------
         str
-            The verdict, the leaderboard, the p-values and the wins.
+            The summary, the leaderboard, the p-values and the wins.
         """
         parts = [self.verdict(), self.leaderboard().to_text()]
         if not np.isnan(self.p_value) and len(self.rankers) > 2:
@@ -239,7 +242,7 @@ class Comparison:
         parts += ["Data sets on which the row's ranker beats the column's:"]
         parts += [self.win_table().to_text()]
         if self.left_out:
-            parts += [f"Left out, without a result for every ranker: {', '.join(self.left_out)}."]
+            parts += [f"Skipped, without a result for every ranker: {', '.join(self.left_out)}."]
         return "\n\n".join(parts)
 
 
@@ -270,7 +273,7 @@ def compare(
         Whether larger values are better; needed for a column of your own, unless
         `run_experiment` was told.
     missing : float, optional
-        The missing rate to look at, if the results hold several.
+        The missing rate to use, if the results hold several.
     posthoc : {"nemenyi", "dunn"}, default="nemenyi"
         Nemenyi's test as in Cheng et al. (2009), on ranks inside data sets; or Dunn's as in
         de Sá et al. (2017), on ranks pooled over all data sets, not adjusted for the number
@@ -282,7 +285,7 @@ def compare(
     Returns
     -------
     Comparison
-        The findings, with ``to_text()``.
+        The comparison, with ``to_text()``.
 
     References
     ----------
@@ -370,7 +373,7 @@ def _pair_tests(scores: Values, posthoc: Posthoc, p_value: float) -> Values:
         found = posthocs.posthoc_nemenyi_friedman(scores).to_numpy()
     else:
         found = posthocs.posthoc_dunn(list(scores.T)).to_numpy()
-    # Far out the distributions are computed as 0, which no p-value is.
+    # Far in the tail p-values are computed as 0, which no p-value is.
     return np.maximum(found, np.finfo(float).tiny)
 
 
@@ -382,7 +385,7 @@ def _critical_difference(shape: Sequence[int], alpha: float) -> float:
 
 
 def _end_of_run(alike: NDArray[np.bool_], first: int) -> int:
-    """Return where the longest run of rankers ends that starts here and are alike in pairs."""
+    """Return the end of the longest run from here of rankers that do not differ pairwise."""
     end = first + 1
     while end < len(alike) and alike[first:end, end].all():
         end += 1
@@ -398,8 +401,8 @@ def relative_sizes(
 ) -> ResultTable:
     """Divide the mean size of every ranker's models by that of a reference ranker.
 
-    Cheng et al. (2009) give the leaves of a label ranking tree relative to a classification
-    tree in this way. The sizes are a column that `run_experiment` made by ``details``.
+    Cheng et al. (2009) report the leaves of label ranking trees relative to classification trees
+    in this way. Sizes are a column that ``details`` of `run_experiment` made.
 
     Parameters
     ----------
@@ -410,12 +413,12 @@ def relative_sizes(
     size : str, default="leaves"
         The column of the sizes.
     missing : float, optional
-        The missing rate to look at, if the results hold several.
+        The missing rate to use, if the results hold several.
 
     Returns
     -------
     ResultTable
-        One row a data set, one column a ranker other than the reference.
+        One row per data set, one column per ranker other than the reference.
 
     Examples
     --------

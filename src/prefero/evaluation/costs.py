@@ -17,8 +17,6 @@ from prefero.evaluation.experiment import seeded
 from prefero.evaluation.results import ResultTable
 from prefero.rankings import ranks_from_scores
 
-__all__ = ["cost_curve", "single_choices"]
-
 # Their names among the values of a data set.
 SCORE, COST = "score", "cost"
 # Multiples of the weight at which scores and costs vary equally within a row.

@@ -17,19 +17,10 @@ from sklearn.model_selection import check_cv
 from prefero._progress import Progress, reporting
 from prefero._sklearn import safe_indexing
 from prefero.evaluation._data import DataSet, Folds, Source, Split, Splits, load_all
-from prefero.evaluation._run_store import (
-    RunStore,
-    Values,
-    code_of,
-    derived_seed,
-    digest,
-    source_of,
-)
+from prefero.evaluation._run_store import RunStore, Values, code_of, derived_seed, digest, source_of
 from prefero.evaluation._tasks import first_choice_mean, task_of
 from prefero.evaluation.results import ResultTable
 from prefero.rankings import drop_labels
-
-__all__ = ["run_experiment"]
 
 Details = Mapping[str, Callable[[Any], float]]
 Metric = Callable[[Any, Any, ArrayLike], float]
@@ -182,7 +173,9 @@ def run_experiment(
     folds = Folds(n_splits, n_repeats, cv if cv is None else check_cv(cv), random_state)
     own, directions = _own_metrics(metrics or {})
     extra = _Extra(dict(details or {}), own, use_scores)
-    rates = [_checked_rate(rate) for rate in missing]
+    rates = [float(rate) for rate in missing]
+    if not all(0 <= rate < 1 for rate in rates):
+        raise ValueError(f"missing must hold probabilities in [0, 1), got {missing!r}.")
     if not (rankers and data and rates):
         raise ValueError("There is nothing to run: give a ranker, a data set and a rate.")
     task = task_of(rankers)
@@ -269,12 +262,6 @@ def _keys(
     }
 
 
-def _checked_rate(rate: float) -> float:
-    if not 0 <= rate < 1:
-        raise ValueError(f"missing must hold probabilities in [0, 1), got {rate!r}.")
-    return float(rate)
-
-
 def _fingerprint(ranker: BaseEstimator) -> str:
     """Hash what determines a ranker: its code and its parameters, not its name in the table."""
     cls = type(ranker)
@@ -283,12 +270,7 @@ def _fingerprint(ranker: BaseEstimator) -> str:
 
 
 def _run_one(
-    run: _Run,
-    random_state: int,
-    data: DataSet,
-    split: Split,
-    ranker: BaseEstimator,
-    extra: _Extra,
+    run: _Run, random_state: int, data: DataSet, split: Split, ranker: Any, extra: _Extra
 ) -> tuple[_Run, Values]:
     try:
         return run, _measure(run, random_state, data, split, ranker, extra)
@@ -303,12 +285,7 @@ def _run_one(
 
 
 def _measure(
-    run: _Run,
-    random_state: int,
-    data: DataSet,
-    split: Split,
-    ranker: BaseEstimator,
-    extra: _Extra,
+    run: _Run, random_state: int, data: DataSet, split: Split, ranker: Any, extra: _Extra
 ) -> Values:
     train, test = split
     train, ranks = _training(data.ranks, train, run.missing, run.seed("labels", random_state))
@@ -339,7 +316,7 @@ def _training(
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Drop labels from the training rankings, and the rows that are left without any.
 
-    Every ranker would leave these rows out itself, with a warning; here that is no news.
+    Every ranker would ignore these rows itself, with a warning that is not needed here.
     """
     if rate == 0:
         return rows, ranks[rows]

@@ -6,8 +6,6 @@ from scipy import stats
 from prefero._typing import Values
 from prefero.evaluation.results import ResultTable, at_missing_rate, larger_is_better
 
-__all__ = ["compare_folds"]
-
 
 def compare_folds(
     results: ResultTable,
@@ -17,18 +15,17 @@ def compare_folds(
     greater_is_better: bool | None = None,
     missing: float | None = None,
 ) -> ResultTable:
-    """Compare one ranker with each other one over the folds of a single data set.
+    """Compare one ranker with all others over the folds of a single data set.
 
-    Folds share most of their training rows, so that their differences vary less than those of
-    new data would, and an ordinary t-test finds far too much. The corrected resampled t-test
-    (Nadeau & Bengio 2003) adds the ratio of test to training rows, which the results hold or
-    which follows from the number of folds, to the variance. The
-    p-values are adjusted for the number of comparisons (Holm).
+    Folds share most of their training rows, so that their differences vary less than those on new
+    data, and an ordinary t-test is far too optimistic. The corrected resampled t-test (Nadeau &
+    Bengio 2003) adds the ratio of test to training rows to the variance. P-values are adjusted
+    for the number of comparisons (Holm).
 
     Parameters
     ----------
     results : ResultTable
-        Of one data set, such as `run_experiment` returns; more repetitions say more.
+        Results of one data set, as `run_experiment` returns; more repetitions have more power.
     reference : str, optional
         The ranker to compare with all others; by default the best one.
     scoring : str, default="tau"
@@ -36,13 +33,13 @@ def compare_folds(
     greater_is_better : bool, optional
         Whether larger values are better, as for `compare`.
     missing : float, optional
-        The missing rate to look at, if the results hold several.
+        The missing rate to use, if the results hold several.
 
     Returns
     -------
     ResultTable
         One row for each other ranker, the best first: ``ranker``, its mean, ``behind`` (how
-        much it is worse than the reference on average) and ``p_value`` (two-sided).
+        much worse it is than the reference on average) and ``p_value`` (two-sided).
 
     References
     ----------
@@ -102,7 +99,7 @@ def scores_by_fold(results: ResultTable, scoring: str) -> dict[str, dict[tuple[i
 
 
 def tested_to_trained(results: ResultTable, n_splits: int) -> float:
-    """Return the ratio of test to training rows, as the results hold it or the folds imply."""
+    """Return the ratio of test to training rows, from the results or the number of folds."""
     if "test_rows" in results.columns:
         return float(np.mean(results["test_rows"] / results["train_rows"]))
     return 1 / (n_splits - 1)
@@ -127,7 +124,7 @@ def _corrected_t_test(gaps: Values, test_to_train: float) -> float:
 
 
 def _holm(p_values: Values) -> Values:
-    """Adjust p-values for their number, step by step from the smallest."""
+    """Adjust p-values for their number by Holm's method."""
     order = np.argsort(p_values)
     factors = len(p_values) - np.arange(len(p_values))
     adjusted = np.empty_like(p_values)

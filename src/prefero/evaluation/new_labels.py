@@ -1,4 +1,4 @@
-"""Labels never seen: each is left out of the training in turn, and ranked by its features."""
+"""Leave-one-label-out evaluation of rankers that rank new labels by their features."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -19,11 +19,9 @@ from prefero.evaluation.results import ResultTable
 from prefero.metrics import kendall_tau
 from prefero.rankings import bucket_positions, pair_signs, ranks_from_scores, strict_ranks
 
-__all__ = ["CONSTANT", "MEAN_RANKS", "leave_one_label_out"]
+CONSENSUS, MEAN_RANKS = "consensus", "mean-ranks"
 
-CONSTANT, MEAN_RANKS = "consensus", "mean-ranks"
-
-# How strongly mean ranks are held back when features explain them.
+# Penalties of the ridge regression of mean ranks.
 _RIDGES = np.logspace(-3, 3, 7)
 
 
@@ -40,10 +38,10 @@ def leave_one_label_out(
     random_state: int = 0,
     progress: Callable[[], Any] = lambda: None,
 ) -> ResultTable:
-    """Measure how well rankers place labels that no training ranking holds.
+    """Measure how well rankers place labels that are in no training ranking.
 
-    Each label in turn is left out of the rankings of the training rows; the ranker is then asked
-    to order all labels for rows that it has not seen, by their features.
+    Each label in turn is removed from the training rankings; the ranker then orders all labels for
+    held-out rows, by their features.
 
     Parameters
     ----------
@@ -59,7 +57,7 @@ def leave_one_label_out(
         Folds of the rows: the first label is left out with the first fold, the next label with
         the next.
     groups : array-like of shape (n_samples,), optional
-        What the rows belong to; no fold divides it.
+        The group of each row; folds do not divide groups.
     labels : iterable of int, optional
         The labels to leave out; all by default.
     dataset : str, default="data"
@@ -72,13 +70,12 @@ def leave_one_label_out(
     Returns
     -------
     ResultTable
-        One row a ranker and label, with the columns ``dataset``, ``ranker``, ``repetition``,
+        One row per ranker and label, with the columns ``dataset``, ``ranker``, ``repetition``,
         ``fold`` (the number of the label), ``placed`` (the share of the pairs of the new label
-        that are put right), ``tau`` (over all labels), ``train_rows``, ``test_rows`` and
-        ``fit_seconds``. Beside the rankers stand two that give everyone the same order:
-        ``"consensus"`` knows nothing of the new label, which stands in the middle;
-        ``"mean-ranks"`` places it by the mean ranks of the others, fitted by their features
-        (ridge regression).
+        in the right order), ``tau`` (over all labels), ``train_rows``, ``test_rows`` and
+        ``fit_seconds``. There are two baselines, the same order for everyone:
+        ``"consensus"`` puts the new label in the middle; ``"mean-ranks"`` predicts its mean rank
+        from its features (ridge regression).
 
     Examples
     --------
@@ -102,18 +99,18 @@ def leave_one_label_out(
     left_out = range(len(Z)) if labels is None else labels
     rows = []
     for label, (train, test) in zip(left_out, cycle(folds.values())):
-        one = _Left(data.X, data.ranks, Z, label, train, test)
+        one = _LabelLeftOut(data.X, data.ranks, Z, label, train, test)
         place = {"dataset": dataset, "repetition": 0, "fold": label}
-        for name, order in one.same_for_everyone().items():
+        for name, order in one.baselines().items():
             rows.append(place | {"ranker": name} | one.measured(order, 0.0))
         for name, ranker in rankers.items():
-            rows.append(place | {"ranker": name} | one.tried(seeded(ranker, random_state)))
+            rows.append(place | {"ranker": name} | one.evaluated(seeded(ranker, random_state)))
             progress()
     return ResultTable(rows)
 
 
-class _Left:
-    """One label left out of the rankings of the training rows."""
+class _LabelLeftOut:
+    """One label removed from the training rankings."""
 
     def __init__(
         self, X: Any, ranks: Values, Z: Values, label: int, train: Indices, test: Indices
@@ -126,8 +123,8 @@ class _Left:
         known = ranks[np.ix_(self.train, self.seen)]
         self.ranks = ranks_from_scores(known, higher_is_better=False)
 
-    def same_for_everyone(self) -> dict[str, Values]:
-        """The orders that look at no instance."""
+    def baselines(self) -> dict[str, Values]:
+        """The ranks by baselines, which ignore the instances."""
         places = np.nan_to_num(bucket_positions(self.ranks), nan=(len(self.seen) + 1) / 2)
         means = places.mean(axis=0)
         middle, fitted = np.empty(len(self.Z)), np.empty(len(self.Z))
@@ -135,13 +132,13 @@ class _Left:
         middle[self.label] = np.median(means)
         ridge = RidgeCV(_RIDGES).fit(self.Z[self.seen], means)
         fitted[self.label] = ridge.predict(self.Z[[self.label]])[0]
-        orders = {CONSTANT: middle, MEAN_RANKS: fitted}
+        orders = {CONSENSUS: middle, MEAN_RANKS: fitted}
         return {
             name: np.tile(strict_ranks(-one[None]), (len(self.test), 1))
             for name, one in orders.items()
         }
 
-    def tried(self, model: Any) -> dict[str, float]:
+    def evaluated(self, model: Any) -> dict[str, float]:
         """Train a ranker without the label, and measure where it places it."""
         final_step(model).set_params(label_features=self.Z[self.seen])
         start = time.perf_counter()
@@ -151,7 +148,7 @@ class _Left:
         return self.measured(ranker.predict(reaching, labels=self.Z), seconds)
 
     def measured(self, predicted: Any, seconds: float) -> dict[str, float]:
-        """The share of the label's pairs that are right, and tau over all labels."""
+        """The share of the label's pairs in the right order, and tau over all labels."""
         order = [self.label, *self.seen.tolist()]
         of_label = len(self.seen)  # the pairs of the first label are the first ones
         true, found = (

@@ -1,23 +1,49 @@
 """Tables of results: one row per run, means over runs, and which direction is better."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["ResultTable", "summarize"]
 
 Row = dict[str, Any]
 
 # What tells a run from another; all other columns are metrics.
 RUN_COLUMNS = ("dataset", "ranker", "missing", "repetition", "fold")
-# Whether larger values are better, for all columns that Prefero itself writes.
-_GREATER_IS_BETTER = {
-    **dict.fromkeys(("tau", "tau_x", "rho", "top1", "utility", "gap_closed", "score"), True),
-    **dict.fromkeys(("average_precision", "ndcg", "map", "mrr", "placed"), True),
-    **dict.fromkeys(("regret", "cost", "PAR10", "fit_seconds", "predict_seconds"), False),
-    **dict.fromkeys(("ranking_loss", "one_error", "hamming_loss", "subset_loss"), False),
+
+
+class MetricInfo(NamedTuple):
+    """Title, direction and bounds of a column of results."""
+
+    title: str
+    greater_is_better: bool
+    low: float = -np.inf
+    high: float = np.inf
+
+
+# All metrics that Prefero itself writes, in the order in which they are shown.
+METRICS = {
+    "tau": MetricInfo("tau", True, -1, 1),
+    "tau_x": MetricInfo("tau-x", True, -1, 1),
+    "rho": MetricInfo("rho", True, -1, 1),
+    "top1": MetricInfo("right first choice", True, 0, 1),
+    "regret": MetricInfo("regret", False, 0),
+    "gap_closed": MetricInfo("gap closed", True, -np.inf, 1),
+    "utility": MetricInfo("utility", True),
+    "score": MetricInfo("score", True),
+    "cost": MetricInfo("cost", False, 0),
+    "PAR10": MetricInfo("PAR10", False, 0),
+    "average_precision": MetricInfo("precision", True, 0, 1),
+    "ranking_loss": MetricInfo("ranking loss", False, 0, 1),
+    "one_error": MetricInfo("one-error", False, 0, 1),
+    "hamming_loss": MetricInfo("Hamming loss", False, 0, 1),
+    "subset_loss": MetricInfo("subset loss", False, 0, 1),
+    "ndcg": MetricInfo("NDCG", True, 0, 1),
+    "map": MetricInfo("MAP", True, 0, 1),
+    "mrr": MetricInfo("MRR", True, 0, 1),
+    "placed": MetricInfo("placed", True, 0, 1),
+    "fit_seconds": MetricInfo("seconds to train", False),
+    "predict_seconds": MetricInfo("seconds to predict", False),
 }
 
 
@@ -288,9 +314,10 @@ def larger_is_better(
     scoring: str, given: bool | None = None, results: ResultTable | None = None
 ) -> bool:
     """Return whether larger values of a metric are better, which is never guessed."""
-    known = _GREATER_IS_BETTER | ({} if results is None else results.greater_is_better)
     if given is not None:
         return given
+    known = {name: info.greater_is_better for name, info in METRICS.items()}
+    known |= {} if results is None else results.greater_is_better
     if scoring not in known:
         raise ValueError(
             f"Whether larger values of {scoring!r} are better is not known: give "

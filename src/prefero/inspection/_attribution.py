@@ -1,4 +1,4 @@
-"""What speaks for one label and what for another: the parts of a margin, and the evidence."""
+"""The contributions of features to a margin between two labels, and further evidence."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,14 +12,14 @@ from prefero._sklearn import safe_indexing
 from prefero._typing import Values
 from prefero.evaluation.results import ResultTable
 
-# Rows that stand in for a feature's other values, where a model cannot be taken apart.
+# Rows that provide other values of a feature, where a model cannot be decomposed.
 _MOST_BACKGROUND = 200
-ZERO_POINT = "the zero point"
+VIRTUAL_LABEL = "the virtual label"
 _MOST_NEIGHBORS = 20
 
 
-class Effect(NamedTuple):
-    """What one feature does to the margin.
+class FeatureEffect(NamedTuple):
+    """The effect of one feature on the margin.
 
     Attributes
     ----------
@@ -36,8 +36,8 @@ class Effect(NamedTuple):
     amount: float
 
 
-class Parts(NamedTuple):
-    """A margin taken apart by the columns that reach the ranker, or by the features of X."""
+class MarginParts(NamedTuple):
+    """A margin decomposed by the columns that reach the ranker, or by the features of X."""
 
     margin: float
     base: float | None
@@ -47,22 +47,22 @@ class Parts(NamedTuple):
     how: str
 
 
-class View:
-    """One instance as the model and the ranker at its end see it."""
+class ExplainedRow:
+    """One instance, the model, and the ranker at its end."""
 
     def __init__(self, model: Any, X: Any, row: int) -> None:
         self.model, self.X, self.row = model, X, row
         self.instance = safe_indexing(X, [row])
         self.ranker, self.inner = at_final_step(model, self.instance)
         self.labels = self.ranker.labels_.tolist()
-        # The zero point of a multilabel ranker stands behind the labels, as one label more.
+        # The virtual label of a multilabel ranker comes after the labels.
         self.calibrated = hasattr(self.ranker, "predict_calibrated")
         if self.calibrated:
-            self.labels.append(ZERO_POINT)
+            self.labels.append(VIRTUAL_LABEL)
         self.scores = self.score(self.ranker, self.inner)[0]
 
     def score(self, model: Any, X: Any) -> Values:
-        """The scores of the labels, with that of the zero point if there is one."""
+        """The scores of the labels, and of the virtual label if there is one."""
         scores = model.decision_function(X)
         return np.column_stack([scores, np.zeros(len(scores))]) if self.calibrated else scores
 
@@ -92,7 +92,7 @@ class View:
         return self.ranker.predict_order(self.inner)[0].tolist()
 
     def n_relevant(self) -> int | None:
-        """How many of them are relevant; None if the ranker does not tell."""
+        """How many labels are relevant; None if the ranker does not predict that."""
         return int(self.ranker.predict(self.inner).sum()) if self.calibrated else None
 
     def feature_names(self) -> list[str]:
@@ -110,8 +110,8 @@ class View:
         except (AttributeError, ValueError):
             return [f"column {j}" for j in range(self.inner.shape[1])]
 
-    def grouped(self, parts: Parts) -> list[Effect]:
-        """Sum up what belongs to one feature, such as the columns of its categories."""
+    def grouped(self, parts: MarginParts) -> list[FeatureEffect]:
+        """Sum up the effects of the columns of one feature, such as its categories."""
         names = self.feature_names()
         values = dict(zip(names, _row_values(self.instance), strict=False))
         columns = self.inner_names() if parts.of_inner else names
@@ -119,20 +119,22 @@ class View:
         for column, amount in zip(columns, parts.amounts, strict=True):
             feature = _source(column, names)
             sums[feature] = sums.get(feature, 0.0) + float(amount)
-        effects = [Effect(name, values.get(name, ""), amount) for name, amount in sums.items()]
+        effects = [
+            FeatureEffect(name, values.get(name, ""), amount) for name, amount in sums.items()
+        ]
         return sorted((e for e in effects if e.amount != 0), key=lambda e: -abs(e.amount))
 
 
 def _source(column: str, features: list[str]) -> str:
-    """The feature that a column was made of by one-hot encoding, or the column itself."""
+    """The feature behind a one-hot column, or the column itself."""
     if column in features:
         return column
     made = [name for name in features if column.startswith(f"{name}_")]
     return max(made, key=len, default=column)
 
 
-def margin_parts(view: View, a: int, b: int) -> Parts:
-    """Take the margin of a over b apart, exactly where the ranker allows it."""
+def margin_parts(view: ExplainedRow, a: int, b: int) -> MarginParts:
+    """Decompose the margin of a over b, exactly where the ranker allows it."""
     ranker = view.ranker
     if hasattr(ranker, "explain_scores"):
         base, effects = ranker.explain_scores(view.inner)
@@ -140,18 +142,18 @@ def margin_parts(view: View, a: int, b: int) -> Parts:
         start = float(base[0, a] - base[0, b])
         how = "What the tests on each feature add on the way through the trees:"
         unit = getattr(ranker, "_score_unit", "mean votes")
-        return Parts(start + float(amounts.sum()), start, amounts, True, unit, how)
+        return MarginParts(start + float(amounts.sum()), start, amounts, True, unit, how)
     weights = _linear_weights(ranker, a, b)
     if weights is not None:
         slope, offset, unit = weights
         amounts = slope * _dense_row(view.inner)
         how = "Weight times value of each feature, as the ranker gets it:"
-        return Parts(offset + float(amounts.sum()), offset, amounts, True, unit, how)
+        return MarginParts(offset + float(amounts.sum()), offset, amounts, True, unit, how)
     return _by_replacement(view, a, b)
 
 
 def _linear_weights(ranker: Any, a: int, b: int) -> tuple[Values, float, str] | None:
-    """Slope, intercept and unit of the margin of a over b, if it is linear in the features."""
+    """Slope, intercept and unit of the margin of a over b, if it is linear."""
     coef, n_labels = getattr(ranker, "coef_", None), len(ranker.labels_)
     if coef is None or np.ndim(coef) != 2:
         return None
@@ -169,8 +171,8 @@ def _linear_weights(ranker: Any, a: int, b: int) -> tuple[Values, float, str] | 
     return coef[a] - coef[b], float(offsets[a] - offsets[b]), unit
 
 
-def _by_replacement(view: View, a: int, b: int) -> Parts:
-    """Ask again with each feature replaced by its values in the other rows."""
+def _by_replacement(view: ExplainedRow, a: int, b: int) -> MarginParts:
+    """Predict again with each feature replaced by its values in the other rows."""
 
     def margins(X: Any) -> Values:
         scores = view.score(view.model, X)
@@ -186,7 +188,7 @@ def _by_replacement(view: View, a: int, b: int) -> Parts:
         background = safe_indexing(view.X, others)
         for j in range(n_features):
             amounts[j] = margin - margins(with_column(copies, background, j)).mean()
-    return Parts(margin, None, amounts, False, "score", how)
+    return MarginParts(margin, None, amounts, False, "score", how)
 
 
 def with_column(copies: Any, background: Any, j: int) -> Any:
@@ -204,19 +206,19 @@ def with_column(copies: Any, background: Any, j: int) -> Any:
     return changed
 
 
-def evidence_for(view: View, a: int, b: int) -> tuple[str, ResultTable] | None:
-    """Return what else the ranker can show about a pair, under a title."""
+def evidence_for(view: ExplainedRow, a: int, b: int) -> tuple[str, ResultTable] | None:
+    """Return further evidence of the ranker about a pair, with a title."""
     for method, show in _EVIDENCE.items():
         if hasattr(view.ranker, method):
             return show(view, a, b)
     return None
 
 
-def _neighbors(view: View, a: int, b: int) -> tuple[str, ResultTable]:
+def _neighbors(view: ExplainedRow, a: int, b: int) -> tuple[str, ResultTable]:
     why = view.ranker.explain_neighbors(view.inner)
     weights = why.weights[0]
     if view.calibrated:
-        # A label set puts its labels before the zero point, and all others after it.
+        # A label set puts its labels before the virtual label, and all others after it.
         relevance = np.column_stack([why.relevance[0], np.full(len(weights), 0.5)])
         difference = relevance[:, a] - relevance[:, b]
     else:
@@ -242,7 +244,7 @@ def _neighbors(view: View, a: int, b: int) -> tuple[str, ResultTable]:
     return title, ResultTable(rows[:_MOST_NEIGHBORS])
 
 
-def _path(view: View, a: int, b: int) -> tuple[str, ResultTable]:
+def _path(view: ExplainedRow, a: int, b: int) -> tuple[str, ResultTable]:
     (steps,) = view.ranker.explain_path(view.inner)
     rows = [
         {
@@ -256,7 +258,7 @@ def _path(view: View, a: int, b: int) -> tuple[str, ResultTable]:
     return "The path through the tree, with the margin at each node:", ResultTable(rows)
 
 
-def _votes(view: View, a: int, b: int) -> tuple[str, ResultTable]:
+def _votes(view: ExplainedRow, a: int, b: int) -> tuple[str, ResultTable]:
     share = float(view.ranker.predict_votes(view.inner)[0, a, b])
     trees = len(view.ranker.seeds_)
     rows = [
@@ -266,7 +268,7 @@ def _votes(view: View, a: int, b: int) -> tuple[str, ResultTable]:
     return f"The votes of the {trees} trees:", ResultTable(rows)
 
 
-_EVIDENCE: dict[str, Callable[[View, int, int], tuple[str, ResultTable]]] = {
+_EVIDENCE: dict[str, Callable[[ExplainedRow, int, int], tuple[str, ResultTable]]] = {
     "explain_neighbors": _neighbors,
     "explain_path": _path,
     "seeds_": _votes,

@@ -10,8 +10,8 @@ from prefero._names import without_common_start
 from prefero._optional import require
 from prefero._typing import Values
 
-# The colour-blind-safe palette of Okabe and Ito.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
+# The color-blind-safe palette of Okabe and Ito.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = ("-", "--", "-.", ":")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
@@ -23,7 +23,7 @@ _METRIC_NAMES = {
     "regret": "mean regret",
 }
 
-# Cells of a matrix are written out up to this number of rows.
+# Numbers are written into the cells of a matrix of at most so many rows.
 MOST_WRITTEN_ROWS = 12
 
 displayed = documented(
@@ -31,7 +31,7 @@ displayed = documented(
         Attributes
         ----------
         ax_, figure_
-            What was drawn on.
+            Where it was drawn.
         """,
     ax="""
         ax : matplotlib axes, optional
@@ -39,7 +39,7 @@ displayed = documented(
         """,
     axes="""
         axes : sequence of matplotlib axes, optional
-            Where to draw, one for each; a new figure by default.
+            Where to draw, one per heat map; a new figure by default.
         """,
     display="""
         Returns
@@ -68,9 +68,9 @@ displayed = documented(
 
 @displayed
 class Display:
-    """A picture of something found: ``from_...`` finds and draws, ``plot`` draws again.
+    """Base of displays: ``from_...`` computes and draws, ``plot`` draws again.
 
-    A display writes ``_draw(ax)``, which gets its axes from ``self._axes``.
+    A subclass defines ``_draw(ax)``, which gets its axes from ``self._axes``.
 
     Attributes
     ----------
@@ -111,13 +111,13 @@ class Display:
 
 
 def draw_curves(ax: Any, places: Sequence[float] | Values, curves: Mapping[str, Values]) -> None:
-    """Draw named lines over the same places."""
+    """Draw named lines over the same x values."""
     for i, (name, curve) in enumerate(curves.items()):
         ax.plot(
             places,
             curve,
             label=plain(name),
-            color=COLOURS[i % len(COLOURS)],
+            color=COLORS[i % len(COLORS)],
             marker=MARKERS[i % len(MARKERS)],
             linestyle=LINES[i % len(LINES)],
             markersize=5,
@@ -127,7 +127,7 @@ def draw_curves(ax: Any, places: Sequence[float] | Values, curves: Mapping[str, 
 def bar_style(i: int) -> dict[str, Any]:
     """Return the look of the i-th series of bars."""
     return {
-        "color": COLOURS[i % len(COLOURS)],
+        "color": COLORS[i % len(COLORS)],
         "hatch": HATCHES[i % len(HATCHES)],
         "edgecolor": "white",
         "linewidth": 0.5,
@@ -135,14 +135,14 @@ def bar_style(i: int) -> dict[str, Any]:
 
 
 def open_frame(ax: Any) -> None:
-    """Leave only the left and the lower border, and a faint grid of heights."""
+    """Keep only the left and the lower border, and a faint horizontal grid."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(axis="y", alpha=0.3)
     ax.set_axisbelow(True)
 
 
 def legend(ax: Any) -> None:
-    """Put the legend under the axes, in room of its own, if they are alone, else inside."""
+    """Put the legend below the axes if they are alone in the figure, else inside."""
     figure = ax.figure
     if len(figure.axes) > 1 or figure.get_layout_engine() is None:
         ax.legend(frameon=False)
@@ -155,7 +155,7 @@ def legend(ax: Any) -> None:
     figure.legend(handles, names, frameon=False, loc="outside lower center", ncols=columns)
 
 
-# Around a point: how far off in points, and which edge of the text is put there.
+# Positions around a point: offset in points, and alignment of the text.
 _SIDES = (
     *((6, 0, "left", "center"), (-6, 0, "right", "center")),
     *((0, 5, "center", "bottom"), (0, -5, "center", "top")),
@@ -165,14 +165,14 @@ _SIDES = (
 
 
 def write_beside(ax: Any, places: Values, names: Sequence[str], among: Values) -> None:
-    """Write names beside points, where they cover neither points nor one another.
+    """Write names beside points where they cover neither points nor each other.
 
     Parameters
     ----------
     ax : matplotlib axes
         Where the points are drawn.
     places : ndarray of shape (n_names, 2)
-        The points to be named; a name for which there is no room is left out, the last first.
+        The points to name; names without room are omitted, the last ones first.
     names : sequence of str
         Their names.
     among : ndarray of shape (n_points, 2)
@@ -180,7 +180,7 @@ def write_beside(ax: Any, places: Values, names: Sequence[str], among: Values) -
     """
     figure = ax.figure
     figure.draw_without_rendering()
-    # The limits are those of the points, whatever is written.
+    # Names must not change the limits.
     ax.set(xlim=ax.get_xlim(), ylim=ax.get_ylim())
     centre, half = ax.transData.transform(among), figure.dpi / 72 * 3
     taken = [(x - half, y - half, x + half, y + half) for x, y in centre]
@@ -214,29 +214,29 @@ def plain(name: Any) -> str:
 
 
 def short_names(names: Iterable[Any]) -> tuple[list[str], str]:
-    """Return names without what all of them begin with, and words that tell what was left out."""
+    """Return names without their common start, and a note of that start."""
     start, short = without_common_start(names)
     return [plain(name) for name in short], f"({plain(start)}...)" if start else ""
 
 
 def room_for(names: Sequence[str]) -> float:
-    """Return how many inches the longest name takes beside an axis."""
+    """Return the inches that the longest name takes beside an axis."""
     return 0.085 * max(map(len, names), default=0)
 
 
 def some_of(count: int, most: int = 15) -> list[int]:
-    """Return the places of at most so many ticks, evenly spaced from the first on."""
+    """Return the places of at most so many evenly spaced ticks."""
     step = next(step for step in (1, 2, 5, 10, 20, 50, count) if count / step <= most)
     return list(range(0, count, step)) if step == 1 else [0, *range(step - 1, count, step)]
 
 
 def metric_name(scoring: str) -> str:
-    """Return how an axis calls a column of results."""
+    """Return the axis label of a column of results."""
     return _METRIC_NAMES.get(scoring, scoring.replace("_", " "))
 
 
 def matrix_frame(axes: list[Any], image: Any, quantity: str) -> None:
-    """Finish matrices of shares: grey where nothing is known, one colour bar in percent."""
+    """Finish matrices of shares: gray where nothing is known, one color bar in percent."""
     for ax in axes:
         ax.set_facecolor("0.9")
         ax.tick_params(length=0)
@@ -247,7 +247,7 @@ def matrix_frame(axes: list[Any], image: Any, quantity: str) -> None:
 
 
 def write_percentages(ax: Any, image: Any) -> None:
-    """Write every share of a matrix into its cell, light on dark or dark on light."""
+    """Write the shares into the cells of a matrix, light on dark or dark on light."""
     shares = image.get_array().filled(np.nan)
     if len(shares) > MOST_WRITTEN_ROWS:
         return
@@ -256,6 +256,6 @@ def write_percentages(ax: Any, image: Any) -> None:
             continue
         red, green, blue, _ = image.cmap(image.norm(share))
         dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-        colour = "white" if dark else "black"
+        color = "white" if dark else "black"
         text = f"{100 * share:.0f}"
-        ax.text(column, row, text, ha="center", va="center", color=colour, fontsize="small")
+        ax.text(column, row, text, ha="center", va="center", color=color, fontsize="small")

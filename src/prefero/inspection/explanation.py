@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from prefero.evaluation.results import ResultTable
-from prefero.inspection._attribution import ZERO_POINT, Effect, View, evidence_for, margin_parts
-from prefero.inspection._display import COLOURS, HATCHES, Display, legend, plain, room_for
+from prefero.inspection._attribution import (
+    VIRTUAL_LABEL,
+    ExplainedRow,
+    FeatureEffect,
+    evidence_for,
+    margin_parts,
+)
+from prefero.inspection._display import COLORS, HATCHES, Display, legend, plain, room_for
 from prefero.rankings import format_order
-
-__all__ = ["ZERO_POINT", "Effect", "Explanation", "ExplanationDisplay", "explain"]
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why one label is put before another. Made by `explain`.
+    """The reasons why one label is put before another. Made by `explain`.
 
     Attributes
     ----------
@@ -25,28 +29,28 @@ class Explanation:
     row : int
         The instance.
     order : list
-        The labels as predicted, best first.
+        The predicted order of the labels, best first.
     pair : tuple
         The two labels that are compared, (a, b).
     margin : float
         How far a is ahead of b; negative if b is ahead.
     unit : str
-        What margin and effects are measured in.
+        The unit of margin and effects.
     probability : float or None
         P(a before b), where the ranker has one.
-    effects : list of Effect
-        What the features do to the margin, the largest first.
+    effects : list of FeatureEffect
+        The effects of the features on the margin, the largest first.
     base : float or None
-        The margin before any feature is looked at. With it the effects sum up to the margin;
-        None if they do not, because the model cannot be taken apart.
+        The margin without any feature, with which the effects sum up to the margin; None if the
+        model cannot be decomposed.
     evidence : ResultTable or None
-        What else the ranker can show: its neighbours, the path through the tree, the votes of
-        the forest.
+        Further evidence of the ranker: its neighbors, the path through the tree, the votes of the
+        forest.
     how : str
-        How the effects were measured, in a sentence.
+        How the effects were measured.
     n_relevant : int or None
-        How many labels of the order are relevant, where the ranker tells. One of the pair may
-        then be ``"the zero point"``, before which relevant labels stand.
+        How many labels of the order are relevant, for multilabel rankers. One of the pair may then
+        be ``"the virtual label"``, which comes after all relevant labels.
 
     Examples
     --------
@@ -66,7 +70,7 @@ class Explanation:
     margin: float
     unit: str
     probability: float | None
-    effects: list[Effect]
+    effects: list[FeatureEffect]
     base: float | None
     how: str
     evidence: ResultTable | None = None
@@ -74,30 +78,30 @@ class Explanation:
     n_relevant: int | None = None
 
     def verdict(self) -> str:
-        """Return the finding in a sentence.
+        """Summarize the explanation in a sentence.
 
         Returns
         -------
         str
-            Which of the two labels is ahead, by how much and how surely.
+            Which of the two labels is ahead, by how much and how probably.
         """
-        if self.n_relevant is not None and ZERO_POINT in self.pair:
+        if self.n_relevant is not None and VIRTUAL_LABEL in self.pair:
             return self._relevance_verdict()
         a, b = self.pair if self.margin >= 0 else self.pair[::-1]
         text = f"{a} is ahead of {b} by {abs(self.margin):.3g} ({self.unit})"
         if self.margin == 0:
-            text = f"{a} and {b} are level"
+            text = f"{a} and {b} are tied"
         if self.probability is None:
             return f"{text}."
         probability = self.probability if self.margin >= 0 else 1 - self.probability
         return f"{text}; P({a} before {b}) = {probability:.2f}."
 
     def _relevance_verdict(self) -> str:
-        """Say whether the label that is compared with the zero point is relevant."""
-        flipped = self.pair[0] == ZERO_POINT
+        """Say whether the label that is compared with the virtual label is relevant."""
+        flipped = self.pair[0] == VIRTUAL_LABEL
         label, margin = self.pair[flipped], -self.margin if flipped else self.margin
         side, way = ("relevant", "above") if margin > 0 else ("not relevant", "below")
-        text = f"{label} is {side}: {abs(margin):.3g} ({self.unit}) {way} the zero point"
+        text = f"{label} is {side}: {abs(margin):.3g} ({self.unit}) {way} the virtual label"
         if self.probability is None:
             return f"{text}."
         chance = 1 - self.probability if flipped else self.probability
@@ -109,7 +113,7 @@ class Explanation:
         Parameters
         ----------
         top : int, optional
-            How many; the others are summed up in one row.
+            How many; the others are summed in one row.
 
         Returns
         -------
@@ -140,7 +144,7 @@ class Explanation:
         Returns
         -------
         str
-            The order, the verdict, the effects of the features, and the evidence.
+            The order, the summary, the effects of the features, and the evidence.
         """
         parts = [f"Row {self.row}: {self.order_text()}  ({self.model})", self.verdict()]
         if self.effects:
@@ -150,7 +154,7 @@ class Explanation:
         return "\n\n".join(parts)
 
     def order_text(self) -> str:
-        """Return the predicted order as text, the relevant labels in brackets of their own."""
+        """Return the predicted order as text, relevant labels in separate brackets."""
         if self.n_relevant is None:
             return format_order(self.order)
         relevant, others = self.order[: self.n_relevant], self.order[self.n_relevant :]
@@ -204,9 +208,9 @@ def explain(
 ) -> Explanation:
     """Explain why a ranker puts one label before another for one instance.
 
-    Trees and forests are taken apart exactly along their paths, linear rankers by their
-    weights: the effects of the features sum up to the margin. Any other ranker is asked again
-    with each feature replaced by its values in the other rows of X.
+    Trees and forests are decomposed exactly along their paths, linear rankers by their weights:
+    the effects of the features sum up to the margin. For any other ranker, predictions are
+    repeated with each feature replaced by its values in the other rows of X.
 
     Parameters
     ----------
@@ -217,8 +221,8 @@ def explain(
     row : int, default=0
         Which of them to explain.
     pair : tuple of two labels, optional
-        By default the two that are predicted first; of a multilabel ranker, the first and
-        ``"the zero point"``: why it is relevant, or not.
+        By default the two that are predicted first; for a multilabel ranker, the first and
+        ``"the virtual label"``: why it is relevant, or not.
 
     Returns
     -------
@@ -238,7 +242,7 @@ def explain(
     n = len(X) if hasattr(X, "__len__") else X.shape[0]
     if not -n <= row < n:
         raise ValueError(f"row must be one of 0..{n - 1}, got {row}.")
-    view = View(model, X if hasattr(X, "shape") else np.asarray(X), row % n)
+    view = ExplainedRow(model, X if hasattr(X, "shape") else np.asarray(X), row % n)
     a, b = view.indices(pair)
     parts = margin_parts(view, a, b)
     evidence = evidence_for(view, a, b)
@@ -284,15 +288,15 @@ class ExplanationDisplay(Display):
     Parameters
     ----------
     features : list of str
-        Names, with the values of the instance.
+        Feature names, with the values of the instance.
     amounts : list of float
-        Effects on the margin.
+        Their effects on the margin.
     pair : tuple
         The two labels.
     title : str
-        The finding.
+        A summary.
     unit : str
-        Of the effects.
+        The unit of the effects.
 
     %(drawn_on)s
 
@@ -339,7 +343,7 @@ class ExplanationDisplay(Display):
             ax.barh(
                 places[chosen],
                 [self.amounts[i] for i in chosen],
-                color=COLOURS[side],
+                color=COLORS[side],
                 hatch=HATCHES[side],
                 edgecolor="white",
                 linewidth=0.5,

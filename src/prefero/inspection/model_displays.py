@@ -14,19 +14,10 @@ from sklearn.utils.validation import has_fit_parameter
 from prefero._names import without_common_start
 from prefero._sklearn import safe_indexing
 from prefero._typing import Values
-from prefero.inspection._display import (
-    Display,
-    draw_curves,
-    legend,
-    metric_name,
-    open_frame,
-    plain,
-)
+from prefero.inspection._display import Display, draw_curves, legend, metric_name, open_frame, plain
 from prefero.label_ranking import TreeLabelRanker
 
-__all__ = ["DimensionsDisplay", "TreeBox", "TreeDisplay"]
-
-# Of a figure of the tree's own: characters of a line, and inches.
+# Characters per line, and inches.
 _LINE_LENGTH, _CHARACTER_WIDTH, _LINE_HEIGHT, _GAP = 26, 0.07, 0.17, 0.3
 _LEAST_WIDTH = 4.0
 _BEFORE = " > "
@@ -39,13 +30,13 @@ class TreeBox:
     Parameters
     ----------
     text : str
-        What stands in the box.
+        The text of the box.
     share : float
         The share of the training rows that reach it.
     children : list of TreeBox, default=[]
         The boxes below: where the test holds, then where it does not.
     collapsed : bool, default=False
-        Whether boxes below it were left out.
+        Whether boxes below it are not drawn.
     """
 
     text: str
@@ -78,12 +69,12 @@ class TreeDisplay(Display):
     root : TreeBox
         The tree.
     start : str, default=""
-        What all labels begin with and the boxes leave out.
+        The common start of all labels, omitted in the boxes.
 
     Attributes
     ----------
     ax_, figure_
-        What was drawn on.
+        Where it was drawn.
 
     Examples
     --------
@@ -107,9 +98,9 @@ class TreeDisplay(Display):
         ranker : TreeLabelRanker
             Fitted.
         max_depth : int or None, default=3
-            The depth to draw; None for the whole tree. Boxes at which it is cut off say so.
+            The depth to draw; None for the whole tree. Boxes where it is cut off say so.
         top : int, default=4
-            How many labels of an order to write.
+            How many labels of each order to write.
         ax : matplotlib axes, optional
             Where to draw.
 
@@ -139,7 +130,7 @@ class TreeDisplay(Display):
             max(len(_words(box).split("\n")) for box in level) * _LINE_HEIGHT + 2 * _GAP
             for level in self._levels()
         ]
-        # Where the middle of each level is, in inches below the upper edge.
+        # The middle of each level, in inches below the upper edge.
         middles = np.cumsum(heights) - np.array(heights) / 2
         note = _LINE_HEIGHT * 1.5 if self.start else 0.0
         leaves, height = self.root.leaves, sum(heights) + note
@@ -148,7 +139,7 @@ class TreeDisplay(Display):
         ax.axis("off")
         self._draw_box(self.root, 0.0, (-middles).tolist())
         if self.start:
-            text = f"All labels begin with {plain(self.start)!r}, which is left out."
+            text = f"All labels start with {plain(self.start)!r}, which is omitted."
             ax.text(0, -height, text, va="bottom", fontsize="small", color="0.35")
 
     def _levels(self) -> Iterator[list[TreeBox]]:
@@ -158,7 +149,7 @@ class TreeDisplay(Display):
             level = [child for box in level for child in box.children]
 
     def _draw_box(self, box: TreeBox, left: float, heights: list[float]) -> float:
-        """Draw a box and what is below it, from the left on; return its middle."""
+        """Draw a box and those below it; return its middle."""
         middles = []
         for child in box.children:
             middles.append(self._draw_box(child, left, heights[1:]))
@@ -182,7 +173,7 @@ def _order(names: list[str], top: int) -> str:
 
 
 def _words(box: TreeBox) -> str:
-    """What stands in a box; names are not broken, so that the longest one makes the width."""
+    """The text of a box; names are not broken, so the longest one sets the width."""
     text = plain(box.text)
     if box.children:
         lines = textwrap.wrap(text, _LINE_LENGTH, break_long_words=False, break_on_hyphens=False)
@@ -193,7 +184,7 @@ def _words(box: TreeBox) -> str:
 
 
 def _broken(names: list[str]) -> list[str]:
-    """Put as many names into a line as it takes."""
+    """Put as many names into each line as fit."""
     lines = [names[0]]
     for name in names[1:]:
         if len(lines[-1]) + len(_BEFORE) + len(name) <= _LINE_LENGTH:
@@ -205,7 +196,7 @@ def _broken(names: list[str]) -> list[str]:
 
 
 def _look(box: TreeBox) -> dict[str, Any]:
-    """Round boxes ask, square ones answer; a dashed border means that more was left out."""
+    """Round boxes are tests, square ones are leaves; a dashed border marks a cut."""
     return {
         "boxstyle": "round,pad=0.35" if box.children else "square,pad=0.35",
         "facecolor": "#EAF2F8" if box.children else "#FDF2E3",
@@ -216,7 +207,7 @@ def _look(box: TreeBox) -> dict[str, Any]:
 
 @dataclass(eq=False, repr=False)
 class DimensionsDisplay(Display):
-    """Curves over the number of dimensions, one a reduction (Fig. 4 of Kamishima & Akaho 2006).
+    """Curves over the number of dimensions, one per reduction (Fig. 4 of Kamishima & Akaho 2006).
 
     Parameters
     ----------
@@ -227,9 +218,9 @@ class DimensionsDisplay(Display):
     whole : float, optional
         The mean metric without any reduction.
     scoring : str, default="rho"
-        What the curves are.
+        The metric.
     title : str, default=""
-        What they were measured on.
+        The data.
 
     %(drawn_on)s
 
@@ -276,22 +267,22 @@ class DimensionsDisplay(Display):
         ----------
         reducers : mapping of str to transformer
             Such as `prefero.RankCorrelationReducer` or scikit-learn's ``PCA``, by name, whose
-            components come in the order of their weight. Each is fitted once a fold; of what it
-            returns the first components are used.
+            components are sorted by importance. Each is fitted once per fold; the first
+            components of its output are used.
         orderer : estimator
-            What learns from the components.
+            Learns from the components.
         X : array-like of shape (n_objects, n_features)
             The objects.
         y : array-like of shape (n_objects,)
             Their ranks in the orders.
         qid : array-like of shape (n_objects,)
-            The order that each is part of. No order is divided between folds.
+            The query of each. No query is divided between folds.
         dimensions : sequence of int, optional
             Numbers of components; by default from one to the least number that a reducer gives.
         cv : int, default=5
             The number of folds.
         title : str, default=""
-            What was measured on.
+            The data.
         %(ax)s
 
         %(display)s
@@ -312,7 +303,7 @@ class DimensionsDisplay(Display):
                 found[name].append(
                     [_score(orderer, [part[:, :k] for part in reduced], sides) for k in numbers]
                 )
-        # Folds and reducers may differ in how many components there are.
+        # The number of components may differ between folds and reducers.
         least = min(len(scores) for folds in found.values() for scores in folds)
         curves = {
             name: np.mean([scores[:least] for scores in folds], axis=0)
@@ -326,11 +317,7 @@ class DimensionsDisplay(Display):
         draw_curves(ax, self.dimensions, self.curves)
         if self.whole is not None:
             ax.axhline(self.whole, color="0.5", linestyle=":", label="all attributes")
-        ax.set(
-            title=plain(self.title),
-            xlabel="dimensions",
-            ylabel=metric_name(self.scoring),
-        )
+        ax.set(title=plain(self.title), xlabel="dimensions", ylabel=metric_name(self.scoring))
         if max(self.dimensions) > 20:
             ax.set_xscale("log")
         else:

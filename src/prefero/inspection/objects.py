@@ -8,14 +8,12 @@ from numpy.typing import ArrayLike
 from prefero._pipelines import at_final_step
 from prefero._sklearn import safe_indexing
 from prefero._typing import Values
-from prefero.inspection._attribution import Parts, View, with_column
+from prefero.inspection._attribution import ExplainedRow, MarginParts, with_column
 from prefero.inspection.explanation import Explanation
 
-__all__ = ["explain_objects"]
 
-
-class _Pair(View):
-    """Two objects as the model and the orderer at its end see them, the first one looked at."""
+class _ExplainedPair(ExplainedRow):
+    """Two objects, the model, and the orderer at its end; the first object is explained."""
 
     def __init__(self, model: Any, X: Any, row: int, other: int) -> None:
         self.model, self.X, self.row = model, X, row
@@ -26,17 +24,13 @@ class _Pair(View):
 
 
 def explain_objects(
-    model: Any,
-    X: Any,
-    row: int = 0,
-    other: int | None = None,
-    *,
-    qid: ArrayLike | None = None,
+    model: Any, X: Any, row: int = 0, other: int | None = None, *, qid: ArrayLike | None = None
 ) -> Explanation:
     """Explain why an orderer puts one object before or behind another.
 
-    Of linear orderers and of the votes of attributes the effects sum up to the margin. Any
-    other orderer is asked again with each feature of the object replaced by that of the other.
+    For linear orderers, and those that vote by attribute, the effects sum up to the margin. For
+    any other orderer, predictions are repeated with each feature replaced by that of the other
+    object.
 
     Parameters
     ----------
@@ -50,12 +44,12 @@ def explain_objects(
         The object to compare it with; by default the next one behind it in the predicted order
         of its query, or the one before it if it is the last.
     qid : array-like of shape (n_objects,), optional
-        Names the set each object is ordered in; by default all are one set.
+        The query of each object; by default all are in one query.
 
     Returns
     -------
     Explanation
-        Its labels are the objects, counted from 1: ``"object 1"``.
+        Its labels are the objects, numbered from 1: ``"object 1"``.
 
     Examples
     --------
@@ -68,15 +62,15 @@ def explain_objects(
     n = X.shape[0]
     if not -n <= row < n or not (other is None or -n <= other < n):
         raise ValueError(f"row and other must be among 0..{n - 1}, got {row} and {other}.")
-    row, orderer_and_inner = row % n, at_final_step(model, X)
-    orderer, inner = orderer_and_inner
+    row = row % n
+    orderer, inner = at_final_step(model, X)
     ranks = orderer.predict(inner, qid)
     members = np.arange(n) if qid is None else np.flatnonzero(np.asarray(qid) == qid[row])  # type: ignore[index]
     ordered = members[np.argsort(ranks[members], kind="stable")]
     second = _neighbour(ordered, row) if other is None else other % n
     if second == row:
         raise ValueError("There is only one object: nothing is put before anything.")
-    view = _Pair(model, X, row, second)
+    view = _ExplainedPair(model, X, row, second)
     parts = _parts(view)
     names = [f"object {i + 1}" for i in (row, second)]
     return Explanation(
@@ -98,18 +92,18 @@ def _neighbour(ordered: Any, row: int) -> int:
     return int(ordered[min(at + 1, len(ordered) - 1) if at + 1 < len(ordered) else max(at - 1, 0)])
 
 
-def _parts(view: _Pair) -> Parts:
-    """Take the margin of the first object over the second apart."""
+def _parts(view: _ExplainedPair) -> MarginParts:
+    """Decompose the margin of the first object over the second."""
     first, second = np.asarray(view.inner)[0], np.asarray(view.inner_second)[0]
     if not hasattr(view.ranker, "decision_function"):
         votes = view.ranker.weights_ * np.sign(first - second)
         how = "The weight of each attribute's vote for the object that has more of it:"
-        return Parts(float(votes.sum()), 0.0, votes, True, "votes", how)
+        return MarginParts(float(votes.sum()), 0.0, votes, True, "votes", how)
     slope = _slope(view.ranker, len(first))
     if slope is not None:
         amounts = slope * (first - second)
         how = "Weight times difference of each feature, as the orderer gets it:"
-        return Parts(float(amounts.sum()), 0.0, amounts, True, "score", how)
+        return MarginParts(float(amounts.sum()), 0.0, amounts, True, "score", how)
     return _by_exchange(view)
 
 
@@ -125,8 +119,8 @@ def _slope(orderer: Any, n_features: int) -> Values | None:
     return coef if getattr(orderer, "feature_map_", None) is None else None
 
 
-def _by_exchange(view: _Pair) -> Parts:
-    """Ask again with each feature of the first object replaced by that of the second."""
+def _by_exchange(view: _ExplainedPair) -> MarginParts:
+    """Predict again with each feature of the first object replaced by that of the second."""
 
     def score(X: Any) -> float:
         orderer, inner = at_final_step(view.model, X)
@@ -137,4 +131,4 @@ def _by_exchange(view: _Pair) -> Parts:
         [whole - score(with_column(view.instance, view.second, j)) for j in range(view.X.shape[1])]
     )
     how = "What the score loses if a feature takes its value in the other object:"
-    return Parts(whole - score(view.second), None, amounts, False, "score", how)
+    return MarginParts(whole - score(view.second), None, amounts, False, "score", how)

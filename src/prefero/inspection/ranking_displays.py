@@ -26,8 +26,6 @@ from prefero.rankings import (
     ranks_from_scores,
 )
 
-__all__ = ["PairMatrixDisplay", "RankHeatmapDisplay"]
-
 
 @displayed
 @dataclass(eq=False, repr=False)
@@ -37,17 +35,16 @@ class RankHeatmapDisplay:
     Parameters
     ----------
     shares : dict of str to ndarray of shape (n_labels, n_labels)
-        By title: ``[i, r]`` is the share of rankings with label i in that put it at place
-        r + 1.
+        By title: ``[i, r]`` is the share of the rankings of label i that put it at place r + 1.
     labels : sequence
         Names of the labels.
 
     Attributes
     ----------
     axes_ : list of matplotlib axes
-        One a heat map.
+        One per heat map.
     figure_ : matplotlib figure
-        What was drawn on.
+        The figure.
 
     Examples
     --------
@@ -75,7 +72,7 @@ class RankHeatmapDisplay:
         Parameters
         ----------
         Y : array-like of shape (n_samples, n_labels)
-            Ranks. Tied labels take all places of their bucket, in equal parts.
+            Ranks. Tied labels share the places of their bucket equally.
         Y_pred : array-like of shape (n_samples, n_labels), optional
             Predicted ranks.
         %(labels)s
@@ -149,7 +146,7 @@ class RankHeatmapDisplay:
 
 @displayed
 def rank_shares(Y: ArrayLike) -> Values:
-    """Return how often each label takes each place, as shares of the rankings that hold it.
+    """Return how often each label takes each rank, as shares of the rankings that hold it.
 
     Parameters
     ----------
@@ -178,13 +175,13 @@ def rank_shares(Y: ArrayLike) -> Values:
     return np.where(total > 0, taken / np.where(total > 0, total, 1), np.nan)
 
 
-# Names of so many letters stand below a column without touching one another.
+# Names of so many letters fit below a column.
 _SHORT = 3
 
 
 @dataclass(eq=False, repr=False)
 class PairMatrixDisplay(Display):
-    """A matrix of how often the label of the row stands before that of the column.
+    """A matrix of how often the label of the row comes before that of the column.
 
     Parameters
     ----------
@@ -195,7 +192,7 @@ class PairMatrixDisplay(Display):
     title : str, default=""
         The title.
     quantity : str, default="share of rankings"
-        What the numbers are.
+        The meaning of the numbers.
 
     %(drawn_on)s
 
@@ -216,7 +213,7 @@ class PairMatrixDisplay(Display):
     def from_ranks(
         cls, Y: ArrayLike, *, labels: Sequence[Any] | None = None, title: str = "", ax: Any = None
     ) -> Self:
-        """Draw how often each pair is ordered one way, among the rankings that order it.
+        """Draw how often one label comes before another, among the rankings that order both.
 
         Parameters
         ----------
@@ -224,7 +221,7 @@ class PairMatrixDisplay(Display):
             Ranks.
         %(labels)s
         title : str, default=""
-            What the rankings are.
+            The title.
         %(ax)s
 
         %(display)s
@@ -258,7 +255,7 @@ class PairMatrixDisplay(Display):
 
     @classmethod
     def _sorted(cls, shares: Values, names: Any, **words: str) -> Self:
-        """Put the labels that win most in front, so that an order shows as a triangle."""
+        """Sort labels by wins, so that an order shows as a triangle."""
         names = list(range(len(shares))) if names is None else list(names)
         order = np.argsort(-np.nansum(shares - 0.5, axis=1), kind="stable")
         ordered = shares[np.ix_(order, order)]
@@ -268,7 +265,7 @@ class PairMatrixDisplay(Display):
         c = len(self.labels)
         size = min(max(2.6, 0.45 * c), 9)
         names, note = short_names(self.labels)
-        # Below the columns there is no room for words: they are the rows again, by number.
+        # Long names do not fit below columns, which are then numbered.
         numbered = max(map(len, names), default=0) > _SHORT
         rows = [f"{name}  {i}" for i, name in enumerate(names, 1)] if numbered else names
         ax = self._axes(ax, size + 2.2 + room_for(rows), size + 0.9)
@@ -280,14 +277,14 @@ class PairMatrixDisplay(Display):
         ax.set(
             title=self.title,
             ylabel=" ".join(filter(None, (note, "this label ..."))),
-            xlabel="... stands before this one" + (", by its number" if numbered else ""),
+            xlabel="... comes before this one" + (", by its number" if numbered else ""),
         )
         matrix_frame([ax], image, self.quantity)
 
 
 @displayed
 def pair_shares(Y: ArrayLike) -> Values:
-    """Return how often label i stands before label j, among the rankings that order the pair.
+    """Return how often label i comes before label j, among the rankings that order both.
 
     Parameters
     ----------
@@ -296,7 +293,7 @@ def pair_shares(Y: ArrayLike) -> Values:
     Returns
     -------
     ndarray of shape (n_labels, n_labels)
-        Shares; NaN on the diagonal and for pairs that no ranking orders.
+        Shares; NaN on the diagonal and for pairs never ordered.
 
     Examples
     --------

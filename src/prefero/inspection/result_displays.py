@@ -10,7 +10,7 @@ from prefero._typing import Values
 from prefero.evaluation.comparison import Comparison
 from prefero.evaluation.results import ResultTable, score_matrix
 from prefero.inspection._display import (
-    COLOURS,
+    COLORS,
     Display,
     bar_style,
     draw_curves,
@@ -24,11 +24,9 @@ from prefero.inspection._display import (
     write_beside,
 )
 
-__all__ = ["CostCurveDisplay", "CriticalDifferenceDisplay", "GainDisplay", "MissingLabelsDisplay"]
-
-# Inches of the scale, and how far it goes on beyond the first and the last place.
+# Width of the scale in inches, and its extension beyond the first and the last place.
 _SCALE, _EDGE = 4.6, 0.3
-# An ordinary space at the edge of a text is lost in SVG.
+# Ordinary spaces at the edge of a text are lost in SVG.
 _GAP = "\N{NO-BREAK SPACE}"
 
 
@@ -39,7 +37,7 @@ class CriticalDifferenceDisplay(Display):
     Parameters
     ----------
     comparison : Comparison
-        What `prefero.evaluation.compare` found.
+        What `prefero.evaluation.compare` returned.
 
     %(drawn_on)s
 
@@ -69,7 +67,7 @@ class CriticalDifferenceDisplay(Display):
         Parameters
         ----------
         comparison : Comparison
-            What `prefero.evaluation.compare` found.
+            What `prefero.evaluation.compare` returned.
         %(ax)s
 
         %(display)s
@@ -81,7 +79,7 @@ class CriticalDifferenceDisplay(Display):
         groups = found.groups()
         k = max(len(found.rankers), 2)
         rows = 1.2 + 0.4 * len(groups) + (len(found.rankers) + 1) // 2
-        # Names hang left and right of the scale, in room of their own.
+        # Names are left and right of the scale.
         names = [f"{found.rankers[i]} 0.00" for i in found.order]
         half = (len(names) + 1) // 2
         rooms = [room_for(some) for some in (names[:half], names[half:])]
@@ -110,10 +108,10 @@ class CriticalDifferenceDisplay(Display):
         for row, group in enumerate(groups):
             ends = [place[group[0]] - 0.03, place[group[-1]] + 0.03]
             height = -0.6 - 0.4 * row
-            self.ax_.plot(ends, [height] * 2, color=COLOURS[1], linewidth=4, solid_capstyle="round")
+            self.ax_.plot(ends, [height] * 2, color=COLORS[1], linewidth=4, solid_capstyle="round")
 
     def _draw_rankers(self, k: int, top: float) -> None:
-        """Hang every ranker below its place, the better half to the left."""
+        """Write every ranker below its place, the better half to the left."""
         ax, found = self.ax_, self.comparison
         left, right = 1 - _EDGE, k + _EDGE
         half = (len(found.order) + 1) // 2
@@ -122,7 +120,7 @@ class CriticalDifferenceDisplay(Display):
             height = top - (position if to_left else len(found.order) - 1 - position)
             edge = left if to_left else right
             ax.plot([place, place, edge], [0, height, height], color="0.6", linewidth=1, zorder=0)
-            ax.plot(place, 0, "o", color=COLOURS[0], markersize=6, clip_on=False)
+            ax.plot(place, 0, "o", color=COLORS[0], markersize=6, clip_on=False)
             name = plain(found.rankers[i])
             text = f"{name} {place:.2f}{_GAP}" if to_left else f"{_GAP}{place:.2f} {name}"
             weight = "bold" if i == found.order[0] else "normal"
@@ -139,9 +137,9 @@ class GainDisplay(Display):
     datasets : list of str
         Names.
     gains : dict of str to ndarray of shape (n_datasets,)
-        What was gained, by what was compared.
+        Gains, by the pair that was compared.
     scoring : str, default="tau"
-        In what.
+        The metric.
 
     %(drawn_on)s
 
@@ -170,7 +168,7 @@ class GainDisplay(Display):
         missing: float | None = None,
         ax: Any = None,
     ) -> Self:
-        """Draw what the first ranker of each pair gains over the second.
+        """Draw the gains of the first ranker of each pair over the second.
 
         Parameters
         ----------
@@ -179,7 +177,7 @@ class GainDisplay(Display):
             Pairs of rankers, such as ``("forest", "tree")``.
         %(scoring)s
         missing : float, optional
-            The missing rate to look at, if the results hold several.
+            The missing rate to use, if the results hold several.
         %(ax)s
 
         %(display)s
@@ -210,7 +208,7 @@ class GainDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class MissingLabelsDisplay(Display):
-    """Learning curves over the missing rate, one line a ranker (Fig. 1 of Cheng et al. 2009).
+    """Learning curves over the missing rate, one line per ranker (Fig. 1 of Cheng et al. 2009).
 
     Parameters
     ----------
@@ -219,9 +217,9 @@ class MissingLabelsDisplay(Display):
     curves : dict of str to ndarray of shape (n_rates,)
         The mean metric of each ranker.
     scoring : str, default="tau"
-        What the curves are.
+        The metric.
     title : str, default=""
-        What they were measured on.
+        The data.
 
     %(drawn_on)s
 
@@ -255,7 +253,7 @@ class MissingLabelsDisplay(Display):
         ----------
         %(results)s
         dataset : str, optional
-            The data set to look at; by default the mean over all of them.
+            The data set to draw; by default the mean over all of them.
         %(scoring)s
         %(ax)s
 
@@ -295,7 +293,7 @@ class CostCurveDisplay(Display):
     curve : ResultTable
         What `prefero.evaluation.cost_curve` returned.
     singles : ResultTable
-        The columns ``label``, ``score`` and ``cost``: what each label alone would get.
+        The columns ``label``, ``score`` and ``cost``: the mean of each single label.
 
     %(drawn_on)s
 
@@ -328,12 +326,12 @@ class CostCurveDisplay(Display):
         ax = self._axes(ax, 6.5, 4.2)
         ax.plot(
             *(self.curve["cost"], self.curve["score"], "o-"),
-            color=COLOURS[0],
+            color=COLORS[0],
             label="the first choice, for several weights of the cost",
         )
         ax.plot(
             *(self.singles["cost"], self.singles["score"], "x"),
-            color=COLOURS[1],
+            color=COLORS[1],
             label=f"one label for all {short_names(self.singles['label'])[1]}".rstrip(),
         )
         ax.set(xlabel="mean cost", ylabel="mean score")
@@ -342,7 +340,7 @@ class CostCurveDisplay(Display):
         self._write_names(ax)
 
     def _write_names(self, ax: Any) -> None:
-        """Name the labels where there is room, first those that no other one beats in both."""
+        """Name the labels where there is room, first those that no other label dominates."""
         cost, score = self.singles["cost"], self.singles["score"]
         cheaper, better = cost[:, None] >= cost, score[:, None] <= score
         differ = (cost[:, None] != cost) | (score[:, None] != score)

@@ -9,26 +9,24 @@ from scipy import stats
 from sklearn.utils import check_consistent_length
 
 from prefero._typing import Values
-from prefero.inspection._display import COLOURS, Display, open_frame
+from prefero.inspection._display import COLORS, Display, open_frame
 from prefero.metrics import kendall_tau, pairwise_calibration_curve
-
-__all__ = ["AbstentionDisplay", "CalibrationDisplay"]
 
 
 @dataclass(eq=False, repr=False)
 class CalibrationDisplay(Display):
-    """Share of pairs that come true against their predicted probability, with their number.
+    """Share of pairs in the predicted order against their probability, with their number.
 
     Parameters
     ----------
     predicted : ndarray of shape (n_bins,)
         The mean probability of the pairs in each bin.
     observed : ndarray of shape (n_bins,)
-        The share of them that came in the likelier order.
+        The share of them in the more likely order.
     weight : ndarray of shape (n_bins,)
         Their number.
     n_bins : int
-        Into how many bins the probabilities between 1/2 and 1 were cut, empty ones included.
+        The number of bins between 1/2 and 1, including empty ones.
 
     %(drawn_on)s
 
@@ -52,14 +50,14 @@ class CalibrationDisplay(Display):
     def from_estimator(
         cls, ranker: Any, X: Any, y: ArrayLike, *, n_bins: int = 15, ax: Any = None
     ) -> Self:
-        """Draw how well the pair probabilities of a ranker hold on some instances.
+        """Draw the calibration of a ranker's pair probabilities on some instances.
 
         Parameters
         ----------
         ranker : label ranker
             Fitted.
         X : array-like of shape (n_samples, n_features)
-            Instances it has not seen.
+            Held-out instances.
         %(y)s
         n_bins : int, default=15
             Bins of equal width between 1/2 and 1.
@@ -73,7 +71,7 @@ class CalibrationDisplay(Display):
     def from_predictions(
         cls, y: ArrayLike, probability: ArrayLike, *, n_bins: int = 15, ax: Any = None
     ) -> Self:
-        """Draw how well pair probabilities hold.
+        """Draw the calibration of pair probabilities.
 
         Parameters
         ----------
@@ -88,7 +86,7 @@ class CalibrationDisplay(Display):
         """
         curve = pairwise_calibration_curve(y, probability, n_bins=n_bins)
         if not len(curve.weight):
-            raise ValueError("y ranks two labels in no row: there is no pair to draw.")
+            raise ValueError("No row of y orders two labels: there is no pair to draw.")
         return cls(*curve, n_bins).plot(ax)
 
     @property
@@ -100,23 +98,23 @@ class CalibrationDisplay(Display):
         ax = self._axes(ax, 5, 4.4)
         counts = ax.twinx()
         self._draw_counts(counts)
-        # The curve lies above the bars, which have axes of their own.
+        # Bars have their own axes, below the curve.
         ax.set_zorder(counts.get_zorder() + 1)
         ax.patch.set_visible(False)
         lowest = min(0.5, self.observed.min())
-        ax.plot([0.5, 1], [0.5, 1], color=COLOURS[1], linestyle="--", linewidth=1, label="exact")
-        ax.plot(self.predicted, self.observed, color=COLOURS[0], marker="o", markersize=5)
+        ax.plot([0.5, 1], [0.5, 1], color=COLORS[1], linestyle="--", linewidth=1, label="exact")
+        ax.plot(self.predicted, self.observed, color=COLORS[0], marker="o", markersize=5)
         ax.legend(frameon=False, loc="best")
         ax.set(
             xlim=(0.49, 1.01),
-            # The lowest fifth is left to the bars.
+            # The lowest fifth is for the bars.
             ylim=(lowest - (1 - lowest) / 4, 1.02),
-            xlabel="predicted probability of the likelier order",
-            ylabel="share of pairs that came in it",
+            xlabel="predicted probability of the more likely order",
+            ylabel="share of pairs in that order",
             title=f"Expected calibration error: {self.error:.3f}",
         )
         for axis in (ax.xaxis, ax.yaxis):
-            # Below nought there are bars, no shares.
+            # Shares are not negative; bars are drawn there.
             axis.set_major_formatter(lambda share, _: f"{share:.0%}" if share > -1e-9 else "")
         open_frame(ax)
 
@@ -133,7 +131,7 @@ class CalibrationDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class AbstentionDisplay(Display):
-    """Mean tau of the answered instances against their share, the most reliable first.
+    """Mean tau of the answered instances against their share, the most certain first.
 
     Parameters
     ----------
@@ -142,14 +140,14 @@ class AbstentionDisplay(Display):
     tau : ndarray of shape (n_samples,)
         The mean Kendall tau of those.
     correlation : float
-        Spearman's correlation of reliability and tau.
+        Spearman's correlation of expected and actual tau.
 
     %(drawn_on)s
 
     Examples
     --------
     >>> display = AbstentionDisplay.from_predictions([0.9, 0.5, 0.1], [1.0, 0.6, 0.2])
-    >>> display.tau.round(2).tolist()  # of the most reliable, of two, of all
+    >>> display.tau.round(2).tolist()  # of the most certain, of two, of all
     [1.0, 0.8, 0.6]
     """
 
@@ -159,14 +157,14 @@ class AbstentionDisplay(Display):
 
     @classmethod
     def from_estimator(cls, ranker: Any, X: Any, y: ArrayLike, *, ax: Any = None) -> Self:
-        """Draw what abstaining buys a ranker on some instances.
+        """Draw the effect of abstaining on some instances.
 
         Parameters
         ----------
         ranker : label ranker with ``predict_expected_tau``
             Fitted.
         X : array-like of shape (n_samples, n_features)
-            Instances it has not seen.
+            Held-out instances.
         %(y)s
         %(ax)s
 
@@ -176,20 +174,20 @@ class AbstentionDisplay(Display):
         return cls.from_predictions(ranker.predict_expected_tau(X), tau, ax=ax)
 
     @classmethod
-    def from_predictions(cls, reliability: ArrayLike, tau: ArrayLike, *, ax: Any = None) -> Self:
-        """Draw what abstaining buys, from the reliability and the tau of every prediction.
+    def from_predictions(cls, expected_tau: ArrayLike, tau: ArrayLike, *, ax: Any = None) -> Self:
+        """Draw the effect of abstaining, from the expected and the actual tau of predictions.
 
         Parameters
         ----------
-        reliability : array-like of shape (n_samples,)
-            Larger is more reliable; may be infinite.
+        expected_tau : array-like of shape (n_samples,)
+            Or any other measure of certainty: larger is more certain; may be infinite.
         tau : array-like of shape (n_samples,)
-            Kendall's tau of the predictions. Instances where it is undefined are left out.
+            Kendall's tau of the predictions. Instances where it is undefined are ignored.
         %(ax)s
 
         %(display)s
         """
-        sure, right = np.asarray(reliability, dtype=float), np.asarray(tau, dtype=float)
+        sure, right = np.asarray(expected_tau, dtype=float), np.asarray(tau, dtype=float)
         check_consistent_length(sure, right)
         sure, right = sure[~np.isnan(right)], right[~np.isnan(right)]
         if not len(right):
@@ -199,11 +197,11 @@ class AbstentionDisplay(Display):
     def _draw(self, ax: Any) -> None:
         ax = self._axes(ax, 5.5, 3.8)
         first = first_telling(len(self.tau))
-        ax.plot(self.answered[first:], self.tau[first:], color=COLOURS[0], linewidth=2)
+        ax.plot(self.answered[first:], self.tau[first:], color=COLORS[0], linewidth=2)
         everything = self.tau[-1]
         ax.axhline(
             everything,
-            color=COLOURS[1],
+            color=COLORS[1],
             linestyle="--",
             linewidth=1,
             label=f"all answered: {everything:.3f}",
@@ -211,21 +209,21 @@ class AbstentionDisplay(Display):
         ax.legend(frameon=False)
         ax.set(
             xlim=(0, 1),
-            xlabel="share of instances answered, most reliable first",
+            xlabel="share of instances answered, most certain first",
             ylabel="mean Kendall tau",
-            title=f"Rank correlation of reliability and tau: {self.correlation:.2f}",
+            title=f"Rank correlation of expected and actual tau: {self.correlation:.2f}",
         )
         ax.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         open_frame(ax)
 
 
 def first_telling(n: int) -> int:
-    """Return where a curve of n instances begins: a mean of a handful jumps about."""
+    """Return where a curve of n instances starts: means of very few are too noisy."""
     return min(9, n - 1)
 
 
 def rejection_curve(sure: Values, right: Values) -> tuple[Values, Values]:
-    """Return shares answered and the mean tau of each; equally sure ones count as their mean."""
+    """Return shares answered and the mean tau of each; equally certain rows count as their mean."""
     _, group = np.unique(-sure, return_inverse=True)
     mean = np.bincount(group, right) / np.bincount(group)
     ordered = mean[np.sort(group)]

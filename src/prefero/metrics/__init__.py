@@ -36,7 +36,7 @@ from prefero.metrics._scorers import (
     top_accuracy_scorer,
     utility_scorer,
 )
-from prefero.metrics._worth import gap_closed, penalized_run_times, regret, utility
+from prefero.metrics._utility import gap_closed, penalized_run_times, regret, utility
 
 __all__ = [
     "SCORERS",

@@ -14,7 +14,7 @@ from prefero.metrics._pair_probabilities import (
     pairwise_log_loss,
 )
 from prefero.metrics._rankings import footrule, kendall_tau, spearman_rho, top_accuracy
-from prefero.metrics._worth import gap_closed, regret, utility
+from prefero.metrics._utility import gap_closed, regret, utility
 
 
 class Scorer:

@@ -9,33 +9,10 @@ from prefero._pipelines import final_step
 from prefero.evaluation._data import DataSet
 from prefero.evaluation.baselines import ConstantOrderer
 from prefero.evaluation.comparison import Comparison
-from prefero.evaluation.results import ResultTable, at_missing_rate, summarize
+from prefero.evaluation.results import METRICS, ResultTable, at_missing_rate, summarize
 from prefero.label_ranking import ConsensusLabelRanker
 from prefero.multilabel import ConsensusMultilabelRanker
 from prefero.rankings import bucket_positions
-
-COLUMNS = {
-    "tau": "tau",
-    "tau_x": "tau-x",
-    "rho": "rho",
-    "top1": "right first choice",
-    "regret": "regret",
-    "gap_closed": "gap closed",
-    "utility": "utility",
-    "score": "score",
-    "cost": "cost",
-    "PAR10": "PAR10",
-    "average_precision": "precision",
-    "ranking_loss": "ranking loss",
-    "one_error": "one-error",
-    "hamming_loss": "Hamming loss",
-    "subset_loss": "subset loss",
-    "ndcg": "NDCG",
-    "map": "MAP",
-    "mrr": "MRR",
-    "fit_seconds": "seconds to train",
-    "predict_seconds": "seconds to predict",
-}
 
 
 def all_metrics(found: Comparison, results: ResultTable) -> ResultTable:
@@ -57,7 +34,7 @@ def all_metrics(found: Comparison, results: ResultTable) -> ResultTable:
     known = known_metrics(found, results)
     names = [found.rankers[i] for i in found.order]
     return ResultTable(
-        {"ranker": name} | {COLUMNS[scoring]: means[name][scoring] for scoring in known}
+        {"ranker": name} | {METRICS[scoring].title: means[name][scoring] for scoring in known}
         for name in names
     )
 
@@ -65,7 +42,7 @@ def all_metrics(found: Comparison, results: ResultTable) -> ResultTable:
 def known_metrics(found: Comparison, results: ResultTable) -> list[str]:
     """Return the metrics that have values and do not repeat another one."""
     means = list(summarize(results, by=("ranker",)))
-    known = [name for name in COLUMNS if name in results.columns]
+    known = [name for name in METRICS if name in results.columns]
     known = [name for name in known if not all(np.isnan(row[name]) for row in means)]
     # Without ties tau-x equals tau.
     if "tau_x" in known and all(row["tau_x"] == row["tau"] for row in means):

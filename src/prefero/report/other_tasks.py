@@ -11,7 +11,7 @@ from prefero._warnings import silenced
 from prefero.evaluation._data import DataSet
 from prefero.evaluation._tasks import RankingTask
 from prefero.evaluation.results import ResultTable
-from prefero.inspection.explanation import ZERO_POINT, explain
+from prefero.inspection.explanation import VIRTUAL_LABEL, explain
 from prefero.metrics import multilabel as sets
 from prefero.metrics import ordering
 from prefero.rankings import split_calibrated
@@ -46,7 +46,7 @@ def multilabel_details(
     right = 100 * (1 - sets.hamming_loss(relevance, chosen))
     return Details(
         in_words=f"On unseen rows, it puts about {right:.0f} of 100 labels on the right side of "
-        f"{ZERO_POINT}.",
+        f"{VIRTUAL_LABEL}.",
         about=f"{len(found.rows)} unseen rows",
         labels=names,
         start=start,
@@ -90,12 +90,12 @@ def _rows(found: OutOfFold, truth: Values, predicted: Values, names: list[str]) 
         ]
         why = _why_relevant(found, truth[i], predicted[i], names, i) if i in explained else None
         rows.append(picked_row(found.name(i), rho[i], truth[i], predicted[i], facts=facts, why=why))
-    note = f"Labels before {ZERO_POINT} are relevant."
-    return picked_rows(rows, [*names, ZERO_POINT], "rho", note)
+    note = f"Labels before {VIRTUAL_LABEL} are relevant."
+    return picked_rows(rows, [*names, VIRTUAL_LABEL], "rho", note)
 
 
 def _misplaced(truth: Values, predicted: Values) -> NDArray[np.intp]:
-    """The labels on the wrong side of the zero point."""
+    """The labels on the wrong side of the virtual label."""
     sides = np.where(np.isnan(truth[:-1]), 0, np.sign(truth[-1] - truth[:-1]))
     return np.flatnonzero(sides * np.sign(predicted[-1] - predicted[:-1]) < 0)
 
@@ -108,7 +108,7 @@ def _why_relevant(
     known = np.where(np.isnan(truth[:-1]), np.inf, predicted[:-1])
     j = int(wrong[0]) if len(wrong) else int(np.argmin(known))
     labels = found.data.labels
-    why = explain(found.models[found.fold[i]], found.X, i, pair=(labels[j], ZERO_POINT))
+    why = explain(found.models[found.fold[i]], found.X, i, pair=(labels[j], VIRTUAL_LABEL))
     side = "relevant" if predicted[j] < predicted[-1] else "not relevant"
     chance = "" if why.probability is None else f" (probability of being so {why.probability:.2f})"
     if side == "not relevant" and why.probability is not None:

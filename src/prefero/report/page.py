@@ -2,11 +2,8 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from prefero._files import write_beside
@@ -27,7 +24,7 @@ from prefero.report.label_part import label_details
 from prefero.report.other_tasks import OTHER_DETAILS
 from prefero.report.rendering import Figures, made, render
 from prefero.report.sections import Details
-from prefero.report.standings import Standings, standings
+from prefero.report.standings import standings
 
 
 def write_report(
@@ -116,22 +113,20 @@ def write_report(
     if found.best not in rankers:
         raise ValueError(f"The results hold a ranker {found.best!r} that was not given.")
     sets = load_all(data, groups, check=task.check)
-    chosen = next(iter(sets)) if focus is None else focus
-    if chosen not in sets:
-        raise ValueError(f"There is no data set {focus!r}, only {', '.join(sets)}.")
+    chosen = _focus(focus, sets)
     figures = Figures()
     drawn = _figures(figures, found, results if len(rates) > 1 else None)
-    details = (
-        partial(label_details, dataset=chosen, figures=figures)
-        if task.kind == "label_ranker"
-        else OTHER_DETAILS[task.kind]
-    )
-    tested = len(found.over_folds) > 0 or not np.isnan(found.p_value)
     baselines = baseline_names(rankers)
-    page = _Page(
+    looked_at = task, sets[chosen], rankers[found.best], found.scoring, random_state
+    part = (
+        label_details(*looked_at, dataset=chosen, figures=figures)
+        if task.kind == "label_ranker"
+        else OTHER_DETAILS[task.kind](*looked_at)
+    )
+    page = dict(
         title=title,
         summary=found.verdict(),
-        alike=found.alike() if tested else [],
+        alike=found.alike() if found.tested else [],
         found=found,
         board=standings(task.kind, found, at_rate, baselines),
         baselines=baselines,
@@ -142,7 +137,8 @@ def write_report(
         best=found.best,
         focus=chosen,
         figures=drawn,
-        part=details(task, sets[chosen], rankers[found.best], found.scoring, random_state),
+        part=part,
+        links=_links(part),
         command=command,
         rankers={name: repr(ranker) for name, ranker in rankers.items()},
         made=made(random_state),
@@ -150,44 +146,26 @@ def write_report(
     write_beside(path, render("page.html.j2", page).encode())
 
 
-@dataclass(frozen=True, eq=False)
-class _Page:
-    """What the template shows."""
+def _focus(focus: str | None, sets: Mapping[str, Any]) -> str:
+    if focus is not None and focus not in sets:
+        raise ValueError(f"There is no data set {focus!r}, only {', '.join(sets)}.")
+    return next(iter(sets)) if focus is None else focus
 
-    title: str
-    summary: str
-    alike: list[str]
-    found: Comparison
-    board: Standings
-    baselines: list[str]
-    protocol: str
-    metrics: ResultTable
-    scores: ResultTable | None
-    data: ResultTable
-    best: str
-    focus: str
-    figures: dict[str, str]
-    part: Details
-    command: str | None
-    rankers: dict[str, str]
-    made: dict[str, str]
 
-    @property
-    def links(self) -> list[tuple[str, str]]:
-        """The sections: anchor and title."""
-        part = self.part
-        return [
-            ("leaderboard", "Leaderboard"),
-            ("data", "Data"),
-            *([("costs", "Costs")] if part.costs else []),
-            *([("ranks", "Labels and ranks")] if part.ranks else []),
-            *([("pairs", "Pairs")] if part.pairs else []),
-            *([("uncertainty", "Uncertainty")] if part.uncertainty else []),
-            *((section.name, section.title) for section in part.sections),
-            *([("rows", part.rows["title"])] if part.rows["rows"] else []),
-            ("features", "Features"),
-            ("reproduce", "Reproduce"),
-        ]
+def _links(part: Details) -> list[tuple[str, str]]:
+    """The sections: anchor and title."""
+    return [
+        ("leaderboard", "Leaderboard"),
+        ("data", "Data"),
+        *([("costs", "Costs")] if part.costs else []),
+        *([("ranks", "Labels and ranks")] if part.ranks else []),
+        *([("pairs", "Pairs")] if part.pairs else []),
+        *([("uncertainty", "Uncertainty")] if part.uncertainty else []),
+        *((section.name, section.title) for section in part.sections),
+        *([("rows", part.rows["title"])] if part.rows["rows"] else []),
+        ("features", "Features"),
+        ("reproduce", "Reproduce"),
+    ]
 
 
 def _figures(figures: Figures, found: Comparison, results: ResultTable | None) -> dict[str, str]:

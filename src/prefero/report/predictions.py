@@ -18,7 +18,7 @@ from prefero.evaluation._data import DataSet
 from prefero.evaluation._tasks import RankingTask
 from prefero.evaluation.experiment import seeded
 from prefero.evaluation.results import larger_is_better
-from prefero.inspection._attribution import ZERO_POINT, with_column
+from prefero.inspection._attribution import VIRTUAL_LABEL, with_column
 from prefero.metrics import kendall_tau, pairwise_calibration_curve
 
 # More rows take longer and show nothing new.
@@ -137,7 +137,7 @@ def _with_names(data: DataSet, ranks: Values) -> Any:
     if ranks.ndim == 1:
         return ranks
     pandas = require("pandas", extra="study", purpose="The page")
-    columns = [*data.labels, ZERO_POINT][: ranks.shape[1]]
+    columns = [*data.labels, VIRTUAL_LABEL][: ranks.shape[1]]
     return pandas.DataFrame(ranks, columns=columns)
 
 

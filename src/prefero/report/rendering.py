@@ -112,10 +112,7 @@ class Figures:
         self._numbers = itertools.count(1)
 
     def draw(
-        self,
-        display: Callable[[Any], Any],
-        about: str,
-        size: tuple[float, float] | None = None,
+        self, display: Callable[[Any], Any], about: str, size: tuple[float, float] | None = None
     ) -> str:
         """Return a display as SVG.
 

@@ -9,8 +9,8 @@ from scipy import stats
 from prefero._typing import Values
 from prefero.evaluation.comparison import Comparison
 from prefero.evaluation.fold_comparison import scores_by_fold, tested_to_trained
-from prefero.evaluation.results import ResultTable, number_text, score_matrix
-from prefero.report.findings import COLUMNS, known_metrics
+from prefero.evaluation.results import METRICS, MetricInfo, ResultTable, number_text, score_matrix
+from prefero.report.findings import known_metrics
 
 # What stands side by side, by task; the metric that rankers are compared by joins them.
 _MAIN = {
@@ -18,15 +18,9 @@ _MAIN = {
     "multilabel_ranker": ("rho", "average_precision", "hamming_loss"),
     "orderer": ("rho", "tau", "ndcg"),
 }
-_BOUNDS = {
-    **dict.fromkeys(("tau", "tau_x", "rho"), (-1.0, 1.0)),
-    **dict.fromkeys(("top1", "average_precision", "ndcg", "map", "mrr"), (0.0, 1.0)),
-    **dict.fromkeys(("ranking_loss", "one_error", "hamming_loss", "subset_loss"), (0.0, 1.0)),
-    **dict.fromkeys(("regret", "cost", "PAR10"), (0.0, np.inf)),
-}
 _LEVEL = 0.95
 
-MEANINGS = {
+_MEANINGS = {
     "tau": "Kendall’s correlation of true and predicted order: 1 is every pair right, 0 is chance.",
     "tau_x": "As tau, but ties that are missed, or predicted where there are none, count too.",
     "rho": "Spearman’s correlation of true and predicted ranks: 1 is right, 0 is chance.",
@@ -34,19 +28,20 @@ MEANINGS = {
     "regret": "How much worse the first label is than the best one, in the unit of the scores: "
     "0 is best.",
     "gap_closed": "How far from one label for all (0) to the best label for each row (1).",
-    "utility": "The mean score of the first label, less what it costs.",
+    "utility": "The mean score of the first label, minus its cost.",
     "score": "The mean score of the first label.",
     "cost": "The mean cost of the first label.",
     "PAR10": "The mean time of the first label, ten times the cutoff where it ran out.",
-    "average_precision": "The mean share of relevant labels at or above each relevant one: "
-    "1 is best.",
+    "average_precision": "The mean share of relevant labels at or above each relevant one: 1 is "
+    "best.",
     "ranking_loss": "The share of relevant and irrelevant labels in the wrong order: 0 is best.",
     "one_error": "The share of rows whose first label is irrelevant: 0 is best.",
     "hamming_loss": "The share of labels on the wrong side of the virtual label: 0 is best.",
     "subset_loss": "The share of rows with any label on the wrong side: 0 is best.",
-    "ndcg": "How good the first ten are, the first counting most: 1 is best.",
+    "ndcg": "The quality of the first ten, where the first counts most: 1 is best.",
     "map": "The mean share of relevant objects at or above each relevant one: 1 is best.",
     "mrr": "One over the place of the first relevant object: 1 is best.",
+    "placed": "The share of the new label's pairs in the right order: 1 is best.",
 }
 
 
@@ -138,12 +133,11 @@ def _rows(found: Comparison, baselines: Sequence[str]) -> list[Standing]:
     alike = found.alike()
     over_folds = {row["ranker"]: row for row in found.over_folds}
     best = found.order[0]
-    tested = len(over_folds) > 0 or not np.isnan(found.p_value)
     rows = []
     for place, i in enumerate(found.order, start=1):
         name = found.rankers[i]
         tags = ["best"] if i == best else []
-        if tested and name in alike:
+        if found.tested and name in alike:
             tags.append("not significantly worse than the best")
         if name in baselines:
             tags.append("baseline")
@@ -165,14 +159,13 @@ def _metric_of(name: str, found: Comparison, results: ResultTable, baseline: str
     values = _values(name, found, results)
     means = [float(np.mean(values[i])) for i in found.order]
     halves = _half_widths(found, [values[i] for i in found.order], results)
-    low, high = _BOUNDS.get(name, (-np.inf, np.inf))
+    info = METRICS.get(name, MetricInfo(name, True))
     ends = [
-        (max(low, mean - half), min(high, mean + half))
+        (max(info.low, mean - half), min(info.high, mean + half))
         for mean, half in zip(means, halves, strict=True)
     ]
     at = _place(found, baseline)
-    title, meaning = COLUMNS.get(name, name), MEANINGS.get(name, "")
-    return _drawn(title, meaning, means, halves, ends, at)
+    return _drawn(info.title, _MEANINGS.get(name, ""), means, halves, ends, at)
 
 
 def _average_ranks(found: Comparison, baseline: str | None) -> Column:

@@ -1,4 +1,4 @@
-"""Metrics of what the first choice is worth, where labels have scores or run times."""
+"""Metrics of the first choice, where labels have scores or run times."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ _documented = documented(
         Parameters
         ----------
         scores : array-like of shape (n_samples, n_labels)
-            What each label is worth (yield, accuracy, run time); NaN where unknown.
+            Scores of the labels (yield, accuracy, run time); NaN where unknown.
         Y_pred : array-like of shape (n_samples, n_labels)
             Ranks. The choice is the label ranked first among those with a known score.
         """,
@@ -34,7 +34,7 @@ def regret(
     average: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float | Values:
-    """What choosing the label predicted first costs against the best label.
+    """How much worse the label predicted first is than the best label.
 
     %(of_choices)s
     %(higher_is_better)s
@@ -50,8 +50,8 @@ def regret(
     >>> regret([[0.9, 0.5, 0.7]], [[2, 3, 1]])
     0.2...
     """
-    worth, first = _choices(scores, Y_pred, higher_is_better)
-    return average_rows(_losses(worth, first), average, sample_weight, "Regret")
+    utilities, first = _choices(scores, Y_pred, higher_is_better)
+    return average_rows(_losses(utilities, first), average, sample_weight, "Regret")
 
 
 @_documented
@@ -62,7 +62,7 @@ def utility(
     average: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float | Values:
-    """What the label predicted first is worth.
+    """The score of the label predicted first.
 
     %(of_choices)s
     %(mean)s
@@ -77,8 +77,8 @@ def utility(
     >>> utility([[0.9, 0.5, 0.7], [0.3, 0.4, None]], [[2, 3, 1], [2, 3, 1]])
     0.5
     """
-    worth, first = _choices(scores, Y_pred)
-    chosen = np.take_along_axis(worth, first[:, None], axis=1)[:, 0]
+    utilities, first = _choices(scores, Y_pred)
+    chosen = np.take_along_axis(utilities, first[:, None], axis=1)[:, 0]
     values = np.where(np.isinf(chosen), np.nan, chosen)
     return average_rows(values, average, sample_weight, "Utility")
 
@@ -92,16 +92,16 @@ def gap_closed(
     higher_is_better: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """How much of the way from the single best to the virtual best label a ranker goes.
+    """The share of the gap between the single best and the virtual best that a ranker closes.
 
-    The single best is the one label that is best for everyone, the virtual best the right label
-    every time. Of penalised run times (`penalized_run_times`) this is the metric of the
-    literature on algorithm selection.
+    The single best is the label with the best mean score; the virtual best is the best label of
+    each row. With penalized run times (`penalized_run_times`) this is the usual metric of
+    algorithm selection.
 
     %(of_choices)s
     single_best : int, optional
-        The index of the single best label, as training rows tell; by default the one with the
-        largest mean on these rows, which no choice made without them can be sure to have.
+        The index of the single best label, as found on training rows; by default the label with
+        the best mean on these rows. Where its score is unknown, the next best label counts.
     %(higher_is_better)s
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows.
@@ -109,7 +109,7 @@ def gap_closed(
     Returns
     -------
     float
-        1 for the virtual best, 0 for the single best, negative below; NaN if they are alike.
+        1 for the virtual best, 0 for the single best, negative below it; NaN if both are equal.
 
     Examples
     --------
@@ -118,20 +118,21 @@ def gap_closed(
     >>> gap_closed([[9, 5], [9, 5], [1, 7]], [[1, 2], [1, 2], [1, 2]])
     0.0
     """
-    worth, first = _choices(scores, Y_pred, higher_is_better)
-    weight = np.ones(len(worth)) if sample_weight is None else np.asarray(sample_weight, float)
-    check_consistent_length(worth, weight)
-    known = np.isfinite(worth)
-    sums = weight @ np.where(known, worth, 0)
+    utilities, first = _choices(scores, Y_pred, higher_is_better)
+    weight = np.ones(len(utilities)) if sample_weight is None else np.asarray(sample_weight, float)
+    check_consistent_length(utilities, weight)
+    known = np.isfinite(utilities)
+    sums = weight @ np.where(known, utilities, 0)
     seen = weight @ known
-    means = np.divide(sums, seen, out=np.full(len(sums), -np.inf), where=seen > 0)
-    constant = strict_ranks(means[None])[0]
+    # A label without any score here comes last.
+    means = np.divide(sums, seen, out=np.full(len(sums), np.finfo(float).min), where=seen > 0)
+    ranks = strict_ranks(means[None])[0]
     if single_best is not None:
-        constant[single_best] = 0
-    same = np.argmin(np.where(known, constant, len(constant) + 1), axis=1)
-    lost, gap = (_losses(worth, choice) for choice in (first, same))
-    told = ~np.isnan(gap)
-    whole = float(gap[told] @ weight[told])
+        ranks[single_best] = 0
+    single = np.argmin(np.where(known, ranks, len(ranks) + 1), axis=1)
+    lost, gap = (_losses(utilities, choice) for choice in (first, single))
+    some = ~np.isnan(gap)
+    whole = float(gap[some] @ weight[some])
     if not whole > 0:
         return float(
             average_rows(
@@ -142,7 +143,7 @@ def gap_closed(
                 why_undefined="the single best label is the best in every row",
             )
         )
-    return 1 - float(lost[told] @ weight[told]) / whole
+    return 1 - float(lost[some] @ weight[some]) / whole
 
 
 def penalized_run_times(
@@ -181,21 +182,21 @@ def penalized_run_times(
 def _choices(
     scores: ArrayLike, Y_pred: ArrayLike, higher_is_better: bool = True
 ) -> tuple[Values, NDArray[np.intp]]:
-    """What labels are worth, minus infinity where that or their rank is unknown; the choice."""
-    worth = check_array(
+    """Scores, minus infinity where they or the rank are unknown; and the first choices."""
+    utilities = check_array(
         scores, dtype=np.float64, order="C", ensure_all_finite="allow-nan", input_name="scores"
     )
-    worth = worth if higher_is_better else -worth
-    pred = check_ranks(Y_pred, name="Y_pred", n_labels=worth.shape[1])
-    check_consistent_length(worth, pred)
-    unknown = np.isnan(worth) | np.isnan(pred)
+    utilities = utilities if higher_is_better else -utilities
+    pred = check_ranks(Y_pred, name="Y_pred", n_labels=utilities.shape[1])
+    check_consistent_length(utilities, pred)
+    unknown = np.isnan(utilities) | np.isnan(pred)
     first = np.argmin(np.where(unknown, np.inf, pred), axis=1)
-    return np.where(unknown, -np.inf, worth), first
+    return np.where(unknown, -np.inf, utilities), first
 
 
-def _losses(worth: Values, choice: NDArray[np.intp]) -> Values:
-    """What choices cost against the best; NaN in a row without any."""
-    best = worth.max(axis=1)
+def _losses(utilities: Values, choice: NDArray[np.intp]) -> Values:
+    """How much worse choices are than the best; NaN in rows without any score."""
+    best = utilities.max(axis=1)
     none = np.isinf(best)
-    chosen = np.take_along_axis(worth, choice[:, None], axis=1)[:, 0]
+    chosen = np.take_along_axis(utilities, choice[:, None], axis=1)[:, 0]
     return np.where(none, np.nan, np.where(none, 0, best) - np.where(none, 0, chosen))
