@@ -44,7 +44,12 @@ def client():
 @pytest.mark.parametrize("criterion", ["spearman", "kendall"])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"min_samples_leaf": 4, "max_depth": 4}, {"min_similarity_ratio": 0.98}, {"min_impurity_decrease": 0.01}],
+    [
+        {},
+        {"min_samples_leaf": 4, "max_depth": 4},
+        {"min_similarity_ratio": 0.98},
+        {"min_impurity_decrease": 0.01},
+    ],
     ids=str,
 )
 def test_without_drawn_features_the_forest_is_that_of_one_machine(criterion, options):
@@ -248,7 +253,12 @@ def test_rows_are_held_out_from_the_trees_of_other_partitions():
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"criterion": "mallows"}, {"splitter": "random"}, {"bootstrap": False}, {"leaf_values": "scores"}],
+    [
+        {"criterion": "mallows"},
+        {"splitter": "random"},
+        {"bootstrap": False},
+        {"leaf_values": "scores"},
+    ],
     ids=str,
 )
 def test_what_cannot_be_added_up_is_refused(parameters):

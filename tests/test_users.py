@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from cli_program import prefero_inside as prefero
-from prefero.tables import MEANINGS
+from prefero.tables import RANKING_FORMATS
 
 REAL = Path(os.environ.get("PREFERO_DATA", "no such folder"))
 N = 36
@@ -335,7 +335,7 @@ def every_command(path, model, reading):
     )
 
 
-@pytest.mark.parametrize("form", list(MEANINGS))
+@pytest.mark.parametrize("form", list(RANKING_FORMATS))
 def test_no_command_reads_a_format_that_another_refuses(tmp_path, form):
     lines, options = lines_of(form)
     path = tmp_path / "data.csv"

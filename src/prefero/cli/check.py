@@ -18,7 +18,7 @@ from prefero.cli.tables import rankings_of, read
 if TYPE_CHECKING:
     from rich.table import Table as Shown
 
-    from prefero.tables import BadCell, Rankings, Table
+    from prefero.tables import BadCell, Rankings, DataTable
 
 EXAMPLES = (
     "prefero check data.csv",
@@ -82,7 +82,7 @@ def check(
         raise typer.Exit(3)
 
 
-def examine(table: "Table", reading: Reading) -> Report:
+def examine(table: "DataTable", reading: Reading) -> Report:
     """Return what a table holds; cells that are no numbers count as missing."""
     bad = _bad_cells(table, reading)
     guess = replace(reading, higher_is_better=bool(reading.higher_is_better))
@@ -121,7 +121,7 @@ def _leaks(rankings: "Rankings") -> list[str]:
     return [str(leak) for leak in leaks(rankings.X, rankings.ranks, rankings.labels)]
 
 
-def _bad_cells(table: "Table", reading: Reading) -> "list[BadCell]":
+def _bad_cells(table: "DataTable", reading: Reading) -> "list[BadCell]":
     from prefero.tables import label_columns
 
     columns = label_columns(table, reading.labels, reading.instance)
@@ -213,7 +213,7 @@ def _labels_table(report: Report) -> "Shown":
     return table
 
 
-def _show_columns(table: "Table", as_json: bool) -> None:
+def _show_columns(table: "DataTable", as_json: bool) -> None:
     kinds = {name: table.kind(name) for name in map(str, table.frame.columns)}
     if as_json:
         print_json({"source": table.source, "rows": len(table), "columns": kinds})

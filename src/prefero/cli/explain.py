@@ -21,7 +21,7 @@ from prefero.cli.tables import read
 
 if TYPE_CHECKING:
     from prefero.study import Explanation
-    from prefero.tables import Table
+    from prefero.tables import DataTable
 
 EXAMPLES = (
     "prefero explain model.prefero new.csv --row 17",
@@ -76,7 +76,7 @@ def tell(why: "Explanation", row: int, top: int, as_json: bool) -> None:
         print(why.to_text(top).replace(f"Row {row - 1}:", f"Row {row}:", 1))
 
 
-def _refuse_row(table: "Table", row: int) -> None:
+def _refuse_row(table: "DataTable", row: int) -> None:
     if row > len(table.frame):
         raise table.error(f"there are {len(table.frame)} rows, so --row cannot be {row}.")
 

@@ -10,7 +10,7 @@ from prefero.cli.options import FeatureColumns
 if TYPE_CHECKING:
     import pandas as pd
 
-    from prefero.tables import Rankings, Table
+    from prefero.tables import Rankings, DataTable
 
 MOST_TEXTS, _FEWEST_IDS = 255, 10
 
@@ -30,7 +30,7 @@ def training_features(rankings: "Rankings", named: FeatureColumns) -> "pd.DataFr
 
 
 def features_of(
-    table: "Table",
+    table: "DataTable",
     names: Iterable[str],
     named: FeatureColumns,
     instances: int,
@@ -55,7 +55,7 @@ def features_of(
     return features
 
 
-def judge_texts(table: "Table", different: Mapping[str, int], instances: int) -> None:
+def judge_texts(table: "DataTable", different: Mapping[str, int], instances: int) -> None:
     """Refuse columns of too many texts; wonder about those that tell every instance apart."""
     prose = {name: n for name, n in different.items() if n > MOST_TEXTS}
     if prose:

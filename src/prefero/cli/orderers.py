@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from prefero._typing import Values
-    from prefero.tables import Table
+    from prefero.tables import DataTable
 
 CONSTANT, LIGHTGBM = "constant", "lightgbm"
 # What to train where numbers are missing.
@@ -84,7 +84,7 @@ class Objects:
     """Objects with features, their ranks inside groups, and perhaps their grades."""
 
     name: str
-    table: "Table"
+    table: "DataTable"
     X: "pd.DataFrame"
     ranks: "Values"
     grades: "Values | None"
@@ -126,7 +126,7 @@ def read_objects(data: Path, columns: ObjectColumns) -> Objects:
     return Objects(data.stem, table, numbered, ranks, None if grade is None else values, groups)
 
 
-def groups_of(table: "Table", group: str | None) -> Any:
+def groups_of(table: "DataTable", group: str | None) -> Any:
     """Return what group each object belongs to; None if all are one."""
     return None if group is None else table.frame[table.column(group)].to_numpy()
 
@@ -217,7 +217,7 @@ def source(objects: Objects) -> tuple[Any, ...]:
     return parts if objects.grades is not None else parts[:2]
 
 
-def _refuse_grades(table: "Table", column: str, y: "Values") -> None:
+def _refuse_grades(table: "DataTable", column: str, y: "Values") -> None:
     """Refuse ranks below 1, which nearly always are grades."""
     import numpy as np
 
@@ -231,5 +231,5 @@ def _refuse_grades(table: "Table", column: str, y: "Values") -> None:
         )
 
 
-def _named(table: "Table", pattern: str | None) -> list[str]:
+def _named(table: "DataTable", pattern: str | None) -> list[str]:
     return [] if pattern is None else table.columns(pattern)

@@ -13,7 +13,7 @@ from prefero.cli.options import Format, Reading
 if TYPE_CHECKING:
     import pandas as pd
 
-    from prefero.tables import Rankings, Table
+    from prefero.tables import Rankings, DataTable
 
 _DIRECTED = (Format.SCORES, Format.LONG)
 
@@ -25,7 +25,7 @@ class _Stdout:
         sys.stdout.write(content.decode())
 
 
-def read(path: Path) -> "Table":
+def read(path: Path) -> "DataTable":
     """Read a table from a file, or from stdin if the path is a dash."""
     from prefero.tables import read_table
 
@@ -34,7 +34,7 @@ def read(path: Path) -> "Table":
     return table
 
 
-def read_in_parts(path: Path, n_rows: int) -> "Iterator[Table]":
+def read_in_parts(path: Path, n_rows: int) -> "Iterator[DataTable]":
     """Read the same some rows at a time."""
     from prefero.tables import read_parts
 
@@ -44,7 +44,7 @@ def read_in_parts(path: Path, n_rows: int) -> "Iterator[Table]":
         yield table
 
 
-def rankings_of(table: "Table", reading: Reading) -> "Rankings":
+def rankings_of(table: "DataTable", reading: Reading) -> "Rankings":
     """Return the rankings of a table, or say where it does not hold them."""
     from typer import BadParameter
 
@@ -113,6 +113,6 @@ def _target(path: Path, as_json: bool = False) -> dict[str, Any]:
     return {"target": path, "ending": ending}
 
 
-def _tell(table: "Table") -> None:
+def _tell(table: "DataTable") -> None:
     if table.note:
         say(f"{table.source}: {table.note}")

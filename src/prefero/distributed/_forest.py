@@ -58,7 +58,9 @@ def refuse_local_only(ranker: ForestLabelRanker, but: Collection[str] = ()) -> N
                 f"{value!r}."
             )
     if ranker.leaf_values not in ("auto", "ranks"):
-        raise ValueError(f"leaf_values={ranker.leaf_values!r} needs scores, which partitions do not hold.")
+        raise ValueError(
+            f"leaf_values={ranker.leaf_values!r} needs scores, which partitions do not hold."
+        )
 
 
 def learn_bins(ranker: ForestLabelRanker, partitions: Partitions) -> None:

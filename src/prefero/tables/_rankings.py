@@ -9,10 +9,9 @@ import numpy as np
 from prefero._typing import Indices, Values
 from prefero.exceptions import DataError, RowError
 from prefero.rankings import split_calibrated
-from prefero.tables._cells import need
-from prefero.tables._meanings import DIRECTED, MEANINGS, Asked
+from prefero.tables._ranking_formats import DIRECTED, RANKING_FORMATS, ReadOptions
 from prefero.tables._reading import Source, read_table
-from prefero.tables._table import Columns, Table, listed
+from prefero.tables._table import Columns, DataTable, listed, need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +23,7 @@ class Rankings:
 
     Attributes
     ----------
-    table : Table
+    table : DataTable
         Where they come from.
     ranks : ndarray of shape (n_samples, n_labels)
         Ranks, NaN where unknown.
@@ -60,7 +59,7 @@ class Rankings:
            [2., 1.]])
     """
 
-    table: Table
+    table: DataTable
     ranks: Values
     labels: list[str]
     rows: Indices
@@ -123,7 +122,7 @@ class Rankings:
 
 
 def read_rankings(
-    source: "Source | Table | pd.DataFrame",
+    source: "Source | DataTable | pd.DataFrame",
     labels: Columns | None = None,
     *,
     format: str = "ranks",
@@ -138,7 +137,7 @@ def read_rankings(
 
     Parameters
     ----------
-    source : str, path, binary file, Table or DataFrame
+    source : str, path, binary file, DataTable or DataFrame
         The table, or the file that holds it (`read_table`).
     labels : str or list of str, optional
         The columns that hold rankings: ``'y_*'``, ``'a,b,c'`` or ``['a', 'b', 'c']``. By
@@ -194,8 +193,8 @@ def read_rankings(
     """
     table = as_table(source)
     format = table.declared.format or format
-    if format not in MEANINGS:
-        raise ValueError(f"format must be one of {', '.join(MEANINGS)}, got {format!r}.")
+    if format not in RANKING_FORMATS:
+        raise ValueError(f"format must be one of {', '.join(RANKING_FORMATS)}, got {format!r}.")
     if table.declared.higher_is_better is not None:
         higher_is_better = table.declared.higher_is_better
     instance = None if instance is None else table.column(instance)
@@ -204,9 +203,11 @@ def read_rankings(
         raise ValueError(f"format={format!r} needs higher_is_better, which is never guessed.")
     if cutoff is not None and (format != "scores" or higher_is_better):
         raise ValueError("cutoff is for run times: format='scores' where lower is better.")
-    asked = Asked(bool(higher_is_better), unranked, instance, letters, missing_score, cutoff)
+    options = ReadOptions(
+        bool(higher_is_better), unranked, instance, letters, missing_score, cutoff
+    )
     try:
-        found = MEANINGS[format](table, columns, asked)
+        found = RANKING_FORMATS[format](table, columns, options)
     except RowError as error:
         problem = error.problem.replace("use ranks_from_scores", "try format='scores'")
         problem = problem.replace(
@@ -240,13 +241,13 @@ def _penalized(
     return {"PAR10": -scores} if timed and scores is not None else {}
 
 
-def label_columns(table: Table, labels: Columns | None, instance: str | None) -> list[str]:
+def label_columns(table: DataTable, labels: Columns | None, instance: str | None) -> list[str]:
     """Return the columns that hold rankings: those named, or declared in the file, or all.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> table = Table(pd.DataFrame({"age": [31], "y_a": [1], "y_b": [2]}))
+    >>> table = DataTable(pd.DataFrame({"age": [31], "y_a": [1], "y_b": [2]}))
     >>> label_columns(table, "y_*", None)
     ['y_a', 'y_b']
     """
@@ -257,10 +258,10 @@ def label_columns(table: Table, labels: Columns | None, instance: str | None) ->
     return [name for name in map(str, table.frame.columns) if name != instance]
 
 
-def as_table(source: Any) -> Table:
+def as_table(source: Any) -> DataTable:
     """Return a table of a file, a DataFrame or itself."""
-    if isinstance(source, Table):
+    if isinstance(source, DataTable):
         return source
     if hasattr(source, "columns"):
-        return Table(source.reset_index(drop=True).rename(columns=str))
+        return DataTable(source.reset_index(drop=True).rename(columns=str))
     return read_table(source)
