@@ -11,7 +11,7 @@ import pytest
 import prefero as library
 from cli_program import prefero_inside as prefero
 from cli_tables import LABELS, N, predictions, refused
-from prefero._prediction import _predictions
+from prefero import _prediction
 from prefero.rankings import parse_order
 
 
@@ -28,8 +28,8 @@ def test_ranks_are_those_of_the_library(table, folder):
         (
             "from prefero.cli.main import main; main()",
             (
-                *("rich", "prefero.automatic", "prefero.ordering", "prefero.cli.automatic"),
-                *("prefero.cli.label_tables", "prefero.cli.trials"),
+                *("rich", "prefero.automatic", "prefero.ordering", "prefero.cli.train"),
+                *("prefero.cli.label_tables", "prefero.cli.experiments"),
             ),
         ),
         (
@@ -104,14 +104,14 @@ def test_the_number_of_rows_at_a_time_changes_nothing(folder, tmp_path, monkeypa
         return pd.read_parquet(out).to_csv() if suffix == ".parquet" else out.read_text()
 
     whole, best = predicted(), predicted("--top", "1")
-    monkeypatch.setattr(_predictions, "CHUNK_ROWS", 7)
-    monkeypatch.setattr(_predictions, "CHUNK_PAIRS", 9)  # three labels: one row at a time
+    monkeypatch.setattr(_prediction, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(_prediction, "CHUNK_PAIRS", 9)  # three labels: one row at a time
     assert predicted() == whole
     assert predicted("--top", "1") == best
 
 
 def test_a_bad_row_far_down_leaves_the_old_file(folder, write, tmp_path, monkeypatch):
-    monkeypatch.setattr(_predictions, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(_prediction, "CHUNK_ROWS", 2)
     lines = (folder / "new.csv").read_text().splitlines()
     at = lines[0].split(",").index("size")
     cells = lines[8].split(",")

@@ -18,7 +18,7 @@ from prefero.exceptions import ModelFileError
 from prefero.persistence import load
 from prefero.rankings import ranks_from_scores
 from prefero.serve import create_app
-from prefero.serve._models import ModelStore
+from prefero.serve._service import ModelStore
 
 LABELS = ["a", "b", "c", "d"]
 
@@ -76,7 +76,7 @@ def test_a_table_is_not_asked_for_what_the_model_cannot_say(X, ranks, scores):
     assert (answer.status_code, "relevant labels" in answer.json()["detail"]) == (422, True)
     sets = TestClient(create_app({"m": BinaryRelevanceRanker().fit(X, scores > 0)}))
     answer = sets.post("/rank.csv?expected_tau=true", content=few)
-    assert (answer.status_code, "how sure" in answer.json()["detail"]) == (422, True)
+    assert (answer.status_code, "cannot predict" in answer.json()["detail"]) == (422, True)
 
 
 def test_an_orderer_is_refused_in_a_sentence(X, path):

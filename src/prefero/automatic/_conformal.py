@@ -280,13 +280,13 @@ class ConformalMixin:
         ndarray of shape (n_samples, n_labels), dtype bool
             True for labels that may be first; for tied ones all of them.
         """
+        return self._of_margins(lambda margins: self._top_set(margins, error, allow_empty), X)
+
+    def _top_set(self, margins: Values, error: float, allow_empty: bool = False) -> Mask:
+        """Return the labels that may be first, by the margins of all pairs."""
         limit = self._limit(self.first_oddities_, error)
-
-        def reading(margins: Values) -> Mask:
-            odd = first_oddities(margins, self._n_labels, self.first_score_)
-            return _within(odd, limit, allow_empty)
-
-        possible = self._of_margins(reading, X)
+        odd = first_oddities(margins, self._n_labels, self.first_score_)
+        possible = _within(odd, limit, allow_empty)
         possible[:, self.unseen_labels_] = np.isinf(limit)  # type: ignore[attr-defined]
         return possible
 
