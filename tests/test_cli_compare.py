@@ -13,8 +13,8 @@ from cli_program import prefero_inside as prefero
 from prefero import ConsensusLabelRanker
 from prefero.cli.experiments import CrossValidation, Sample, cross_validate
 from prefero.cli.models import ranker_choice
-from prefero.tables import DataTable
 from prefero.study import run_experiment
+from prefero.tables import DataTable
 
 N = 30
 

@@ -44,7 +44,7 @@ def test_demo_tells_the_story_on_stdout(narrow):
     told = " ".join(narrow.stdout.split())
     for part in ("wine", "digits", "diabetes", "consensus baseline", "tau", "glucose", "next"):
         assert part in told
-    assert "surer of this order than of" in told
+    assert "more certain of this order than of" in told
     assert "speaks for" in told
 
 

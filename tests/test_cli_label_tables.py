@@ -136,7 +136,11 @@ def test_what_does_not_go_together_is_refused(folder, model, tmp_path):
     table = ("--label-table", folder / "labels.csv")
     data = folder / "data.csv"
     for command, code, said in (
-        (("compare", data, *READING, *table, "--metric", "tau"), 2, "leave out --metric"),
+        (
+            ("compare", data, *READING, *table, "--metric", "tau"),
+            2,
+            "--label-table and --metric exclude each other",
+        ),
         (("compare", data, *READING, *table, "--rankers", "forest"), 2, "none of the orderers"),
         (("train", data, "-o", tmp_path / "m", *READING, "--model", "svm"), 2, "which rank labels"),
         (

@@ -220,3 +220,32 @@ def test_info(folder):
     shown = prefero("info", folder / "model.prefero").stdout
     assert "3: y_a, y_b, y_c" in shown
     assert header["sha256"] in shown
+
+
+@pytest.mark.parametrize(
+    ("keep", "output", "column"),
+    [("y_a", "ranks", "y_a"), ("row,id", "pairs", "row"), ("order", "order", "order")],
+)
+def test_a_column_to_keep_is_never_dropped(table, folder, write, keep, output, column):
+    path = write(table.assign(row=1, order=2).to_csv(index=False))
+    done = prefero("predict", folder / "model.prefero", path, "--output", output, "--keep", keep)
+    refused(done, 3, f"the output has a column '{column}' of its own")
+
+
+def test_a_model_is_asked_once(folder, monkeypatch):
+    calls = []
+    decide = library.NeighborsLabelRanker._decision
+    monkeypatch.setattr(
+        library.NeighborsLabelRanker,
+        "_decision",
+        lambda self, X: calls.append(len(X)) or decide(self, X),
+    )
+    options = ("--output", "pairs", "--expected-tau")
+    done = prefero("predict", folder / "model.prefero", folder / "new.csv", *options)
+    assert done.returncode == 0, done.stderr
+    assert calls == [N]
+
+
+def test_help_says_which_guarantee_top_sets_have():
+    told = " ".join(prefero("predict", "--help").stdout.split())
+    assert "with probability at least 1 - 2 ERROR" in told

@@ -156,3 +156,16 @@ def pyfunc_of(path):
     from prefero.serve.pyfunc import _load_pyfunc
 
     return _load_pyfunc(str(path))
+
+
+def test_a_request_asks_the_members_of_a_stack_once(X, ranks, monkeypatch):
+    ranker = AutoLabelRanker(preset="quick", baseline_guard=0, random_state=0).fit(X, ranks)
+    client = TestClient(create_app({"m": ranker}))
+    calls = []
+    margins = type(ranker)._margins
+    monkeypatch.setattr(
+        type(ranker), "_margins", lambda self, rows: calls.append(1) or margins(self, rows)
+    )
+    answer = client.post("/rank", json={"instances": [X.iloc[0].to_dict()]}).json()
+    assert answer["results"][0]["top_set"]
+    assert len(calls) == 1
