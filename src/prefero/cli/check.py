@@ -5,14 +5,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from prefero.cli import options
 from prefero.cli.console import count, page, plain_table, print_json, say
-from prefero.cli.options import (
-    DataFile,
-    Format,
-    JsonOption,
-    Reading,
-    with_option_groups,
-)
+from prefero.cli.options import Format
 from prefero.cli.tables import rankings_of, read
 
 if TYPE_CHECKING:
@@ -27,7 +22,12 @@ EXAMPLES = (
 
 _MOST_BAD_CELLS = 10
 _DIRECTED = (Format.SCORES, Format.LONG)
-_NUMERIC = (Format.RANKS, Format.SCORES, Format.LONG, Format.RELEVANCE)
+_NUMERIC = (
+    Format.RANKS,
+    Format.SCORES,
+    Format.LONG,
+    Format.RELEVANCE,
+)
 
 
 @dataclass
@@ -63,11 +63,11 @@ class TableSummary:
     relevant_labels: float | None = None
 
 
-@with_option_groups
+@options.with_option_groups
 def check(
-    data: DataFile,
-    reading: Reading,
-    as_json: JsonOption = False,
+    data: options.DataFile,
+    reading: options.Reading,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Describe a table: rows, labels, missing values, bad cells."""
     table = read(data)
@@ -83,7 +83,7 @@ def check(
         raise typer.Exit(3)
 
 
-def examine(table: "DataTable", reading: Reading) -> TableSummary:
+def examine(table: "DataTable", reading: options.Reading) -> TableSummary:
     """Return what a table holds; cells that are no numbers count as missing."""
     bad = _bad_cells(table, reading)
     form = Format(table.declared.format or reading.format)
@@ -129,7 +129,7 @@ def _leaks(rankings: "Rankings") -> list[str]:
     return [str(leak) for leak in leaks(rankings.X, rankings.ranks, rankings.labels)]
 
 
-def _bad_cells(table: "DataTable", reading: Reading) -> "list[BadCell]":
+def _bad_cells(table: "DataTable", reading: options.Reading) -> "list[BadCell]":
     from prefero.tables import label_columns
 
     columns = label_columns(table, reading.labels, reading.instance)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero.cli import models, options
 from prefero.cli.console import number, page, plain_table, print_json, say
 from prefero.cli.experiments import (
     CrossValidation,
@@ -17,33 +18,6 @@ from prefero.cli.experiments import (
     warn_of_leaks,
 )
 from prefero.cli.label_tables import PLACED, PLACED_HELP, compare_placing
-from prefero.cli.models import (
-    AUTO,
-    BASELINE,
-    ORDERERS,
-    RANKER_NAMES,
-    RankerChoice,
-    ranker_choice,
-    rankers_for,
-)
-from prefero.cli.options import (
-    DataFiles,
-    FeatureColumns,
-    FoldsOption,
-    GroupsOption,
-    JobsOption,
-    LabelTableOption,
-    Meaning,
-    MetricOption,
-    Reading,
-    RepeatsOption,
-    ResultOptions,
-    RowsOption,
-    SeedOption,
-    metric_for,
-    refuse_together,
-    with_option_groups,
-)
 from prefero.cli.tables import TrainingData, read_training_data, training_features, write
 
 if TYPE_CHECKING:
@@ -94,9 +68,9 @@ RankersOption = Annotated[
     typer.Option(
         "--rankers",
         metavar="NAMES",
-        help=f"Some of {', '.join(RANKER_NAMES)}; all by default. Or {AUTO}, which takes longer. "
-        f"{BASELINE.name}, the same order for every row, is always included. With --label-table: "
-        f"some of {', '.join(ORDERERS)}.",
+        help=f"Some of {', '.join(models.RANKER_NAMES)}; all by default. Or {models.AUTO}, which "
+        f"takes longer. {models.BASELINE.name}, the same order for every row, is always included. "
+        f"With --label-table: some of {', '.join(models.ORDERERS)}.",
     ),
 ]
 QuickOption = Annotated[
@@ -113,25 +87,25 @@ ResumeOption = Annotated[
 ]
 
 
-@with_option_groups
+@options.with_option_groups
 def compare(
-    data: DataFiles,
+    data: options.DataFiles,
     *,
-    meaning: Meaning,
+    meaning: options.Meaning,
     rankers: RankersOption = None,
-    label_table: LabelTableOption = None,
-    metric: MetricOption = None,
-    folds: FoldsOption = None,
-    repeats: RepeatsOption = None,
-    groups: GroupsOption = None,
-    rows: RowsOption = None,
+    label_table: options.LabelTableOption = None,
+    metric: options.MetricOption = None,
+    folds: options.FoldsOption = None,
+    repeats: options.RepeatsOption = None,
+    groups: options.GroupsOption = None,
+    rows: options.RowsOption = None,
     quick: QuickOption = False,
     resume: ResumeOption = None,
-    columns: FeatureColumns,
-    reading: Reading,
-    seed: SeedOption = 0,
-    jobs: JobsOption = None,
-    results: ResultOptions,
+    columns: options.FeatureColumns,
+    reading: options.Reading,
+    seed: options.SeedOption = 0,
+    jobs: options.JobsOption = None,
+    results: options.ResultOptions,
 ) -> None:
     """Compare rankers on tables by cross-validation.
 
@@ -141,15 +115,15 @@ def compare(
 
     given = {"--folds": folds, "--repeats": repeats, "--rows": rows}
     if quick:
-        refuse_together("--quick", given)
+        options.refuse_together("--quick", given)
     if label_table is not None:
         others = {"--metric": metric, "--report": results.report, "--resume": resume}
-        refuse_together("--label-table", {**others, "--repeats": repeats})
+        options.refuse_together("--label-table", {**others, "--repeats": repeats})
     CellStore(resume)  # warns of lines that cannot be read, before warnings are muted
     tables = [read_training_data(path, reading, columns.ignore, None, groups) for path in data]
     multilabel = _is_multilabel(tables)
     plan = CrossValidation(
-        metric_for(metric, multilabel, costs=reading.cost is not None),
+        options.metric_for(metric, multilabel, costs=reading.cost is not None),
         folds or (_QUICK_FOLDS if quick else CrossValidation.folds),
         repeats or CrossValidation.repeats,
         rows if rows is not None else _QUICK_ROWS if quick else CrossValidation.most_rows,
@@ -166,8 +140,8 @@ def compare(
         report_comparison(results, trials, samples, plan, PLACED, {})
         return
     trials = cross_validate(choices, samples, plan, jobs=jobs, folder=resume)
-    models = {choice.name: choice for choice in choices}
-    report_comparison(results, trials, samples, plan, plan.metric.column, models)
+    named = {choice.name: choice for choice in choices}
+    report_comparison(results, trials, samples, plan, plan.metric.column, named)
 
 
 def _is_multilabel(tables: list[TrainingData]) -> bool:
@@ -179,11 +153,11 @@ def _is_multilabel(tables: list[TrainingData]) -> bool:
     return tells[0]
 
 
-def _chosen(names: str | None, multilabel: bool) -> list[RankerChoice]:
+def _chosen(names: str | None, multilabel: bool) -> list[models.RankerChoice]:
     if names is None:
-        return list(rankers_for(multilabel))
-    wanted = dict.fromkeys((BASELINE.name, *map(str.strip, names.split(","))))
-    return [ranker_choice(name, multilabel) for name in wanted]
+        return list(models.rankers_for(multilabel))
+    wanted = dict.fromkeys((models.BASELINE.name, *map(str.strip, names.split(","))))
+    return [models.ranker_choice(name, multilabel) for name in wanted]
 
 
 def _names(paths: list[Path]) -> list[str]:
@@ -193,7 +167,7 @@ def _names(paths: list[Path]) -> list[str]:
 
 
 def _sample(
-    name: str, data: TrainingData, columns: FeatureColumns, plan: CrossValidation
+    name: str, data: TrainingData, columns: options.FeatureColumns, plan: CrossValidation
 ) -> Sample:
     """Return the rows to compare on, or say why nothing can be compared by them."""
     import numpy as np
@@ -214,12 +188,12 @@ def _sample(
 
 
 def report_comparison(
-    results: ResultOptions,
+    results: options.ResultOptions,
     trials: Trials,
     samples: list[Sample],
     plan: CrossValidation,
     column: str,
-    choices: Mapping[str, RankerChoice],
+    choices: Mapping[str, models.RankerChoice],
     *,
     reduce: int | None = None,
 ) -> None:
@@ -231,8 +205,8 @@ def report_comparison(
         write(trials.results.to_frame(), results.out)
     if results.report is not None:
         focus = next(sample for sample in samples if sample.name == found.datasets[0])
-        models = {name: focus.model(choices[name], plan.seed, reduce) for name in found.rankers}
-        _write_page(results.report, trials, found, samples, focus, models, plan.seed)
+        rankers = {name: focus.model(choices[name], plan.seed, reduce) for name in found.rankers}
+        _write_page(results.report, trials, found, samples, focus, rankers, plan.seed)
     if results.as_json:
         print_json(_as_json(trials, found, plan))
     else:
@@ -245,7 +219,7 @@ def _write_page(
     found: "Comparison",
     samples: list[Sample],
     focus: Sample,
-    models: Mapping[str, Any],
+    rankers: Mapping[str, Any],
     seed: int,
 ) -> None:
     """Write a page with a close look at the best ranker on the first table with all results."""
@@ -255,8 +229,8 @@ def _write_page(
     write_report(
         path,
         trials.results,
-        {sample.name: sample.source(models[found.best]) for sample in samples},
-        models,
+        {sample.name: sample.source(rankers[found.best]) for sample in samples},
+        rankers,
         groups={sample.name: sample.groups for sample in samples if sample.groups is not None},
         focus=focus.name,
         scoring=found.scoring,

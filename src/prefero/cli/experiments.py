@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from prefero._prediction import as_input, refuse_missing, takes_missing
 from prefero._progress import reporting
+from prefero.cli import models
 from prefero.cli.console import count, say
-from prefero.cli.models import (
-    AUTO,
-    CONSTANT,
-    LIGHTGBM,
-    ORDERERS_WITH_MISSING,
-    RankerChoice,
-    build,
-    seeded,
-)
 from prefero.cli.options import SCORE_METRICS, Metric
 from prefero.exceptions import DataError
 
@@ -114,18 +106,18 @@ class Sample:
         parts = (as_input(model, self.features), self.target, self.scores, self.values)
         return parts[:2] if self.scores is None else parts if self.values else parts[:3]
 
-    def model(self, choice: RankerChoice, seed: int, reduce: int | None = None) -> Any:
+    def model(self, choice: models.RankerChoice, seed: int, reduce: int | None = None) -> Any:
         """Return an untrained model of a choice."""
         if not self.is_ordering:
-            return build(choice, self.features)
-        reduced = reduce if choice.name not in (AUTO, CONSTANT.name, LIGHTGBM.name) else None
-        return build(choice, self.features, seeded(choice, seed), reduce=reduced)
+            return models.build(choice, self.features)
+        reduced = None if choice.name in models.UNREDUCED else reduce
+        return models.build(choice, self.features, models.seeded(choice, seed), reduce=reduced)
 
     def refuse_missing(self, model: Any, name: str) -> None:
         """Refuse missing numbers on behalf of a model that needs them all."""
         reduced = "reduce" in dict(getattr(model, "steps", ()))
         if reduced or not takes_missing(model):
-            others = (ORDERERS_WITH_MISSING,) if self.is_ordering else ()
+            others = (models.ORDERERS_WITH_MISSING,) if self.is_ordering else ()
             needs = "--reduce" if reduced else name
             refuse_missing(self.table, self.features, self.features.index - 1, needs, *others)
 
@@ -187,7 +179,7 @@ class Trials:
 
 
 def cross_validate(
-    choices: Iterable[RankerChoice],
+    choices: Iterable[models.RankerChoice],
     samples: Iterable[Sample],
     plan: CrossValidation,
     *,

@@ -7,16 +7,8 @@ import typer
 
 from prefero._pipelines import final_step
 from prefero._prediction import load_ranker, new_features
+from prefero.cli import options
 from prefero.cli.console import count, print_json, say
-from prefero.cli.options import (
-    JsonOption,
-    KeyFileOption,
-    ListedOption,
-    ModelFile,
-    NewDataFile,
-    read_key,
-    writable,
-)
 from prefero.cli.tables import read
 
 if TYPE_CHECKING:
@@ -30,8 +22,8 @@ EXAMPLES = (
 
 
 def explain(
-    model: ModelFile,
-    data: NewDataFile,
+    model: options.ModelFile,
+    data: options.NewDataFile,
     row: Annotated[
         int, typer.Option(min=1, metavar="N", help="Which instance; the first of NEW is 1.")
     ] = 1,
@@ -43,21 +35,23 @@ def explain(
             "relevant labels also one label: why it is relevant, or not.",
         ),
     ] = None,
-    top: ListedOption = 10,
+    top: options.ListedOption = 10,
     figure: Annotated[
         Path | None,
         typer.Option(
-            callback=writable, metavar="FILE", help="Plot the effects too: .svg, .png or .pdf."
+            callback=options.writable,
+            metavar="FILE",
+            help="Plot the effects: .svg, .png or .pdf.",
         ),
     ] = None,
-    key_file: KeyFileOption = None,
-    as_json: JsonOption = False,
+    key_file: options.KeyFileOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Explain why a model puts one label before another."""
     from prefero.study import ZERO_POINT as VIRTUAL_LABEL
     from prefero.study import explain as explain_row
 
-    ranker = load_ranker(model, read_key(key_file))
+    ranker = load_ranker(model, options.read_key(key_file))
     table = read(data)
     X = new_features(ranker, table)
     check_row(table, row)

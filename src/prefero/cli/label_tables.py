@@ -12,18 +12,9 @@ from prefero._names import did_you_mean
 from prefero._pipelines import final_step, fit_final
 from prefero._prediction import refuse_missing, takes_missing
 from prefero._progress import reporting
+from prefero.cli import models
 from prefero.cli.console import say
 from prefero.cli.experiments import CrossValidation, FitResult, Sample, Trials
-from prefero.cli.models import (
-    AUTO,
-    BASELINE,
-    ORDERERS,
-    ORDERERS_WITH_MISSING,
-    behind_columns,
-    known_name,
-    refuse_unknown,
-    seeded,
-)
 from prefero.cli.options import Reading
 from prefero.cli.tables import TrainingData, read
 from prefero.exceptions import DataError, ModelFileError
@@ -35,8 +26,8 @@ if TYPE_CHECKING:
 PLACED, MEAN_RANKS = "placed", "mean-ranks"
 PLACED_HELP = (
     f"{PLACED}: the share of pairs in the right order, of labels left out of the training; 0.5 is "
-    f"a guess. {BASELINE.name} puts them in the middle, {MEAN_RANKS} predicts their mean rank from "
-    "their features; both give every row the same order."
+    f"a guess. {models.BASELINE.name} puts them in the middle, {MEAN_RANKS} predicts their mean "
+    "rank from their features; both give every row the same order."
 )
 # Its greedy search takes long with many labels.
 _SLOW = ("cohen",)
@@ -141,18 +132,18 @@ def build_ranker(
     """Return an untrained ranker of labels with features, by an orderer."""
     from prefero import LabelFeatureRanker
 
-    choice = ORDERERS[known_name(name, ORDERERS, "the orderers: ")]
+    choice = models.ORDERERS[models.known_name(name, models.ORDERERS, "the orderers: ")]
     orderer = choice.make()
-    refuse_unknown(parameters or {}, orderer)
-    given = {"random_state": seed} if "random_state" in seeded(choice, seed) else {}
+    models.refuse_unknown(parameters or {}, orderer)
+    given = {"random_state": seed} if "random_state" in models.seeded(choice, seed) else {}
     orderer.set_params(**given | dict(parameters or {}))
-    return behind_columns(LabelFeatureRanker(orderer), features)
+    return models.behind_columns(LabelFeatureRanker(orderer), features)
 
 
 def orderers_for(names: str | None) -> list[str]:
     """Return the orderers in a list; by default, or for auto, those that are quick."""
-    if names is None or names == AUTO:
-        return [name for name in ORDERERS if name not in _SLOW]
+    if names is None or names == models.AUTO:
+        return [name for name in models.ORDERERS if name not in _SLOW]
     return [name.strip() for name in names.split(",")]
 
 
@@ -173,7 +164,9 @@ def fit_with_label_table(
     final_step(ranker).set_params(label_features=labels)
     rankings = data.rankings
     if not takes_missing(ranker):
-        refuse_missing(rankings.table, instances, rankings.rows, chosen, ORDERERS_WITH_MISSING)
+        refuse_missing(
+            rankings.table, instances, rankings.rows, chosen, models.ORDERERS_WITH_MISSING
+        )
     fit_final(ranker, instances, rankings.y, sample_weight=data.weights)
     return FitResult(ranker, chosen, PLACED, held_out, summary)
 
@@ -194,15 +187,15 @@ def _placed(
     """The orderer that places labels best, how well each does, and a summary."""
     if len(labels) < 3 or sample.independent_units < _FEWEST_ROWS:
         say("Too few labels or rankings to measure how well unseen labels are placed.")
-        return _DEFAULT if model == AUTO else model, {}, None
+        return _DEFAULT if model == models.AUTO else model, {}, None
     trials = leave_labels_out(orderers_for(model), labels, sample, plan, parameters)
     for (name, _), reason in trials.failed.items():
         say(f"{name} is left out: {reason}")
     found = trials.compared(PLACED)
     held_out = dict(zip(found.rankers, found.scores[0].tolist(), strict=True))
-    able = [found.rankers[i] for i in found.order if found.rankers[i] in ORDERERS]
+    able = [found.rankers[i] for i in found.order if found.rankers[i] in models.ORDERERS]
     say(PLACED_HELP)
-    return able[0] if model == AUTO else model, held_out, found.verdict()
+    return able[0] if model == models.AUTO else model, held_out, found.verdict()
 
 
 def leave_labels_out(
@@ -221,7 +214,7 @@ def leave_labels_out(
 
     n = len(labels)
     some = np.linspace(0, n - 1, min(n, _QUICK_LABELS) if quick else n).astype(int).tolist()
-    done, names, kept = Trials(Table([])), list(names), {BASELINE.name, MEAN_RANKS}
+    done, names, kept = Trials(Table([])), list(names), {models.BASELINE.name, MEAN_RANKS}
     with reporting("auto", len(names) * len(some), what="Leaving labels out") as advance:
         for name in names:
             model = build_ranker(name, sample.features, plan.seed, parameters)

@@ -71,6 +71,7 @@ LIGHTGBM = RankerChoice("lightgbm", "LightGBMOrderer", module="prefero.study")
 
 AUTO = "auto"
 RANKER_NAMES = tuple(dict.fromkeys(choice.name for choice in (*RANKERS, *MULTILABEL_RANKERS)))
+UNREDUCED = (AUTO, CONSTANT.name, LIGHTGBM.name)
 # Orderers that take missing numbers, for users who have some.
 ORDERERS_WITH_MISSING = "--model rankboost or trees"
 

@@ -9,44 +9,11 @@ import typer
 
 from prefero._pipelines import at_final_step, final_step, fit_final
 from prefero._prediction import load_orderer, new_features, unseen_categories
+from prefero.cli import models, options
 from prefero.cli.compare import report_comparison
 from prefero.cli.console import count, say
 from prefero.cli.experiments import CrossValidation, FitResult, Sample, cross_validate
 from prefero.cli.explain import check_row, show_explanation
-from prefero.cli.models import (
-    AUTO,
-    CONSTANT,
-    LIGHTGBM,
-    ORDERERS,
-    ORDERERS_WITH_MISSING,
-    build,
-    known_name,
-    orderer_choice,
-    parse_parameters,
-    say_unseen,
-    seeded,
-)
-from prefero.cli.options import (
-    DataFile,
-    DataFiles,
-    FeatureColumns,
-    JobsOption,
-    JsonOption,
-    KeepOption,
-    KeyFileOption,
-    ListedOption,
-    ModelFile,
-    ModelOutOption,
-    NewDataFile,
-    OutOption,
-    ParamOption,
-    RepeatsOption,
-    ResultOptions,
-    SeedOption,
-    read_key,
-    refuse_together,
-    with_option_groups,
-)
 from prefero.cli.tables import features_of, read, write
 from prefero.cli.train import (
     Preset,
@@ -131,7 +98,7 @@ class ObjectColumns:
     ] = None
 
 
-def read_objects(data: Path, columns: ObjectColumns, named: FeatureColumns) -> Sample:
+def read_objects(data: Path, columns: ObjectColumns, named: options.FeatureColumns) -> Sample:
     """Read objects from a table; a file of graded objects declares its columns itself."""
     from prefero.ordering import ranks_in_queries
 
@@ -212,52 +179,56 @@ class TrainedOrderer:
 
 
 @order.command()
-@with_option_groups
+@options.with_option_groups
 def train(
-    data: DataFile,
-    out: ModelOutOption,
+    data: options.DataFile,
+    out: options.ModelOutOption,
     *,
     columns: ObjectColumns,
-    named: FeatureColumns,
+    named: options.FeatureColumns,
     model: Annotated[
         str,
         typer.Option(
-            callback=lambda name: known_name(name, dict.fromkeys((AUTO, *ORDERERS))),
-            autocompletion=lambda: [AUTO, *ORDERERS],
+            callback=lambda name: models.known_name(
+                name, dict.fromkeys((models.AUTO, *models.ORDERERS))
+            ),
+            autocompletion=lambda: [models.AUTO, *models.ORDERERS],
             metavar="NAME",
-            help=f"{', '.join(ORDERERS)}; or {AUTO}, the best of them on held-out orders.",
+            help=f"{', '.join(models.ORDERERS)}; or {models.AUTO}, the best on held-out orders.",
         ),
-    ] = AUTO,
+    ] = models.AUTO,
     reduce: ReduceOption = None,
     preset: PresetOption = None,
     time_limit: TimeLimitOption = None,
-    parameters: ParamOption = [],  # noqa: B006 (typer copies it)
-    seed: SeedOption = 0,
-    key_file: KeyFileOption = None,
-    as_json: JsonOption = False,
+    parameters: options.ParamOption = [],  # noqa: B006 (typer copies it)
+    seed: options.SeedOption = 0,
+    key_file: options.KeyFileOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Learn from sample orders, one row per object in one order.
 
     Cross-validation, which divides no group, says how good the orderer is.
     """
-    given = parse_parameters(parameters)
+    given = models.parse_parameters(parameters)
     refuse_unused(model, given, {"--preset": preset, "--time-limit": time_limit})
-    if model == AUTO:
-        refuse_together(f"--model {AUTO}", {"--reduce": reduce})
+    if model == models.AUTO:
+        options.refuse_together(f"--model {models.AUTO}", {"--reduce": reduce})
         given = {"preset": (preset or Preset.BALANCED).value, "time_limit": time_limit}
         given["verbose"] = True
-    sample, choice = read_objects(data, columns, named), orderer_choice(model)
+    sample, choice = read_objects(data, columns, named), models.orderer_choice(model)
     rho = None if given else _cross_validated(sample, model, reduce, seed)
-    orderer = build(choice, sample.features, seeded(choice, seed) | given, reduce=reduce)
+    orderer = models.build(
+        choice, sample.features, models.seeded(choice, seed) | given, reduce=reduce
+    )
     sample.refuse_missing(orderer, model)
     try:
         trained = fit_final(orderer, sample.features, sample.target, qid=sample.groups)
     except ValueError as error:
         raise sample.table.error(str(error)) from error
-    if model == AUTO:
+    if model == models.AUTO:
         model, rho = _chosen(final_step(trained))
     fitted = FitResult(trained, model, "rho", {} if rho is None else {model: rho})
-    finish(TrainedOrderer(fitted, sample), out, read_key(key_file), as_json)
+    finish(TrainedOrderer(fitted, sample), out, options.read_key(key_file), as_json)
 
 
 def _cross_validated(sample: Sample, name: str, reduce: int | None, seed: int) -> float | None:
@@ -266,7 +237,7 @@ def _cross_validated(sample: Sample, name: str, reduce: int | None, seed: int) -
     if folds < 2 or (sample.groups is None and folds < _FOLDS):
         return None
     plan = CrossValidation(folds=folds, seed=seed)
-    trials = cross_validate([orderer_choice(name)], [sample], plan, reduce=reduce)
+    trials = cross_validate([models.orderer_choice(name)], [sample], plan, reduce=reduce)
     for reason in trials.failed.values():
         say(f"It could not be cross-validated: {reason}")
     values: Any = trials.results["rho"] if len(trials.results) else []
@@ -289,20 +260,20 @@ def _chosen(orderer: Any) -> tuple[str, float | None]:
 
 @order.command()
 def predict(
-    model: ModelFile,
-    data: NewDataFile,
+    model: options.ModelFile,
+    data: options.NewDataFile,
     group: GroupOption = None,
-    keep: KeepOption = None,
-    out: OutOption = None,
-    key_file: KeyFileOption = None,
+    keep: options.KeepOption = None,
+    out: options.OutOption = None,
+    key_file: options.KeyFileOption = None,
 ) -> None:
     """Order new sets of objects: print the group, rank and score of every row."""
     import pandas
 
-    trained = load_orderer(model, read_key(key_file))
+    trained = load_orderer(model, options.read_key(key_file))
     table = read(data)
-    X = new_features(trained, table, ORDERERS_WITH_MISSING)
-    say_unseen(unseen_categories(trained, X))
+    X = new_features(trained, table, models.ORDERERS_WITH_MISSING)
+    models.say_unseen(unseen_categories(trained, X))
     orderer, X = at_final_step(trained, X)
     group = group or table.declared.group
     groups = _groups_of(table, group)
@@ -321,19 +292,19 @@ def predict(
 
 
 @order.command()
-@with_option_groups
+@options.with_option_groups
 def compare(
-    data: DataFiles,
+    data: options.DataFiles,
     *,
     columns: ObjectColumns,
-    named: FeatureColumns,
+    named: options.FeatureColumns,
     orderers: Annotated[
         str | None,
         typer.Option(
             metavar="NAMES",
-            help=f"Some of {', '.join(ORDERERS)}; all by default. Also {AUTO}, and "
-            f"{LIGHTGBM.name} if it is installed. {CONSTANT.name}, which ties all objects, is "
-            "always included.",
+            help=f"Some of {', '.join(models.ORDERERS)}; all by default. Also {models.AUTO}, and "
+            f"{models.LIGHTGBM.name} if it is installed. {models.CONSTANT.name}, which ties all "
+            "objects, is always included.",
         ),
     ] = None,
     reduce: ReduceOption = None,
@@ -347,17 +318,17 @@ def compare(
     folds: Annotated[
         int, typer.Option("--folds", min=2, help="Number of folds, which divide no group.")
     ] = _FOLDS,
-    repeats: RepeatsOption = None,
-    seed: SeedOption = 0,
-    jobs: JobsOption = None,
-    results: ResultOptions,
+    repeats: options.RepeatsOption = None,
+    seed: options.SeedOption = 0,
+    jobs: options.JobsOption = None,
+    results: options.ResultOptions,
 ) -> None:
     """Compare orderers on tables of objects by cross-validation.
 
     All orderers get the same folds, which divide no group.
     """
-    names = list(ORDERERS) if orderers is None else map(str.strip, orderers.split(","))
-    choices = {name: orderer_choice(name) for name in (CONSTANT.name, *names)}
+    names = list(models.ORDERERS) if orderers is None else map(str.strip, orderers.split(","))
+    choices = {name: models.orderer_choice(name) for name in (models.CONSTANT.name, *names)}
     plan = CrossValidation(folds=folds, repeats=repeats or CrossValidation.repeats, seed=seed)
     samples = [read_objects(path, columns, named) for path in data]
     for sample in samples:
@@ -365,13 +336,13 @@ def compare(
     trials = cross_validate(choices.values(), samples, plan, reduce=reduce, jobs=jobs)
     report_comparison(results, trials, samples, plan, metric.value, choices, reduce=reduce)
     if not results.as_json:
-        say(f"{CONSTANT.name} ties all objects: it gets what a random order gets.")
+        say(f"{models.CONSTANT.name} ties all objects: it gets what a random order gets.")
 
 
 @order.command()
 def explain(
-    model: ModelFile,
-    data: NewDataFile,
+    model: options.ModelFile,
+    data: options.NewDataFile,
     row: Annotated[
         int, typer.Option(min=1, metavar="N", help="Which object; the first of NEW is 1.")
     ] = 1,
@@ -384,18 +355,18 @@ def explain(
         ),
     ] = None,
     group: GroupOption = None,
-    top: ListedOption = 10,
-    key_file: KeyFileOption = None,
-    as_json: JsonOption = False,
+    top: options.ListedOption = 10,
+    key_file: options.KeyFileOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Explain why a model puts one object before another."""
     from prefero.study import explain_objects
 
-    trained = load_orderer(model, read_key(key_file))
+    trained = load_orderer(model, options.read_key(key_file))
     table = read(data)
     check_row(table, row)
     check_row(table, against or row, "--against")
-    X = new_features(trained, table, ORDERERS_WITH_MISSING)
+    X = new_features(trained, table, models.ORDERERS_WITH_MISSING)
     groups = _groups_of(table, group or table.declared.group)
     other = None if against is None else against - 1
     why = explain_objects(trained, X, row - 1, other, qid=groups)

@@ -17,18 +17,9 @@ from prefero._prediction import (
     rows_per_chunk,
     unseen_categories,
 )
+from prefero.cli import options
 from prefero.cli.console import say
 from prefero.cli.models import say_unseen
-from prefero.cli.options import (
-    JsonOption,
-    KeepOption,
-    KeyFileOption,
-    LabelTableOption,
-    ModelFile,
-    NewDataFile,
-    OutOption,
-    read_key,
-)
 from prefero.cli.tables import read_in_parts, writing
 
 EXAMPLES = (
@@ -52,8 +43,8 @@ OutputOption = Annotated[
 
 
 def predict(
-    model: ModelFile,
-    data: NewDataFile,
+    model: options.ModelFile,
+    data: options.NewDataFile,
     output: OutputOption = None,
     top: Annotated[
         int | None, typer.Option(min=1, metavar="K", help="Leave out all but the first K labels.")
@@ -74,16 +65,16 @@ def predict(
             "rows like those of the training (cross-conformal).",
         ),
     ] = None,
-    keep: KeepOption = None,
-    label_table: LabelTableOption = None,
-    out: OutOption = None,
-    key_file: KeyFileOption = None,
-    as_json: JsonOption = False,
+    keep: options.KeepOption = None,
+    label_table: options.LabelTableOption = None,
+    out: options.OutOption = None,
+    key_file: options.KeyFileOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Predict the order of the labels for new instances."""
     if as_json and out is not None and out.suffix != ".json":
         raise typer.BadParameter(f"--json: {str(out)!r} names another format.")
-    trained = load_ranker(model, read_key(key_file))
+    trained = load_ranker(model, options.read_key(key_file))
     ranker = final_step(trained)
     output = _output_for(ranker, output)
     uncertainty = UncertaintyOptions(expected_tau, top_set)

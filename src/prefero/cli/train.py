@@ -9,6 +9,7 @@ import typer
 
 from prefero._pipelines import final_step, fit_final
 from prefero._prediction import as_input, categorical_columns
+from prefero.cli import options
 from prefero.cli.console import print_json, say
 from prefero.cli.experiments import (
     CrossValidation,
@@ -19,29 +20,6 @@ from prefero.cli.experiments import (
 )
 from prefero.cli.label_tables import fit_with_label_table
 from prefero.cli.models import AUTO, BASELINE, build, parse_parameters, ranker_choice, seeded
-from prefero.cli.options import (
-    LOSSES,
-    SCORE_METRICS,
-    DataFile,
-    FeatureColumns,
-    GroupsOption,
-    JobsOption,
-    JsonOption,
-    KeyFileOption,
-    LabelTableOption,
-    Meaning,
-    Metric,
-    MetricOption,
-    ModelOption,
-    ModelOutOption,
-    ParamOption,
-    Reading,
-    SeedOption,
-    metric_for,
-    read_key,
-    refuse_together,
-    with_option_groups,
-)
 from prefero.cli.out_of_core import LargeTable, OutOfCoreOption, train_in_parts
 from prefero.cli.tables import TrainingData, read_training_data, training_features
 
@@ -81,48 +59,48 @@ WeightsOption = Annotated[
 ]
 
 
-@with_option_groups
+@options.with_option_groups
 def train(
-    data: DataFile,
-    out: ModelOutOption,
+    data: options.DataFile,
+    out: options.ModelOutOption,
     *,
-    meaning: Meaning,
-    model: ModelOption = AUTO,
-    metric: MetricOption = None,
-    parameters: ParamOption = [],  # noqa: B006 (typer copies it)
-    label_table: LabelTableOption = None,
-    columns: FeatureColumns,
+    meaning: options.Meaning,
+    model: options.ModelOption = AUTO,
+    metric: options.MetricOption = None,
+    parameters: options.ParamOption = [],  # noqa: B006 (typer copies it)
+    label_table: options.LabelTableOption = None,
+    columns: options.FeatureColumns,
     weights: WeightsOption = None,
-    groups: GroupsOption = None,
+    groups: options.GroupsOption = None,
     preset: PresetOption = None,
     time_limit: TimeLimitOption = None,
-    reading: Reading,
-    seed: SeedOption = 0,
-    jobs: JobsOption = None,
-    key_file: KeyFileOption = None,
+    reading: options.Reading,
+    seed: options.SeedOption = 0,
+    jobs: options.JobsOption = None,
+    key_file: options.KeyFileOption = None,
     out_of_core: OutOfCoreOption = False,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Train a ranker on a table and write it to a file."""
     given = parse_parameters(parameters)
     automatic = {"--preset": preset, "--time-limit": time_limit}
     if out_of_core:
         others = {**automatic, "--label-table": label_table, "--metric": metric}
-        refuse_together("--out-of-core", others)
+        options.refuse_together("--out-of-core", others)
         large = LargeTable(data, reading, columns, weights, groups)
         trained = train_in_parts(large, model, given, seed, jobs)
-        finish(trained, out, read_key(key_file), as_json)
+        finish(trained, out, options.read_key(key_file), as_json)
         return
     refuse_unused(model, given, automatic)
     if label_table is not None:
-        refuse_together("--label-table", {**automatic, "--metric": metric})
+        options.refuse_together("--label-table", {**automatic, "--metric": metric})
     table = read_training_data(data, reading, columns.ignore, weights, groups)
     rankings = table.rankings
     features = training_features(rankings, columns)
     warn_of_leaks(rankings, features)
     multilabel = rankings.calibrated is not None
     plan = CrossValidation(
-        metric_for(metric, multilabel, costs=reading.cost is not None), seed=seed
+        options.metric_for(metric, multilabel, costs=reading.cost is not None), seed=seed
     )
     if label_table is not None:
         sample = Sample.of(data.stem, rankings, features, table.groups, plan)
@@ -138,7 +116,7 @@ def train(
     else:
         fitted = _fit_one(model, given, table, features, plan, jobs, metric)
     trained = TrainedRanker(fitted, len(rankings.ranks), rankings.labels, list(features))
-    finish(trained, out, read_key(key_file), as_json)
+    finish(trained, out, options.read_key(key_file), as_json)
 
 
 def refuse_unused(model: str, parameters: dict[str, Any], automatic: dict[str, Any]) -> None:
@@ -146,7 +124,7 @@ def refuse_unused(model: str, parameters: dict[str, Any], automatic: dict[str, A
     if parameters and model == AUTO:
         raise typer.BadParameter("--param needs the name of one ranker: add --model.")
     if model != AUTO:
-        refuse_together(f"--model {model}", automatic, ": they are for auto")
+        options.refuse_together(f"--model {model}", automatic, ": they are for auto")
 
 
 def finish(trained: Any, out: Path, key: bytes | None, as_json: bool) -> None:
@@ -179,7 +157,7 @@ def _fit_one(
     features: "pd.DataFrame",
     plan: CrossValidation,
     jobs: int | None,
-    asked: Metric | None,
+    asked: options.Metric | None,
 ) -> FitResult:
     """Fit the ranker of a name; if a metric of scores is asked for, to the scores too."""
     from sklearn.utils.validation import has_fit_parameter
@@ -188,8 +166,8 @@ def _fit_one(
     choice = ranker_choice(model, rankings.calibrated is not None)
     ranker = build(choice, features, seeded(choice, plan.seed, jobs) | parameters)
     takes_scores = has_fit_parameter(final_step(ranker), "scores")
-    default = metric_for(None, rankings.calibrated is not None)
-    if asked not in (None, default) and not (asked in SCORE_METRICS and takes_scores):
+    default = options.metric_for(None, rankings.calibrated is not None)
+    if asked not in (None, default) and not (asked in options.SCORE_METRICS and takes_scores):
         raise typer.BadParameter(
             f"--metric {metric} does not change how {model} is trained: leave it out, or use "
             f"--model {AUTO}."
@@ -200,9 +178,9 @@ def _fit_one(
     if relevance is not None:
         fit_final(ranker, X, relevance, ranks=rankings.y, sample_weight=data.weights)
     else:
-        if metric in SCORE_METRICS and rankings.scores is None:
+        if metric in options.SCORE_METRICS and rankings.scores is None:
             sample.refuse_metric(metric)
-        scores = rankings.scores if metric in SCORE_METRICS and takes_scores else None
+        scores = rankings.scores if metric in options.SCORE_METRICS and takes_scores else None
         fit_final(ranker, X, rankings.y, sample_weight=data.weights, scores=scores)
     return FitResult(ranker, model, metric)
 
@@ -212,10 +190,10 @@ def _fit_automatic(
 ) -> FitResult:
     """Fit the automatic ranker of a task, with a progress bar on a terminal."""
     metric = plan.metric
-    if not sample.multilabel and metric in SCORE_METRICS:
-        metric = Metric.REGRET
-    elif not sample.multilabel and metric is Metric.RHO:
-        metric = Metric.TAU
+    if not sample.multilabel and metric in options.SCORE_METRICS:
+        metric = options.Metric.REGRET
+    elif not sample.multilabel and metric is options.Metric.RHO:
+        metric = options.Metric.TAU
         say(f"{AUTO} chooses by tau, the nearest to rho that it knows.")
     sample.refuse_metric(metric)
     sample.warn_of_copies()
@@ -228,7 +206,7 @@ def _fit_automatic(
         rankings = data.rankings
         ranker.fit(features, rankings.relevance, rankings.y, data.weights, groups=sample.groups)
     else:
-        scores = sample.scores if metric is Metric.REGRET else None
+        scores = sample.scores if metric is options.Metric.REGRET else None
         ranker.fit(features, sample.target, data.weights, groups=sample.groups, scores=scores)
     for line in ranker.skipped_:
         say(f"{line['ranker']} is left out: {line['why']}.")
@@ -236,12 +214,12 @@ def _fit_automatic(
         n = sample.independent_units
         say(f"Too few rankings to choose a ranker by ({n}): {BASELINE.title}.")
         return FitResult(ranker, AUTO, metric)
-    sign = -1 if metric in LOSSES else 1
+    sign = -1 if metric in options.LOSSES else 1
     held_out = {line["ranker"]: sign * line["held_out"] for line in ranker.leaderboard_}
     return FitResult(ranker, AUTO, metric, held_out, _summary(ranker, metric, held_out))
 
 
-def _summary(ranker: Any, metric: Metric, held_out: dict[str, float]) -> str:
+def _summary(ranker: Any, metric: options.Metric, held_out: dict[str, float]) -> str:
     """Compare the model with the consensus baseline on held-out rows."""
     baseline = ranker.leaderboard_[0]["ranker"]
     chosen = getattr(ranker, "chosen_name_", "stack")
