@@ -22,12 +22,7 @@ EXAMPLES = (
 
 _MOST_BAD_CELLS = 10
 _DIRECTED = (Format.SCORES, Format.LONG)
-_NUMERIC = (
-    Format.RANKS,
-    Format.SCORES,
-    Format.LONG,
-    Format.RELEVANCE,
-)
+_NUMERIC = (Format.RANKS, Format.SCORES, Format.LONG, Format.RELEVANCE)
 
 
 @dataclass
@@ -65,9 +60,7 @@ class TableSummary:
 
 @options.with_option_groups
 def check(
-    data: options.DataFile,
-    reading: options.Reading,
-    as_json: options.JsonOption = False,
+    data: options.DataFile, reading: options.Reading, as_json: options.JsonOption = False
 ) -> None:
     """Describe a table: rows, labels, missing values, bad cells."""
     table = read(data)

@@ -10,13 +10,7 @@ import typer
 
 from prefero.cli import models, options
 from prefero.cli.console import number, page, plain_table, print_json, say
-from prefero.cli.experiments import (
-    CrossValidation,
-    Sample,
-    Trials,
-    cross_validate,
-    warn_of_leaks,
-)
+from prefero.cli.experiments import CrossValidation, Sample, Trials, cross_validate, warn_of_leaks
 from prefero.cli.label_tables import PLACED, PLACED_HELP, compare_placing
 from prefero.cli.tables import TrainingData, read_training_data, training_features, write
 
@@ -66,7 +60,6 @@ _MOST_METRICS = 6
 RankersOption = Annotated[
     str | None,
     typer.Option(
-        "--rankers",
         metavar="NAMES",
         help=f"Some of {', '.join(models.RANKER_NAMES)}; all by default. Or {models.AUTO}, which "
         f"takes longer. {models.BASELINE.name}, the same order for every row, is always included. "
@@ -74,13 +67,11 @@ RankersOption = Annotated[
     ),
 ]
 QuickOption = Annotated[
-    bool,
-    typer.Option("--quick", help=f"{_QUICK_FOLDS} folds of at most {_QUICK_ROWS} rows."),
+    bool, typer.Option("--quick", help=f"{_QUICK_FOLDS} folds of at most {_QUICK_ROWS} rows.")
 ]
 ResumeOption = Annotated[
     Path | None,
     typer.Option(
-        "--resume",
         metavar="FOLDER",
         help="Keep finished folds here, and continue from them after an interruption.",
     ),

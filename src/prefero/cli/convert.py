@@ -7,12 +7,7 @@ from typing import Annotated
 import typer
 
 from prefero.cli.console import count, say
-from prefero.cli.options import (
-    DataFile,
-    Reading,
-    table_out,
-    with_option_groups,
-)
+from prefero.cli.options import DataFile, Reading, table_out, with_option_groups
 from prefero.cli.tables import rankings_of, read, write_rankings
 
 EXAMPLES = (
@@ -47,7 +42,6 @@ def convert(
     to: Annotated[
         Target,
         typer.Option(
-            "--to",
             metavar="FORMAT",
             help="ranks or scores, one column per label; orders, one column of text; pairs, one "
             "row per pair; relevance, 1 or 0 per label; calibrated, text '[b > a][c]'.",

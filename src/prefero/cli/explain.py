@@ -39,9 +39,7 @@ def explain(
     figure: Annotated[
         Path | None,
         typer.Option(
-            callback=options.writable,
-            metavar="FILE",
-            help="Plot the effects: .svg, .png or .pdf.",
+            callback=options.writable, metavar="FILE", help="Plot the effects: .svg, .png or .pdf."
         ),
     ] = None,
     key_file: options.KeyFileOption = None,

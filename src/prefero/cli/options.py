@@ -138,84 +138,6 @@ DataFiles = Annotated[
         help="Tables in any format, as for the other commands.",
     ),
 ]
-LabelsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--labels", metavar="COLUMNS", help="The columns that hold rankings: 'y_*' or a,b,c."
-    ),
-]
-FormatOption = Annotated[
-    Format,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help="What they hold: ranks or scores, one column per label; orders, as text 'b > a ~ c' "
-        "or as names by position; pairs; best-worst; long; relevance, 1 or 0 per label; "
-        "calibrated, as text '[b > a][c]' with the relevant labels first, or signed scores.",
-    ),
-]
-DirectionOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--higher-is-better/--lower-is-better",
-        help="The direction of scores; it is never guessed.",
-        show_default=False,
-    ),
-]
-UnrankedOption = Annotated[
-    Unranked,
-    typer.Option("--unranked", help="How to treat labels that an order leaves out."),
-]
-InstanceOption = Annotated[
-    str | None,
-    typer.Option(
-        "--instance",
-        metavar="COLUMN",
-        help="For pairs and long: the column that says which ranking a row belongs to.",
-    ),
-]
-CutoffOption = Annotated[
-    float | None,
-    typer.Option(
-        "--cutoff",
-        metavar="TIME",
-        help="For run times: when runs were stopped. Runs that reach it are tied behind all "
-        "others and count ten times as much (PAR10).",
-    ),
-]
-CostOption = Annotated[
-    str | None,
-    typer.Option(
-        "--cost",
-        metavar="COLUMNS",
-        help="The costs of the labels beside their scores: columns named like those of --labels, "
-        "'cost *'.",
-    ),
-]
-CostWeightOption = Annotated[
-    float | None,
-    typer.Option(
-        "--cost-weight",
-        metavar="W",
-        help="The score that one unit of cost is worth: labels are ranked by score - W * cost.",
-    ),
-]
-BudgetOption = Annotated[
-    float | None,
-    typer.Option(
-        "--budget",
-        metavar="B",
-        help="Or the most that a row may cost: more expensive labels get the worst score.",
-    ),
-]
-MeanBudgetOption = Annotated[
-    float | None,
-    typer.Option(
-        "--mean-budget",
-        metavar="B",
-        help="Or the most that rows may cost on average: W is the smallest that achieves it.",
-    ),
-]
 ModelFile = Annotated[
     Path,
     typer.Argument(
@@ -225,7 +147,6 @@ ModelFile = Annotated[
 KeyFileOption = Annotated[
     Path | None,
     typer.Option(
-        "--key-file",
         callback=lambda path: path if path is None else _existing(path),
         metavar="FILE",
         help="A file with a secret key: models are signed with it, and refused if signed with "
@@ -242,8 +163,7 @@ NewDataFile = Annotated[
     ),
 ]
 KeepOption = Annotated[
-    str | None,
-    typer.Option("--keep", metavar="COLUMNS", help="Columns of NEW to copy to the output."),
+    str | None, typer.Option(metavar="COLUMNS", help="Columns of NEW to copy to the output.")
 ]
 OutOption = Annotated[
     Path | None,
@@ -262,7 +182,6 @@ ModelOutOption = Annotated[
 ModelOption = Annotated[
     str,
     typer.Option(
-        "--model",
         callback=lambda name: known_name(name, dict.fromkeys((AUTO, *RANKER_NAMES, *ORDERERS))),
         autocompletion=lambda: [AUTO, *RANKER_NAMES],
         metavar="NAME",
@@ -273,7 +192,6 @@ ModelOption = Annotated[
 LabelTableOption = Annotated[
     Path | None,
     typer.Option(
-        "--label-table",
         callback=lambda path: path if path is None else _existing(path),
         metavar="FILE",
         help="The features of the labels, to rank unseen labels too: a table with one row per "
@@ -286,30 +204,9 @@ ParamOption = Annotated[
         "--param", metavar="NAME=VALUE", help="A parameter of the ranker; may be repeated."
     ),
 ]
-IgnoreOption = Annotated[
-    str | None,
-    typer.Option("--ignore", metavar="COLUMNS", help="Columns that are not features."),
-]
-CategoricalOption = Annotated[
-    str | None,
-    typer.Option(
-        "--categorical",
-        metavar="COLUMNS",
-        help="Columns of categories, though they may look like numbers.",
-    ),
-]
-TextOption = Annotated[
-    str | None,
-    typer.Option(
-        "--text",
-        metavar="COLUMNS",
-        help="Columns of free text, to learn from their words (TF-IDF in a few dimensions).",
-    ),
-]
 MetricOption = Annotated[
     Metric | None,
     typer.Option(
-        "--metric",
         metavar="NAME",
         help="What to compare by. Rankings: tau (Kendall, default), tau-x (counts ties too), rho "
         "(Spearman) or top1 (how often the first choice is right). Scores: regret (how much worse "
@@ -323,7 +220,6 @@ MetricOption = Annotated[
 GroupsOption = Annotated[
     str | None,
     typer.Option(
-        "--groups",
         metavar="COLUMN",
         help="The column that says which rows belong together, such as the substrate: folds keep "
         "them together, and it is not a feature.",
@@ -332,45 +228,21 @@ GroupsOption = Annotated[
 RowsOption = Annotated[
     int | None,
     typer.Option(
-        "--rows",
-        min=0,
-        metavar="N",
-        show_default="5000",
-        help="Compare on at most N rows; 0 uses all.",
+        min=0, metavar="N", show_default="5000", help="Compare on at most N rows; 0 uses all."
     ),
 ]
 FoldsOption = Annotated[
-    int | None,
-    typer.Option("--folds", min=2, show_default="10", help="Number of cross-validation folds."),
+    int | None, typer.Option(min=2, show_default="10", help="Number of cross-validation folds.")
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="Random seed.")]
+SeedOption = Annotated[int, typer.Option(help="Random seed.")]
 JobsOption = Annotated[
-    int | None,
-    typer.Option("--jobs", metavar="N", help="Number of parallel jobs; -1 uses all cores."),
+    int | None, typer.Option(metavar="N", help="Number of parallel jobs; -1 uses all cores.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-FoldsOutOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        callback=table_out,
-        metavar="FILE",
-        help="Write the results, one row per fold: .csv, .tsv, .json or .parquet.",
-    ),
-]
-PageOption = Annotated[
-    Path | None,
-    typer.Option("--report", callback=writable, metavar="PAGE", help="Write an HTML report too."),
-]
-ListedOption = Annotated[
-    int, typer.Option("--top", min=1, metavar="K", help="Number of features to list.")
-]
+ListedOption = Annotated[int, typer.Option(min=1, metavar="K", help="Number of features to list.")]
 RepeatsOption = Annotated[
     int | None,
-    typer.Option(
-        "--repeats", min=1, show_default="1", help="Number of repetitions, each with new folds."
-    ),
+    typer.Option(min=1, show_default="1", help="Number of repetitions, each with new folds."),
 ]
 
 
@@ -378,22 +250,81 @@ RepeatsOption = Annotated[
 class Meaning:
     """Which columns hold rankings, and in which format."""
 
-    labels: LabelsOption = None
-    format: FormatOption = Format.RANKS
-    higher_is_better: DirectionOption = None
+    labels: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMNS", help="The columns that hold rankings: 'y_*' or a,b,c."),
+    ] = None
+    format: Annotated[
+        Format,
+        typer.Option(
+            metavar="FORMAT",
+            help="What they hold: ranks or scores, one column per label; orders, as text "
+            "'b > a ~ c' or as names by position; pairs; best-worst; long; relevance, 1 or 0 per "
+            "label; calibrated, as text '[b > a][c]' with the relevant labels first, or signed "
+            "scores.",
+        ),
+    ] = Format.RANKS
+    higher_is_better: Annotated[
+        bool | None,
+        typer.Option(
+            "--higher-is-better/--lower-is-better",
+            help="The direction of scores; it is never guessed.",
+            show_default=False,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
 class Reading(Meaning):
     """How to read rankings out of a table."""
 
-    unranked: UnrankedOption = Unranked.UNKNOWN
-    instance: InstanceOption = None
-    cutoff: CutoffOption = None
-    cost: CostOption = None
-    cost_weight: CostWeightOption = None
-    budget: BudgetOption = None
-    mean_budget: MeanBudgetOption = None
+    unranked: Annotated[
+        Unranked, typer.Option(help="How to treat labels that an order leaves out.")
+    ] = Unranked.UNKNOWN
+    instance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="For pairs and long: the column that says which ranking a row belongs to.",
+        ),
+    ] = None
+    cutoff: Annotated[
+        float | None,
+        typer.Option(
+            metavar="TIME",
+            help="For run times: when runs were stopped. Runs that reach it are tied behind all "
+            "others and count ten times as much (PAR10).",
+        ),
+    ] = None
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="The costs of the labels beside their scores: columns named like those of "
+            "--labels, 'cost *'.",
+        ),
+    ] = None
+    cost_weight: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W",
+            help="The score that one unit of cost is worth: labels are ranked by score - W * cost.",
+        ),
+    ] = None
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="B",
+            help="Or the most that a row may cost: more expensive labels get the worst score.",
+        ),
+    ] = None
+    mean_budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="B",
+            help="Or the most that rows may cost on average: W is the smallest that achieves it.",
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         given = (self.cost_weight, self.budget, self.mean_budget)
@@ -431,17 +362,42 @@ class Reading(Meaning):
 class FeatureColumns:
     """Which columns are not features, which hold categories and which hold text."""
 
-    ignore: IgnoreOption = None
-    categorical: CategoricalOption = None
-    text: TextOption = None
+    ignore: Annotated[
+        str | None, typer.Option(metavar="COLUMNS", help="Columns that are not features.")
+    ] = None
+    categorical: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS", help="Columns of categories, though they may look like numbers."
+        ),
+    ] = None
+    text: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Columns of free text, to learn from their words (TF-IDF in a few dimensions).",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
 class ResultOptions:
     """Where the results of a comparison go."""
 
-    out: FoldsOutOption = None
-    report: PageOption = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            callback=table_out,
+            metavar="FILE",
+            help="Write the results, one row per fold: .csv, .tsv, .json or .parquet.",
+        ),
+    ] = None
+    report: Annotated[
+        Path | None,
+        typer.Option(callback=writable, metavar="PAGE", help="Write an HTML report too."),
+    ] = None
     as_json: JsonOption = False
 
 

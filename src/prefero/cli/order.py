@@ -37,8 +37,7 @@ EXAMPLES = (
 )
 
 order = typer.Typer(
-    help="Learn from sample orders how to order new sets of objects.",
-    no_args_is_help=True,
+    help="Learn from sample orders how to order new sets of objects.", no_args_is_help=True
 )
 
 # The figure that train prints comes from so many folds, if there are enough groups or objects.
@@ -47,7 +46,6 @@ _FOLDS = 5
 GroupOption = Annotated[
     str | None,
     typer.Option(
-        "--group",
         metavar="COLUMN",
         help="The column that says which order a row belongs to; without it all are one order.",
     ),
@@ -55,10 +53,7 @@ GroupOption = Annotated[
 ReduceOption = Annotated[
     int | None,
     typer.Option(
-        "--reduce",
-        min=1,
-        metavar="K",
-        help="Learn from K components of rank correlation dimension reduction.",
+        min=1, metavar="K", help="Learn from K components of rank correlation dimension reduction."
     ),
 ]
 
@@ -79,21 +74,16 @@ class ObjectColumns:
 
     group: GroupOption = None
     rank: Annotated[
-        str | None,
-        typer.Option("--rank", metavar="COLUMN", help="The column of ranks: 1 is best."),
+        str | None, typer.Option(metavar="COLUMN", help="The column of ranks: 1 is best.")
     ] = None
     grade: Annotated[
         str | None,
-        typer.Option(
-            "--grade", metavar="COLUMN", help="Or the column of grades or scores: larger is better."
-        ),
+        typer.Option(metavar="COLUMN", help="Or the column of grades or scores: larger is better."),
     ] = None
     features: Annotated[
         str | None,
         typer.Option(
-            "--features",
-            metavar="COLUMNS",
-            help="The features: 'x_*' or a,b,c; by default all other columns.",
+            metavar="COLUMNS", help="The features: 'x_*' or a,b,c; by default all other columns."
         ),
     ] = None
 
@@ -316,7 +306,7 @@ def compare(
         ),
     ] = OrderMetric.RHO,
     folds: Annotated[
-        int, typer.Option("--folds", min=2, help="Number of folds, which divide no group.")
+        int, typer.Option(min=2, help="Number of folds, which divide no group.")
     ] = _FOLDS,
     repeats: options.RepeatsOption = None,
     seed: options.SeedOption = 0,

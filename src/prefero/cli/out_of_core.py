@@ -57,11 +57,7 @@ class LargeTable:
 
 
 def train_in_parts(
-    table: LargeTable,
-    model: str,
-    parameters: dict[str, Any],
-    seed: int,
-    jobs: int | None,
+    table: LargeTable, model: str, parameters: dict[str, Any], seed: int, jobs: int | None
 ) -> TrainedRanker:
     """Fit a ranker to the parts of Parquet files, read one after the other."""
     from prefero.distributed import DistributedLabelRanker

@@ -31,7 +31,6 @@ EXAMPLES = (
 OutputOption = Annotated[
     OutputFormat | None,
     typer.Option(
-        "--output",
         metavar="FORMAT",
         help="ranks (1 is best) or scores (larger is better), one column per label; order, text "
         "'b > a > c'; pairs, one row per pair, with its probability if the model is calibrated. "
@@ -50,13 +49,11 @@ def predict(
         int | None, typer.Option(min=1, metavar="K", help="Leave out all but the first K labels.")
     ] = None,
     expected_tau: Annotated[
-        bool,
-        typer.Option("--expected-tau", help="Add the expected Kendall tau of each row."),
+        bool, typer.Option("--expected-tau", help="Add the expected Kendall tau of each row.")
     ] = False,
     top_set: Annotated[
         float | None,
         typer.Option(
-            "--top-set",
             min=0.001,
             max=0.999,
             metavar="ERROR",

@@ -1,6 +1,7 @@
 """prefero serve: models over HTTP, with a web page."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 
 from prefero._prediction import load_ranker
 from prefero.cli.console import say
-from prefero.cli.options import KeyFileOption, read_key
+from prefero.cli.options import KeyFileOption, read_key, with_option_groups
 from prefero.serve import Limits, Settings
 
 EXAMPLES = (
@@ -19,6 +20,25 @@ EXAMPLES = (
 _LIMITS = Limits()
 
 
+@dataclass(frozen=True)
+class LimitOptions:
+    """Limits of requests."""
+
+    max_rows: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Most instances per request.")
+    ] = _LIMITS.rows
+    max_bytes: Annotated[int, typer.Option(min=1, metavar="N", help="Largest JSON request.")] = (
+        _LIMITS.body_bytes
+    )
+    max_seconds: Annotated[
+        float, typer.Option(min=0.1, metavar="S", help="Longest time of a request.")
+    ] = _LIMITS.seconds
+    max_concurrent: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Most requests at a time per worker.")
+    ] = _LIMITS.concurrent
+
+
+@with_option_groups
 def serve(
     models: Annotated[
         list[Path],
@@ -45,18 +65,8 @@ def serve(
         list[str] | None,
         typer.Option(metavar="URL", help="A site whose pages may send requests; may be repeated."),
     ] = None,
-    max_rows: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Most instances per request.")
-    ] = _LIMITS.rows,
-    max_bytes: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Largest JSON request.")
-    ] = _LIMITS.body_bytes,
-    max_seconds: Annotated[
-        float, typer.Option(min=0.1, metavar="S", help="Longest time of a request.")
-    ] = _LIMITS.seconds,
-    max_concurrent: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Most requests at a time per worker.")
-    ] = _LIMITS.concurrent,
+    *,
+    limits: LimitOptions,
     log_values: Annotated[
         bool, typer.Option("--log-values", help="Write the instances to the access log too.")
     ] = False,
@@ -72,15 +82,13 @@ def serve(
     key = read_key(key_file)
     for path in models:
         load_ranker(path, key)
-    limits = Limits(
-        body_bytes=max_bytes, rows=max_rows, seconds=max_seconds, concurrent=max_concurrent
+    bounds = Limits(
+        body_bytes=limits.max_bytes,
+        rows=limits.max_rows,
+        seconds=limits.max_seconds,
+        concurrent=limits.max_concurrent,
     )
-    settings = Settings(
-        limits=limits,
-        token=_token(token_file),
-        origins=tuple(allow_origin or ()),
-        log_values=log_values,
-    )
+    settings = Settings(bounds, _token(token_file), tuple(allow_origin or ()), log_values)
     say(
         f"Serving {', '.join(path.stem for path in models)} at http://{host}:{port}/ (Ctrl-C stops)"
     )

@@ -11,13 +11,7 @@ from prefero._pipelines import final_step, fit_final
 from prefero._prediction import as_input, categorical_columns
 from prefero.cli import options
 from prefero.cli.console import print_json, say
-from prefero.cli.experiments import (
-    CrossValidation,
-    FitResult,
-    Sample,
-    TrainedRanker,
-    warn_of_leaks,
-)
+from prefero.cli.experiments import CrossValidation, FitResult, Sample, TrainedRanker, warn_of_leaks
 from prefero.cli.label_tables import fit_with_label_table
 from prefero.cli.models import AUTO, BASELINE, build, parse_parameters, ranker_choice, seeded
 from prefero.cli.out_of_core import LargeTable, OutOfCoreOption, train_in_parts
@@ -44,18 +38,15 @@ class Preset(StrEnum):
 PresetOption = Annotated[
     Preset | None,
     typer.Option(
-        "--preset",
         show_default=Preset.BALANCED.value,
         help="How much auto tries: about 3, 20 or more times the work of one forest.",
     ),
 ]
 TimeLimitOption = Annotated[
-    float | None,
-    typer.Option("--time-limit", min=1, metavar="SECONDS", help="Time limit of auto."),
+    float | None, typer.Option(min=1, metavar="SECONDS", help="Time limit of auto.")
 ]
 WeightsOption = Annotated[
-    str | None,
-    typer.Option("--weights", metavar="COLUMN", help="The column with the weight of each row."),
+    str | None, typer.Option(metavar="COLUMN", help="The column with the weight of each row.")
 ]
 
 

@@ -14,13 +14,7 @@ import prefero
 from prefero.exceptions import DataError
 from prefero.serve._answers import InstanceError
 from prefero.serve._guard import Guard
-from prefero.serve._schemas import (
-    ErrorAnswer,
-    HealthAnswer,
-    ModelAnswer,
-    RankRequest,
-    RankResponse,
-)
+from prefero.serve._schemas import ErrorAnswer, HealthAnswer, ModelAnswer, RankRequest, RankResponse
 from prefero.serve._service import ModelStore, Service
 from prefero.serve._settings import Settings
 

@@ -162,11 +162,7 @@ def _write_delimited(file: BinaryIO, ending: str) -> Iterator[Write]:
 
 
 DELIMITED = FileFormat(
-    "text",
-    (".csv", ".txt", *_TABS),
-    holds=lambda given: True,
-    read=read,
-    write=_write_delimited,
+    "text", (".csv", ".txt", *_TABS), holds=lambda given: True, read=read, write=_write_delimited
 )
 
 
