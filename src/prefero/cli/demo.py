@@ -178,15 +178,17 @@ def _why() -> "RenderableType":
     forest = ForestLabelRanker(random_state=0).fit(wine.data[::2], wine.target[::2])
     unseen = wine.data[1::2]
     why = explain(forest, unseen, 0)
-    sure = forest.predict_expected_tau(unseen)
+    tau = forest.predict_expected_tau(unseen)
     table = plain_table("feature", "value", "effect", "speaks for")
     for row in why.effect_table(3):
         cells = [row["feature"], row["value"], f"{row['effect']:.2f}", row["speaks for"]]
         table.add_row(*map(str, cells))
-    surer = f"It is more certain of this order than of {(sure < sure[0]).mean():.0%} of such wines."
+    certainty = (
+        f"It is more certain of this order than of {(tau < tau[0]).mean():.0%} of such wines."
+    )
     return section(
         "How certain a forest is about a wine that it has not seen, and why",
-        Group(why.verdict(), surer, "", table),
+        Group(why.verdict(), certainty, "", table),
     )
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from prefero.tables import DataTable
 
 EXAMPLES = (
-    "prefero order train judged.csv -o model.prefero --group query --grade relevance",
+    "prefero order train graded.csv -o model.prefero --group query --grade relevance",
     "prefero order train tasted.csv -o model.prefero --group panel --rank place --model rankboost",
     "prefero order predict model.prefero new.csv --group query",
     "prefero order compare mq2008.txt --orderers svm,trees,lightgbm --report page.html",

@@ -75,10 +75,10 @@ def _performance(
     cutoff: float | None,
     folder: Path,
 ) -> "pd.DataFrame":
-    """The mean of the repetitions, one row an instance and one column an algorithm.
+    """The mean of the repetitions, one row per instance and one column per algorithm.
 
-    A run that found no solution in time counts ten times the cut-off, which ties it with
-    others of its kind behind those that did. Of another measure than time it is unknown.
+    A run that found no solution in time counts ten times the cutoff, which ties all such runs
+    behind the others. If the measure is not a time, it is unknown.
     """
     if measure not in runs.columns:
         names = ", ".join(map(str, runs.columns))

@@ -16,7 +16,7 @@ from prefero.tables._table import DataTable, need, readable
 if TYPE_CHECKING:
     import pandas as pd
 
-# A sheet holds at most 17 thousand million cells, which a file of some bytes can claim to hold.
+# A file of a few bytes can claim to hold 17 billion cells.
 _MOST_CELLS, _MOST_BYTES = 50_000_000, 2 << 30
 
 

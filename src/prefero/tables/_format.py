@@ -1,4 +1,4 @@
-"""What the room needs to know of a format, and what a format is given to read."""
+"""What a file format is, and a file as a format reads it."""
 
 import io
 from collections.abc import Callable, Iterator

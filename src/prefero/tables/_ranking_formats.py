@@ -1,4 +1,4 @@
-"""What the cells of label columns mean: a new meaning is one function and one line here."""
+"""The formats of rankings in columns: a new one is one function and one line here."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from prefero.tables._table import DataTable, names_of, need, numbers_of
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How to read the columns; `read_rankings` explains each."""
+    """How to read the columns, as in `read_rankings`."""
 
     higher_is_better: bool = False
     unranked: Literal["unknown", "below"] = "unknown"
@@ -38,7 +38,7 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class ParsedRankings:
-    """What a meaning yields; ``rows`` are the table's first of each ranking, by default all."""
+    """Rankings as read; ``rows`` are the first of each ranking in the table, by default all."""
 
     ranks: Values
     labels: list[Any]
@@ -55,7 +55,7 @@ def _from_ranks(table: DataTable, columns: list[str], options: ReadOptions) -> P
 
 
 def _refuse_relevance(values: Values) -> None:
-    """Refuse columns that hold nothing but 0, 1 and gaps: they say which labels are relevant."""
+    """Refuse columns that hold only 0, 1 and gaps: they say which labels are relevant."""
     zero = values == 0
     if zero.any() and (zero | (values == 1) | np.isnan(values)).all():
         row = int(np.argmax(zero.any(axis=1)))
@@ -69,7 +69,7 @@ def _from_relevance(table: DataTable, columns: list[str], options: ReadOptions) 
 
 
 def _from_calibrated(table: DataTable, columns: list[str], options: ReadOptions) -> ParsedRankings:
-    """One column of texts with brackets, else signed scores, whose zero point is 0."""
+    """One column of texts with brackets, or signed scores, with the virtual label at 0."""
     if len(columns) == 1 and len(numbers_of(table.frame[columns[0]])[1]):
         texts = [text or "[][]" for text in names_of(table.frame[columns[0]])]
         calibrated, labels = calibrated_from_text(texts)

@@ -38,13 +38,13 @@ def read_table(
     Parameters
     ----------
     source : str, path or binary file
-        A file of text with a mark between cells (csv, tsv), KEBI, ARFF, XARFF, Parquet, Excel
-        or svmlight, compressed by gzip or not; or the folder of an ASlib scenario. What it is
-        shows by its ending or its content.
+        A file of separated text (csv, tsv), KEBI, ARFF, XARFF, Parquet, Excel or svmlight,
+        compressed by gzip or not; or the folder of an ASlib scenario. The format is recognized by
+        its ending or its content. Decimal commas are recognized unless commas separate the cells.
     separator : str, optional
-        The mark between the cells of a text. By default it is found in the first line.
+        The separator of the cells of a text. By default it is found in the first line.
     name : str, optional
-        What errors call the source. By default the path.
+        The name of the source in error messages. By default the path.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def read_parts(
     Parameters
     ----------
     source : str, path or binary file
-        As for `read_table`. Of text and Parquet only one part is in memory.
+        As for `read_table`. For text and Parquet only one part is in memory at a time.
     n_rows : int
         The number of rows of each part but the last.
     separator, name : str, optional
@@ -110,7 +110,7 @@ def _tables(
 
 
 def _format_of(given: SourceFile) -> Any:
-    """The reader of a file: by its ending if that is told by it alone, else by its content."""
+    """Return the reader of a file: by its ending if that is enough, else by its content."""
     by_ending = [form for form in FORMATS[:-1] if given.ending in form.endings]
     by_content = (form for form in FORMATS if form.holds(given))
     form = by_ending[0] if by_ending else next(by_content)

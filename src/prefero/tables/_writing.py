@@ -106,7 +106,7 @@ def write_rankings(
     target, ending
         As for `write_table`; also a .xarff or .kebi file.
     form : {"ranks", "orders", "scores", "pairs", "relevance", "calibrated"}, default="ranks"
-        A column a label, one column of text, or one line a pair.
+        One column per label, one column of text, or one row per pair.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def in_form(rankings: Rankings, form: str) -> "pd.DataFrame":
     Returns
     -------
     DataFrame
-        One row a ranking; of pairs, one a pair.
+        One row per ranking; for pairs, one per pair.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def _ranks(rankings: Rankings) -> "pd.DataFrame":
 def _scores(rankings: Rankings) -> "pd.DataFrame":
     """The scores of the table, or how many labels stand below; ties count half.
 
-    Of calibrated rankings they count from the zero point, so that positive is relevant.
+    In calibrated rankings they count from the virtual label, so that positive is relevant.
     """
     if rankings.scores is None and rankings.calibrated is not None:
         signed = -zero_offsets(rankings.calibrated)[0]
@@ -242,16 +242,16 @@ def _pairs(rankings: Rankings) -> "pd.DataFrame":
 
 
 def _relevance(rankings: Rankings) -> "pd.DataFrame":
-    relevance, _ = split_calibrated(_need_zero_point(rankings))
+    relevance, _ = split_calibrated(_need_calibrated(rankings))
     return need("pandas").DataFrame(relevance, columns=rankings.labels).astype("Int64")
 
 
 def _calibrated(rankings: Rankings) -> "pd.DataFrame":
-    texts = text_from_calibrated(_need_zero_point(rankings), rankings.labels)
+    texts = text_from_calibrated(_need_calibrated(rankings), rankings.labels)
     return need("pandas").DataFrame({"calibrated": texts})
 
 
-def _need_zero_point(rankings: Rankings) -> Values:
+def _need_calibrated(rankings: Rankings) -> Values:
     if rankings.calibrated is None:
         raise rankings.table.error(
             "these rankings do not say which labels are relevant: that needs format='relevance' "
