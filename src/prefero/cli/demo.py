@@ -106,29 +106,23 @@ def _run(name: str, data: Any, choice: RankerChoice) -> _Result:
 
 
 def _sections(data: dict[str, Any], results: list[_Result]) -> list["RenderableType"]:
-    best = {name: max((r for r in results if r.data == name), key=_tau) for name in data}
+    from rich.text import Text
+
+    best = {
+        name: max((r for r in results if r.data == name), key=lambda result: result.tau)
+        for name in data
+    }
     learned = [r.ranker for r in best.values() if r.ranker is not BASELINE]
     favourite = max(learned, key=learned.count, default=BASELINE)
+    purpose = " learns to order: features in, the order of a set of labels out."
     return [
-        _heading(),
+        Text.assemble(("Prefero", "bold"), purpose),
         _sets_table(data),
         _tau_table(list(data), results, best),
         _orders_table(best),
-        _why(),
+        _explanation(),
         _next_steps(favourite),
     ]
-
-
-def _tau(result: _Result) -> float:
-    return result.tau
-
-
-def _heading() -> "RenderableType":
-    from rich.text import Text
-
-    return Text.assemble(
-        ("Prefero", "bold"), " learns to order: features in, the order of a set of labels out."
-    )
 
 
 def _sets_table(data: dict[str, Any]) -> "RenderableType":
@@ -143,19 +137,18 @@ def _sets_table(data: dict[str, Any]) -> "RenderableType":
 def _tau_table(
     names: list[str], results: list[_Result], best: dict[str, _Result]
 ) -> "RenderableType":
+    from rich.text import Text
+
     table = plain_table("ranker", *names)
     for choice in RANKERS:
         row = {r.data: r for r in results if r.ranker == choice}
-        cells = [_tau_cell(row[name].tau, row[name] is best[name]) for name in names]
+        cells = [
+            Text(f"{row[name].tau:.3f}", style="bold green" if row[name] is best[name] else "")
+            for name in names
+        ]
         table.add_row(choice.title, *cells)
     title = f"Kendall tau in {_FOLDS}-fold cross-validation: 1 is every pair right, 0 is chance"
     return section(title, table)
-
-
-def _tau_cell(tau: float, is_best: bool) -> "RenderableType":
-    from rich.text import Text
-
-    return Text(f"{tau:.3f}", style="bold green" if is_best else "")
 
 
 def _orders_table(best: dict[str, _Result]) -> "RenderableType":
@@ -166,7 +159,7 @@ def _orders_table(best: dict[str, _Result]) -> "RenderableType":
     return section("Three instances that the best ranker had not seen", table)
 
 
-def _why() -> "RenderableType":
+def _explanation() -> "RenderableType":
     """Explain the order of one wine, by a forest trained on every other one."""
     from rich.console import Group
 

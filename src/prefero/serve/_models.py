@@ -1,21 +1,17 @@
 """Trained models as a service offers them, and the features that they were trained on."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from prefero._pipelines import final_step
-from prefero._prediction import (
-    categorical_features,
-    feature_names,
-    kind_of,
-    known_categories,
-    other_task,
-    text_features,
-)
+import numpy as np
 
+from prefero._pipelines import final_step
+from prefero._prediction import feature_names, kind_of, other_task, text_features
+
+Ranges = dict[str, tuple[float, float]]
+Categories = dict[str, tuple[Any, ...]]
 # The usual range of a number, in standard deviations, where a model keeps no range.
 _USUAL = 2.0
 
@@ -62,61 +58,43 @@ class Feature:
 def features_of(model: Any) -> list[Feature]:
     """Return the features of a model in its order, with what it knows of their values."""
     names = feature_names(model) or [f"x{i}" for i in range(model.n_features_in_)]
-    ranker = final_step(model)
-    if ranker is not model:
-        known = {feature.name: feature for feature in _of_columns(model[0])}
-    elif hasattr(model, "bin_edges_"):
-        known = {feature.name: feature for feature in _of_bins(model, names)}
+    text = text_features(model)
+    if final_step(model) is model:
+        ranges, categories = _of_ranker(model, names)
     else:
-        known = {}
-    ranges = _ranges(ranker, names) if ranker is model else {}
-    words, text = categorical_features(model), text_features(model)
-    categories = known_categories(model)
-    unknown = {
-        name: Feature(
-            name,
-            low=ranges.get(name, (None, None))[0],
-            high=ranges.get(name, (None, None))[1],
-            categories=tuple(categories.get(name, ())) if name in words else None,
-            is_text=name in text,
-        )
+        ranges, categories = _of_columns(model[0])
+    return [
+        Feature(name, *ranges.get(name, (None, None)), categories.get(name), name in text)
         for name in names
-    }
-    if ranges:
-        known = {name: feature for name, feature in known.items() if not feature.is_number}
-    return [known.get(name, unknown[name]) for name in names]
+    ]
 
 
-def _ranges(ranker: Any, names: list[str]) -> dict[str, tuple[float, float]]:
-    """The smallest and the largest number of each feature, for rankers that keep these."""
+def _of_ranker(ranker: Any, names: list[str]) -> tuple[Ranges, Categories]:
+    """The smallest and the largest number of each feature, and categories, where it keeps them."""
     found = getattr(ranker, "feature_ranges_", None)
-    if found is None or len(found) != len(names):
-        return {}
-    known = zip(names, found.tolist(), strict=True)
-    return {name: (low, high) for name, (low, high) in known if low <= high}
+    pairs = [] if found is None or len(found) != len(names) else found.tolist()
+    ranges = {
+        name: (low, high) for name, (low, high) in zip(names, pairs, strict=False) if low <= high
+    }
+    known, nominal = (
+        getattr(ranker, "categories_", None) or {},
+        getattr(ranker, "nominal_features_", ()),
+    )
+    categories = {names[j]: tuple(known.get(j, ())) for j in np.flatnonzero(nominal)}
+    return ranges, categories
 
 
-def _of_bins(model: Any, names: list[str]) -> Iterator[Feature]:
-    """Trees keep the edges between their bins, and the categories; older ones no ranges."""
-    for index, name in enumerate(names):
-        if model.nominal_features_[index]:
-            yield Feature(name, categories=tuple(model.categories_[index]))
-        else:
-            edges = model.bin_edges_[model.bin_starts_[index] : model.bin_starts_[index + 1]]
-            if len(edges):
-                yield Feature(name, float(edges[0]), float(edges[-1]))
-
-
-def _of_columns(transformer: Any) -> Iterator[Feature]:
-    """Scalers keep mean and spread, encoders the categories."""
+def _of_columns(transformer: Any) -> tuple[Ranges, Categories]:
+    """Ranges by the mean and spread that scalers keep, and the categories of encoders."""
+    ranges, categories = {}, {}
     for _, step, columns in getattr(transformer, "transformers_", []):
         for index, name in enumerate(map(str, columns)):
             if hasattr(step, "mean_") and hasattr(step, "scale_"):
-                spread = _USUAL * float(step.scale_[index])
-                mean = float(step.mean_[index])
-                yield Feature(name, mean - spread, mean + spread)
+                spread, mean = _USUAL * float(step.scale_[index]), float(step.mean_[index])
+                ranges[name] = (mean - spread, mean + spread)
             elif hasattr(step, "categories_"):
-                yield Feature(name, categories=tuple(step.categories_[index]))
+                categories[name] = tuple(step.categories_[index])
+    return ranges, categories
 
 
 @dataclass(frozen=True)
