@@ -3,12 +3,13 @@
 import fnmatch
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prefero._names import did_you_mean
 from prefero._optional import require
@@ -52,15 +53,23 @@ def numbers_of(cells: "pd.Series[Any]") -> tuple[Values, Indices]:
             plain = not np.isnan(values).any() and "_" not in "".join(texts)
         except ValueError:
             plain = False
-        values = values if plain else np.array([_number(text) for text in texts], np.float64)
+        values = values if plain else _each_once(_number, texts).astype(np.float64)
     bad = np.flatnonzero(np.isinf(values))
     return np.where(np.isinf(values), np.nan, values), bad
 
 
 def texts_of(cells: "pd.Series[Any]") -> "pd.Series[Any]":
     """Return cells as texts, NaN where missing."""
-    texts = [np.nan if text.strip() in MISSING else text for text in _texts(cells)]
+    texts = _each_once(lambda text: np.nan if text.strip() in MISSING else text, _texts(cells))
     return need("pandas").Series(texts, index=cells.index, dtype=object)
+
+
+def _each_once(function: Callable[[str], Any], texts: list[str]) -> NDArray[Any]:
+    """Apply a function to texts, to equal ones only once."""
+    codes, different = need("pandas").factorize(np.array(texts, dtype=object))
+    results = np.empty(len(different), dtype=object)
+    results[:] = [function(text) for text in different]
+    return results[codes]
 
 
 def names_of(cells: "pd.Series[Any]") -> list[Any]:
