@@ -63,10 +63,11 @@ def features_of(model: Any) -> list[Feature]:
         ranges, categories = _of_ranker(model, names)
     else:
         ranges, categories = _of_columns(model[0])
-    return [
-        Feature(name, *ranges.get(name, (None, None)), categories.get(name), name in text)
-        for name in names
-    ]
+    features = []
+    for name in names:
+        low, high = ranges.get(name, (None, None))
+        features.append(Feature(name, low, high, categories.get(name), name in text))
+    return features
 
 
 def _of_ranker(ranker: Any, names: list[str]) -> tuple[Ranges, Categories]:
