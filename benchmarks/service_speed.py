@@ -32,7 +32,7 @@ def empty() -> object:
     """An application that reads the same request and sends the answer of the environment."""
     from fastapi import FastAPI, Response
 
-    from prefero.serve._bodies import RankRequest
+    from prefero.serve._schemas import RankRequest
 
     app, content = FastAPI(), os.environ["EMPTY_ANSWER"].encode()
 

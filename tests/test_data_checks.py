@@ -71,3 +71,27 @@ def test_coarse_features_repeat_by_chance():
     assert repeated_rows(subjects) == 330
     few = np.vstack([rng.normal(size=(300, 4)), subjects[:4]])
     assert repeated_rows(few) == 0
+
+
+def test_many_columns_cost_a_few_matrix_products(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, ranks = rng.normal(size=(60, 300)), np.argsort(rng.normal(size=(60, 30)), axis=1) + 1.0
+    calls = []
+    corrcoef = np.corrcoef
+    monkeypatch.setattr(np, "corrcoef", lambda *given: calls.append(1) or corrcoef(*given))
+    X[:, 7] = ranks[:, 3]
+    (leak,) = leaks(X, ranks, range(30))
+    assert leak.features == ("x7",)
+    assert len(calls) < 10
+
+
+def test_correlations_are_those_of_spearman():
+    from scipy.stats import spearmanr
+
+    from prefero._data_checks import _correlations
+
+    X, _, ranks = problem()
+    expected = [[spearmanr(x, y).statistic for y in ranks.T] for x in X.to_numpy().T]
+    np.testing.assert_allclose(_correlations(X.to_numpy(), ranks), expected)
+    constant = np.column_stack([np.ones(120), np.full(120, np.nan)])
+    assert not _correlations(constant, ranks).any()

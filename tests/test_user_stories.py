@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from cli_program import prefero_inside as prefero
 
-from prefero.tables import MEANINGS
+from prefero.tables import RANKING_FORMATS
 
 REAL = Path(os.environ.get("PREFERO_DATA", "no such folder"))
 N = 36
@@ -84,7 +84,7 @@ def test_routing(tmp_path, prompts):
     )
     assert "utility" in compared.stdout
     assert "cost" in compared.stdout
-    assert "regret: how much less" in compared.stderr
+    assert "regret: how much worse" in compared.stderr
     assert not report or "Quality against cost" in page.read_text("utf-8")
     assert set(table_of(told)["order"]) <= {name for name in frame if name.startswith("score ")}
 
@@ -131,7 +131,7 @@ def test_solvers(tmp_path, runs):
     names = ("--rankers", "neighbors", "--rows", "200", "--folds", "3")
     compared, _, told = run(
         ("compare", path, *options, *names, "--metric", "gap-closed"),
-        ("train", path, "-o", model, *options, "--model", "tree", "--metric", "regret"),
+        ("train", path, "-o", model, *options, "--model", "forest", "--metric", "regret"),
         ("predict", model, path, "--output", "order", "--top", "1"),
     )
     assert "PAR10" in compared.stdout
@@ -287,7 +287,7 @@ def test_search_results(tmp_path, results):
     )
     assert "NDCG@10" in compared.stdout
     assert "constant" in compared.stdout
-    assert "not trained on" in trained.stderr
+    assert "held-out" in trained.stderr
     assert table_of(told).groupby("query")["rank"].min().eq(1).all()
     assert why.stdout.startswith("Row 2: object")
     assert "Groups to choose from" in page.read_text("utf-8")
@@ -335,7 +335,7 @@ def every_command(path, model, reading):
     )
 
 
-@pytest.mark.parametrize("form", list(MEANINGS))
+@pytest.mark.parametrize("form", list(RANKING_FORMATS))
 def test_no_command_reads_a_format_that_another_refuses(tmp_path, form):
     lines, options = lines_of(form)
     path = tmp_path / "data.csv"

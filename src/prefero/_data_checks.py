@@ -1,4 +1,4 @@
-"""What about a data set should make its owner wonder, before figures are believed."""
+"""Checks of a data set: features that leak the target, and rows that are copies of others."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -16,24 +16,24 @@ from prefero.rankings import ranks_from_scores
 __all__ = ["Leak", "leaks", "repeated_rows"]
 
 # A real cause is rarely so strong; a copy of a label, with noise or in other units, is.
-_TELLING = 0.98
+_LEAKING = 0.98
 _FEWEST_ROWS = 20
-# How much more often rows are alike than their columns, if unrelated, would make them.
-_NO_CHANCE = 100.0
-_FEW_TWINS = 0.1
-# So many rows say enough.
-_MOST_ROWS = 5000
+# Rows are equal this many times more often than independent columns would make them.
+_BEYOND_CHANCE = 100.0
+_FEWEST_COPIES = 0.1
+# A sample of so many rows, or of fewer where there are many columns, is enough.
+_MOST_ROWS, _ENOUGH_ROWS, _MOST_CELLS = 5000, 500, 5_000_000
 
 
 class Leak(NamedTuple):
-    """Features that nearly say the order that they are to predict.
+    """Features that nearly determine the order that they are to predict.
 
     Attributes
     ----------
     features : tuple of str
         Their names.
     what : str
-        What they say, as the end of a sentence.
+        What they determine, as the end of a sentence.
     """
 
     features: tuple[str, ...]
@@ -71,26 +71,28 @@ def leaks(X: Any, ranks: Values, labels: Any) -> list[Leak]:
     """
     if issparse(X) or len(ranks) < _FEWEST_ROWS:
         return []
-    rows = np.linspace(0, len(ranks) - 1, min(len(ranks), _MOST_ROWS)).astype(int)
-    ranks = ranks[rows]
-    columns = {name: column[rows] for name, column in _columns(X)}
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    most = min(_MOST_ROWS, max(_ENOUGH_ROWS, _MOST_CELLS // max(1, X.shape[1])))
+    rows = np.linspace(0, len(ranks) - 1, min(len(ranks), most)).astype(int)
+    ranks, columns = ranks[rows], dict(_columns(safe_indexing(X, rows)))
     names = [name for name, column in columns.items() if column.dtype.kind == "f"]
     numbers = np.array([columns.pop(name) for name in names]).reshape(len(names), len(rows)).T
     table = _correlations(numbers, ranks)
     found = []
-    for name, row in zip(names, table, strict=True):
-        j = int(np.argmax(np.abs(row)))
-        if abs(row[j]) > _TELLING:
-            found.append(
-                Leak((name,), f"the rank of {str(labels[j])!r} ({row[j]:+.2f} correlated)")
-            )
+    for i, name in enumerate(names):
+        j = int(np.argmax(np.abs(table[i])))
+        # Where cells are missing, ranks among those that both columns know decide.
+        if abs(table[i, j]) > _LEAKING - 0.1:
+            correlation = _correlation(numbers[:, i], ranks[:, j])
+            if abs(correlation) > _LEAKING:
+                what = f"the rank of {str(labels[j])!r} ({correlation:+.2f} correlated)"
+                found.append(Leak((name,), what))
     found += _of_texts(columns, ranks, labels)
     return found or _of_scores(names, numbers, table, ranks)
 
 
 def _columns(X: Any) -> Iterator[tuple[str, NDArray[Any]]]:
     """Yield the columns by name: of floats, or of objects."""
-    X = X if hasattr(X, "shape") else np.asarray(X)
     names = getattr(X, "columns", [f"x{j}" for j in range(X.shape[1])])
     for j, name in enumerate(names):
         column = np.asarray(safe_indexing(X, j, axis=1))
@@ -98,16 +100,32 @@ def _columns(X: Any) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def _correlations(numbers: Values, ranks: Values) -> Values:
-    """Spearman's correlation of every column with every label's rank; 0 where few rows tell."""
-    table = np.zeros((numbers.shape[1], ranks.shape[1]))
-    for j, rank in enumerate(ranks.T):
-        for i, column in enumerate(numbers.T):
-            known = ~(np.isnan(column) | np.isnan(rank))
-            if np.count_nonzero(known) >= _FEWEST_ROWS:
-                places = stats.rankdata([column[known], rank[known]], axis=1)
-                if (np.ptp(places, axis=1) > 0).all():
-                    table[i, j] = np.corrcoef(places)[0, 1]
-    return table
+    """Spearman's correlation of every column with every label's rank, by a few matrix products.
+
+    Each column is ranked once, among the rows that it knows. 0 where too few rows know both.
+    """
+    (x, known_x), (y, known_y) = _centered_places(numbers), _centered_places(ranks)
+    n = known_x.T @ known_y
+    sum_x, sum_y = x.T @ known_y, known_x.T @ y
+    square_x, square_y = n * (x.T**2 @ known_y), n * (known_x.T @ y**2)
+    var_x, var_y = square_x - sum_x**2, square_y - sum_y**2
+    varies = (n >= _FEWEST_ROWS) & (var_x > 1e-9 * square_x) & (var_y > 1e-9 * square_y)
+    scale = np.sqrt(np.where(varies, var_x * var_y, 1.0))
+    return np.where(varies, (n * (x.T @ y) - sum_x * sum_y) / scale, 0.0)
+
+
+def _centered_places(columns: Values) -> tuple[Values, Values]:
+    """The ranks inside each column less their mean, 0 where unknown; and 1 where known, else 0."""
+    known = ~np.isnan(columns)
+    places = np.where(known, stats.rankdata(np.where(known, columns, np.inf), axis=0), 0.0)
+    means = places.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known, places - means, 0.0), known.astype(float)
+
+
+def _correlation(column: Values, rank: Values) -> float:
+    """Spearman's correlation of two columns over the rows that both know."""
+    known = ~(np.isnan(column) | np.isnan(rank))
+    return float(np.corrcoef(stats.rankdata([column[known], rank[known]], axis=1))[0, 1])
 
 
 def _of_texts(texts: dict[str, NDArray[Any]], ranks: Values, labels: Any) -> list[Leak]:
@@ -118,13 +136,13 @@ def _of_texts(texts: dict[str, NDArray[Any]], ranks: Values, labels: Any) -> lis
     found = []
     for name, column in texts.items():
         share = np.mean(column[known].astype(str) == first) if len(set(first)) > 1 else 0
-        if share > _TELLING:
+        if share > _LEAKING:
             found.append(Leak((name,), f"which label comes first ({share:.0%} of the rows)"))
     return found
 
 
 def _of_scores(names: list[str], numbers: Values, table: Values, ranks: Values) -> list[Leak]:
-    """Look for one column a label that, read side by side, give the order."""
+    """Look for one column per label that, side by side, give the order."""
     c = ranks.shape[1]
     if len(names) < c or c < 2:
         return []
@@ -136,7 +154,7 @@ def _of_scores(names: list[str], numbers: Values, table: Values, ranks: Values) 
     order = ranks_from_scores(scores, higher_is_better=bool(signs[0] < 0))
     tau = np.asarray(kendall_tau(ranks, order, average=False))
     tau = tau[~np.isnan(tau)]
-    if len(tau) < _FEWEST_ROWS or tau.mean() <= _TELLING:
+    if len(tau) < _FEWEST_ROWS or tau.mean() <= _LEAKING:
         return []
     return [Leak(tuple(names[i] for i in best), "the whole order, read side by side")]
 
@@ -144,8 +162,8 @@ def _of_scores(names: list[str], numbers: Values, table: Values, ranks: Values) 
 def repeated_rows(X: Any) -> int:
     """Count the rows that repeat the features of another row beyond chance.
 
-    Rows of few and coarse features are alike by chance; rows of many measurements are alike
-    because they belong to one subject, and such rows are no independent witnesses.
+    Rows of few and coarse features are equal by chance; rows of many measurements are equal
+    because they belong to one subject, and such rows are not independent.
 
     Parameters
     ----------
@@ -155,7 +173,7 @@ def repeated_rows(X: Any) -> int:
     Returns
     -------
     int
-        How many rows have a twin; 0 if they are few, or chance alone could make so many.
+        How many rows have a copy; 0 if they are few, or chance alone could make so many.
 
     Examples
     --------
@@ -163,18 +181,19 @@ def repeated_rows(X: Any) -> int:
     >>> repeated_rows(X), repeated_rows(np.repeat(X, 5, axis=0))
     (0, 100)
     """
-    if issparse(X) or np.shape(X)[0] < 2:
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    if issparse(X) or len(X) < 2:
         return 0
-    if np.shape(X)[0] > _MOST_ROWS:
+    if len(X) > _MOST_ROWS:
         X = safe_indexing(X, np.arange(_MOST_ROWS))
     codes = [_codes(column) for _, column in _columns(X)]
     rows = np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()
     expected = sum(np.log(_share_alike(code)) for code in codes)
-    if not _share_alike(rows, others=True) > _NO_CHANCE * np.exp(expected):
+    if not _share_alike(rows, others=True) > _BEYOND_CHANCE * np.exp(expected):
         return 0
     size = np.bincount(rows)
-    twins = int(size[size > 1].sum())
-    return twins if twins >= _FEW_TWINS * len(rows) else 0
+    copies = int(size[size > 1].sum())
+    return copies if copies >= _FEWEST_COPIES * len(rows) else 0
 
 
 def _codes(column: NDArray[Any]) -> NDArray[Any]:

@@ -48,7 +48,8 @@ class Watch:
 def ask(path, X, table):
     """Ask the model of a file everything that programs and commands ask."""
     from model_files import answers
-    from prefero._prediction import load_ranker, new_features, unseen_names
+
+    from prefero._prediction import load_ranker, new_features, unseen_categories
     from prefero.inspection import explain
     from prefero.persistence import load
 
@@ -56,7 +57,7 @@ def ask(path, X, table):
     if table is not None:
         ranker = load_ranker(path)
         features = new_features(ranker, table)
-        unseen_names(ranker, features)
+        unseen_categories(ranker, features)
         explain(ranker, features).to_text(10)
     return found
 
@@ -78,7 +79,7 @@ def table_of(model, X, path):
 def judge(path, X, table, honest, watch):
     """Return the verdict on one file and what was said."""
     from prefero.cli.info import _lines
-    from prefero.cli.main import BAD_DATA, BAD_MODEL_FILE, _verdict
+    from prefero.cli.main import BAD_DATA, BAD_MODEL_FILE, _exit_code
     from prefero.exceptions import ModelFileError
     from prefero.persistence import read_header
 
@@ -90,7 +91,7 @@ def judge(path, X, table, honest, watch):
             pass
         found = ask(path, X, table)
     except Exception as error:
-        code, sentence = _verdict(error)
+        code, sentence = _exit_code(error)
         if watch.seen:
             return "executed", watch.seen[0]
         if code not in (BAD_DATA, BAD_MODEL_FILE):

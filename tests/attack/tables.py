@@ -14,11 +14,18 @@ import openpyxl
 import pandas as pd
 import pyarrow
 from pyarrow import parquet
+from table_files import SCENARIO
 
 from prefero.exceptions import DataError
-from prefero.tables import MEANINGS, in_form, read_parts, read_rankings, read_table, write_rankings
+from prefero.tables import (
+    RANKING_FORMATS,
+    in_form,
+    read_parts,
+    read_rankings,
+    read_table,
+    write_rankings,
+)
 from prefero.tables import write_table as write_valid
-from table_files import SCENARIO
 
 KEBI = b"3,2,3\n0.5,1,1,2,3\n0.25,2,3,1,2\n-1e-3,3,2,2,1\n"
 XARFF = b"""@relation t
@@ -244,7 +251,7 @@ def _as_rankings(path, proper: dict | None, random: Random) -> str:
     if proper is None:
         proper = {
             "labels": random.choice((None, random.sample(names, random.randint(1, len(names))))),
-            "format": random.choice(list(MEANINGS)),
+            "format": random.choice(list(RANKING_FORMATS)),
             "higher_is_better": random.random() < 0.5,
             "unranked": random.choice(("unknown", "below")),
             "instance": random.choice((None, random.choice(names))),

@@ -10,7 +10,7 @@ from cli_program import prefero_inside as prefero
 
 from prefero.cli.convert import Target
 from prefero.cli.options import Format
-from prefero.tables import FORMS, MEANINGS
+from prefero.tables import FORMS, RANKING_FORMATS
 
 RANKS = "x,color,y_a,y_b,y_c\n1.50,red,1,2,3\n2,blue,2,1,NA\n,red,1,1,3\n4,green,,,\n"
 
@@ -183,5 +183,5 @@ def test_the_mark_between_cells_is_told(write):
 
 
 def test_options_offer_what_the_room_can_read_and_write():
-    assert [choice.value for choice in Format] == list(MEANINGS)
+    assert [choice.value for choice in Format] == list(RANKING_FORMATS)
     assert [choice.value for choice in Target] == list(FORMS)

@@ -11,9 +11,10 @@ from cli_program import prefero_inside as prefero
 from sklearn.model_selection import PredefinedSplit
 
 from prefero import ConsensusLabelRanker
-from prefero.cli.rankers import ranker_choice
-from prefero.cli.trials import Plan, Sample, run_trials
+from prefero.cli.experiments import CrossValidation, Sample, cross_validate
+from prefero.cli.models import ranker_choice
 from prefero.evaluation import run_experiment
+from prefero.tables import DataTable
 
 N = 30
 
@@ -43,7 +44,7 @@ def test_one_table_gets_every_measure(files):
     done = prefero("compare", files[0], *READING, *TWO)
     assert done.returncode == 0, done.stderr
     head, rows = done.stdout.splitlines()[2], done.stdout.splitlines()[4:]
-    assert head.split() == "ranker tau rho first right regret gap closed".split()
+    assert head.split() == "ranker tau rho top1 regret gap closed".split()
     assert [row.split()[0] for row in rows] == ["neighbors", "consensus"]
     assert "neighbors is best on set0" in done.stderr
     assert "It cannot be told apart from consensus (corrected resampled t-test" in done.stderr
@@ -51,7 +52,7 @@ def test_one_table_gets_every_measure(files):
 
 def test_the_figures_are_those_of_an_experiment(files):
     done = prefero("compare", files[0], *READING, *TWO, "--json", "--seed", "4")
-    summary = {row["ranker"]: row for row in json.loads(done.stdout)["summary"]}
+    summary = {row["ranker"]: row for row in json.loads(done.stdout)["results"]}
     table = make_table(0)
     ranks = table[["a", "b", "c"]].rank(axis=1, ascending=False)
     ranked = ranks.notna().any(axis=1)
@@ -133,7 +134,7 @@ def test_quick_takes_few_rows_and_folds(tmp_path):
     arguments = ("--rankers", "consensus", "--quick", "--json")
     report = json.loads(prefero("compare", tmp_path / "data.csv", *READING, *arguments).stdout)
     assert report["folds"] == 3
-    assert report["summary"][0]["runs"] == 3
+    assert report["results"][0]["runs"] == 3
 
 
 def test_a_ranker_that_refuses_the_data_is_named(files, tmp_path):
@@ -143,7 +144,7 @@ def test_a_ranker_that_refuses_the_data_is_named(files, tmp_path):
     rankers = ("--rankers", "consensus,pairwise", "--folds", "3")
     done = prefero("compare", tmp_path / "holes.csv", files[0], *READING, *rankers)
     assert done.returncode == 0, done.stderr
-    assert "pairwise has no result on holes: it needs every number" in done.stderr
+    assert "pairwise needs every number" in done.stderr
     assert "not ranked: holes" in done.stderr
 
 
@@ -153,7 +154,7 @@ def test_the_constant_order_is_always_there_and_the_measure_sorts(files):
     )
     report = json.loads(done.stdout)
     assert report["rankers"] == ["consensus", "neighbors"]
-    assert {report["best"], *report["not_told_apart"]} == {"consensus", "neighbors"}
+    assert {report["best"], *report["indistinguishable"]} == {"consensus", "neighbors"}
     done = prefero("compare", *files[:2], *READING, *TWO, "--metric", "regret")
     assert done.returncode == 0, done.stderr
     assert "mean regret" in done.stdout
@@ -214,6 +215,7 @@ def test_folds_that_come_with_a_table_are_kept(capsys):
     table, ranks = table[ranks.notna().any(axis=1)], ranks[ranks.notna().any(axis=1)]
     fold = np.arange(len(ranks)) % 4
     rankings = SimpleNamespace(
+        table=DataTable(table),
         ranks=ranks.to_numpy(),
         labels=list("abc"),
         rows=np.arange(len(ranks)),
@@ -222,9 +224,9 @@ def test_folds_that_come_with_a_table_are_kept(capsys):
         calibrated=None,
         values={},
     )
-    sample = Sample.of("own", rankings, table[["x"]], None, Plan())
+    sample = Sample.of("own", rankings, table[["x"]], None, CrossValidation())
     assert "own: divided into the folds that come with it." in capsys.readouterr().err
-    results = run_trials([ranker_choice("consensus")], [sample], Plan()).results
+    results = cross_validate([ranker_choice("consensus")], [sample], CrossValidation()).results
     assert results["test_rows"].tolist() == np.bincount(fold).tolist()
     expected = run_experiment(
         {"consensus": ConsensusLabelRanker()},
@@ -232,5 +234,5 @@ def test_folds_that_come_with_a_table_are_kept(capsys):
         cv=PredefinedSplit(fold),
     )
     np.testing.assert_allclose(results["tau"], expected["tau"])
-    for groups, plan in ((None, Plan(folds=3)), (None, Plan(repeats=2)), (fold, Plan())):
+    for groups, plan in ((None, CrossValidation(default_folds=False)), (fold, CrossValidation())):
         assert Sample.of("own", rankings, table[["x"]], groups, plan).folds is None

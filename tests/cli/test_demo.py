@@ -42,9 +42,9 @@ def test_demo_tells_the_story_on_stdout(narrow):
     assert narrow.returncode == 0
     assert narrow.stderr == ""
     told = " ".join(narrow.stdout.split())
-    for part in ("wine", "digits", "diabetes", "same order for everyone", "tau", "glucose", "next"):
+    for part in ("wine", "digits", "diabetes", "consensus baseline", "tau", "glucose", "next"):
         assert part in told
-    assert "surer of this order than of" in told
+    assert "more certain of this order than of" in told
     assert "speaks for" in told
 
 

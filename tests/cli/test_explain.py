@@ -93,7 +93,7 @@ def test_figure(yields, model):
     [
         (["--row", "3"], 3, "new.csv: there are 2 rows, so --row cannot be 3"),
         (["--row", "0"], 2, "--row"),
-        (["--pair", "y_A"], 2, "--pair names two labels"),
+        (["--pair", "y_A"], 2, "--pair takes two labels"),
         (["--pair", "y_A,y_Z"], 3, "There is no label 'y_Z' (did you mean 'y_D'?); there are y_A"),
     ],
 )

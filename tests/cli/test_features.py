@@ -52,3 +52,20 @@ def test_a_command_that_is_not_there_is_answered_by_the_nearest(command):
     done = prefero(command)
     assert done.returncode == 2
     assert "Did you mean" in done.stderr
+
+
+@pytest.mark.parametrize("model", ["forest", "loglinear", "auto"])
+def test_an_empty_text_has_no_words(tmp_path, model):
+    rows = [
+        f"{'' if i % 5 == 0 else 'some words here ' + str(i % 3)},{i},{1 + i % 2},{2 - i % 2}"
+        for i in range(20)
+    ]
+    data, out = tmp_path / "data.csv", tmp_path / "m.prefero"
+    data.write_text("note,x,a,b\n" + "\n".join(rows) + "\n")
+    quick = ("--preset", "quick") if model == "auto" else ()
+    named = ("--labels", "a,b", "--text", "note", "--model", model, *quick)
+    done = prefero("train", data, "-o", out, *named)
+    assert done.returncode == 0, done.stderr
+    done = prefero("predict", out, data)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 21

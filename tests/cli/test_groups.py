@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from prefero.cli.groups import with_groups
+from prefero.cli.options import with_option_groups
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def told():
     app = typer.Typer()
 
     @app.command()
-    @with_groups
+    @with_option_groups
     def show(
         file: Annotated[str, typer.Argument(help="A file.")],
         *,

@@ -47,7 +47,7 @@ def model(folder):
     table = ("--label-table", folder / "labels.csv")
     done = prefero("train", folder / "data.csv", "-o", path, *READING, *table, "--model", "svm")
     assert done.returncode == 0, done.stderr
-    assert "placed: how often" in done.stderr
+    assert "placed: the share of pairs" in done.stderr
     assert "mean-ranks" in done.stderr
     assert "consensus" in done.stderr
     return path
@@ -91,7 +91,7 @@ def test_compare_leaves_each_label_out(folder):
     done = prefero("compare", folder / "data.csv", *READING, *table, "--json")
     found = json.loads(done.stdout)
     assert found["metric"] == "placed"
-    placed = {row["ranker"]: row for row in found["summary"]}
+    placed = {row["ranker"]: row for row in found["results"]}
     assert {row["runs"] for row in placed.values()} == {8}
     assert set(placed) == {"consensus", "mean-ranks", "regression", "trees"}
     assert placed["regression"]["placed"] > placed["mean-ranks"]["placed"]
@@ -114,10 +114,10 @@ def test_auto_takes_an_orderer_that_places_labels_well(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("label,z\na,1\nb,2\n", "no line is for the label 'yield c'"),
+        ("label,z\na,1\nb,2\n", "no row for the label 'yield c'"),
         ("label,z\na,1\na,2\n", "'label', the name of the label, names 'a' twice"),
         ("label,z\n,1\n", "the name of the label, is empty"),
-        ("label\na\n", "a line a label"),
+        ("label\na\n", "one row per label"),
         ("label,z\na,1\nb,\n", "column 'z' is empty"),
     ],
 )
@@ -136,7 +136,11 @@ def test_what_does_not_go_together_is_refused(folder, model, tmp_path):
     table = ("--label-table", folder / "labels.csv")
     data = folder / "data.csv"
     for command, code, said in (
-        (("compare", data, *READING, *table, "--metric", "tau"), 2, "leave out --metric"),
+        (
+            ("compare", data, *READING, *table, "--metric", "tau"),
+            2,
+            "--label-table and --metric exclude each other",
+        ),
         (("compare", data, *READING, *table, "--rankers", "forest"), 2, "none of the orderers"),
         (("train", data, "-o", tmp_path / "m", *READING, "--model", "svm"), 2, "which rank labels"),
         (

@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from prefero import label_ranking
 from prefero.cli import main as cli
-from prefero.cli import rankers
+from prefero.cli import models
 from prefero.exceptions import DataError, ModelFileError
 
 
@@ -170,7 +170,7 @@ def _exit_code(app, monkeypatch):
 
 
 def test_every_label_ranker_is_offered():
-    offered = {choice.estimator for choice in rankers.RANKERS}
+    offered = {choice.estimator for choice in models.RANKERS}
     known = {name for name in label_ranking.__all__ if name.endswith("LabelRanker")}
     # It wraps an estimator that no word on the command line names.
     assert offered == known - {"RegressionLabelRanker"}

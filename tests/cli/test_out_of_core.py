@@ -1,5 +1,7 @@
 """prefero train --out-of-core: Parquet files that need not fit into memory."""
 
+import json
+
 import numpy as np
 import pytest
 from cli_program import prefero_inside as prefero
@@ -148,3 +150,29 @@ def test_progress_counts_rows():
         progress()
     assert [about[:2] for about in told] == [(100, 150), (150, 200), (200, 250)]
     assert all(speed > 0 for *_, speed in told)
+
+
+def test_groups_are_no_feature_and_json_is_printed(file, frame):
+    done, out = train(file, "--groups", "counts", "--model", "loglinear", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["features"] == list(load(out).feature_names_in_) == FEATURES
+    assert (report["rows"], report["labels"], report["model"]) == (120, LABELS, "loglinear")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--metric", "tau"),
+        ("--time-limit", "9"),
+        ("--preset", "quick"),
+        ("--label-table", __file__),
+        ("--format", "scores", "--higher-is-better", "--cost", "c*", "--mean-budget", "1"),
+    ],
+    ids=lambda option: option[-2],
+)
+def test_what_cannot_be_honoured_is_refused(file, option):
+    done, out = train(file, *option)
+    assert done.returncode == 2
+    assert f"--out-of-core and {option[-2]} exclude each other" in done.stderr
+    assert not out.exists()

@@ -11,7 +11,7 @@ from cli_program import prefero_inside as prefero
 from cli_tables import LABELS, N, predictions, refused
 
 import prefero as library
-from prefero._prediction import _predictions
+from prefero import _prediction
 from prefero.rankings import parse_order
 
 
@@ -28,8 +28,8 @@ def test_ranks_are_those_of_the_library(table, folder):
         (
             "from prefero.cli.main import main; main()",
             (
-                *("rich", "prefero.automatic", "prefero.ordering", "prefero.cli.automatic"),
-                *("prefero.cli.label_tables", "prefero.cli.trials"),
+                *("rich", "prefero.automatic", "prefero.ordering", "prefero.cli.train"),
+                *("prefero.cli.label_tables", "prefero.cli.experiments"),
             ),
         ),
         (
@@ -104,14 +104,14 @@ def test_the_number_of_rows_at_a_time_changes_nothing(folder, tmp_path, monkeypa
         return pd.read_parquet(out).to_csv() if suffix == ".parquet" else out.read_text()
 
     whole, best = predicted(), predicted("--top", "1")
-    monkeypatch.setattr(_predictions, "CHUNK_ROWS", 7)
-    monkeypatch.setattr(_predictions, "CHUNK_PAIRS", 9)  # three labels: one row at a time
+    monkeypatch.setattr(_prediction, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(_prediction, "CHUNK_PAIRS", 9)  # three labels: one row at a time
     assert predicted() == whole
     assert predicted("--top", "1") == best
 
 
 def test_a_bad_row_far_down_leaves_the_old_file(folder, write, tmp_path, monkeypatch):
-    monkeypatch.setattr(_predictions, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(_prediction, "CHUNK_ROWS", 2)
     lines = (folder / "new.csv").read_text().splitlines()
     at = lines[0].split(",").index("size")
     cells = lines[8].split(",")
@@ -220,3 +220,32 @@ def test_info(folder):
     shown = prefero("info", folder / "model.prefero").stdout
     assert "3: y_a, y_b, y_c" in shown
     assert header["sha256"] in shown
+
+
+@pytest.mark.parametrize(
+    ("keep", "output", "column"),
+    [("y_a", "ranks", "y_a"), ("row,id", "pairs", "row"), ("order", "order", "order")],
+)
+def test_a_column_to_keep_is_never_dropped(table, folder, write, keep, output, column):
+    path = write(table.assign(row=1, order=2).to_csv(index=False))
+    done = prefero("predict", folder / "model.prefero", path, "--output", output, "--keep", keep)
+    refused(done, 3, f"the output has a column '{column}' of its own")
+
+
+def test_a_model_is_asked_once(folder, monkeypatch):
+    calls = []
+    decide = library.NeighborsLabelRanker._decision
+    monkeypatch.setattr(
+        library.NeighborsLabelRanker,
+        "_decision",
+        lambda self, X: calls.append(len(X)) or decide(self, X),
+    )
+    options = ("--output", "pairs", "--expected-tau")
+    done = prefero("predict", folder / "model.prefero", folder / "new.csv", *options)
+    assert done.returncode == 0, done.stderr
+    assert calls == [N]
+
+
+def test_help_says_which_guarantee_top_sets_have():
+    told = " ".join(prefero("predict", "--help").stdout.split())
+    assert "with probability at least 1 - 2 ERROR" in told

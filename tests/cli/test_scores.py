@@ -41,7 +41,7 @@ def test_comparison_trains_by_the_measure_too(stakes):
     def regret(measure):
         rankers = ("--rankers", "forest", "--folds", "4", "--metric", measure)
         done = prefero("compare", stakes, *READING, *rankers, "--json")
-        rows = {row["ranker"]: row for row in json.loads(done.stdout)["summary"]}
+        rows = {row["ranker"]: row for row in json.loads(done.stdout)["results"]}
         return rows["forest"]["regret"]
 
     assert regret("regret") < regret("tau") / 2

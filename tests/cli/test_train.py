@@ -97,14 +97,14 @@ def test_auto_says_what_it_is_made_of_and_repeats_itself(table, folder, tmp_path
     taus = runs[0]["cross_validated"]
     assert taus["consensus baseline"] < taus["stack"]
     assert runs[0]["model"] == "auto"
-    assert f"its mean tau is {taus['stack']:.3f}" in runs[0]["verdict"]
+    assert f"mean tau on held-out rows is {taus['stack']:.3f}" in runs[0]["summary"]
     assert runs[0]["features"] == ["size", "colour"]
     found = predictions(prefero("predict", model, folder / "new.csv", "--output", "order"))
     assert len(found) == N
     done = prefero("predict", model, folder / "new.csv", "--top-set", "0.2")
     assert set(predictions(done)["may be first"].str.split(", ").explode()) <= set(LABELS)
     single = prefero("predict", folder / "model.prefero", folder / "new.csv", "--top-set", "0.2")
-    refused(single, 2, "needs a model that --model auto made")
+    refused(single, 2, "needs a model that --model auto trained")
     done = prefero("explain", model, folder / "new.csv", "--row", "3")
     assert done.returncode == 0, done.stderr
 
@@ -118,7 +118,7 @@ def test_the_measure_is_that_of_the_report(folder, tmp_path):
     costs = report["cross_validated"]
     assert report["metric"] == "regret"
     assert costs["consensus baseline"] > costs["stack"] >= 0
-    assert "its mean regret is" in report["verdict"]
+    assert "mean regret on held-out rows is" in report["summary"]
 
 
 def test_compare_lists_auto_if_asked(folder):
@@ -126,7 +126,7 @@ def test_compare_lists_auto_if_asked(folder):
     command = ("compare", folder / "data.csv", *options, "--rankers", "auto", "--folds", "2")
     done = prefero(*command, "--json")
     assert done.returncode == 0, done.stderr
-    assert {row["ranker"] for row in json.loads(done.stdout)["summary"]} == {"auto", "consensus"}
+    assert {row["ranker"] for row in json.loads(done.stdout)["results"]} == {"auto", "consensus"}
 
 
 def test_regret_needs_scores(write, tmp_path):

@@ -18,7 +18,7 @@ from prefero.exceptions import ModelFileError
 from prefero.persistence import load
 from prefero.rankings import ranks_from_scores
 from prefero.serve import create_app
-from prefero.serve._models import ModelStore
+from prefero.serve._service import ModelStore
 
 LABELS = ["a", "b", "c", "d"]
 
@@ -76,7 +76,7 @@ def test_a_table_is_not_asked_for_what_the_model_cannot_say(X, ranks, scores):
     assert (answer.status_code, "relevant labels" in answer.json()["detail"]) == (422, True)
     sets = TestClient(create_app({"m": BinaryRelevanceRanker().fit(X, scores > 0)}))
     answer = sets.post("/rank.csv?expected_tau=true", content=few)
-    assert (answer.status_code, "how sure" in answer.json()["detail"]) == (422, True)
+    assert (answer.status_code, "cannot predict" in answer.json()["detail"]) == (422, True)
 
 
 def test_an_orderer_is_refused_in_a_sentence(X, path):
@@ -156,3 +156,16 @@ def pyfunc_of(path):
     from prefero.serve.pyfunc import _load_pyfunc
 
     return _load_pyfunc(str(path))
+
+
+def test_a_request_asks_the_members_of_a_stack_once(X, ranks, monkeypatch):
+    ranker = AutoLabelRanker(preset="quick", baseline_guard=0, random_state=0).fit(X, ranks)
+    client = TestClient(create_app({"m": ranker}))
+    calls = []
+    margins = type(ranker)._margins
+    monkeypatch.setattr(
+        type(ranker), "_margins", lambda self, rows: calls.append(1) or margins(self, rows)
+    )
+    answer = client.post("/rank", json={"instances": [X.iloc[0].to_dict()]}).json()
+    assert answer["results"][0]["top_set"]
+    assert len(calls) == 1

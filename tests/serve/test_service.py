@@ -22,7 +22,7 @@ from prefero.cli.models import behind_columns
 from prefero.inspection import explain
 from prefero.rankings import ranks_from_scores
 from prefero.serve import Limits, Settings, create_app
-from prefero.serve._models import ModelStore
+from prefero.serve._service import ModelStore
 
 LABELS = ["a", "b", "c", "d"]
 ONE = {"size": 0.5, "heat": -1.0}
@@ -125,7 +125,7 @@ def test_an_explanation_is_that_of_the_library(client, models, pair):
     labels = None if pair is True else tuple(pair)
     why = explain(models["forest"], pd.DataFrame([ONE]), pair=labels)
     assert told["pair"] == list(why.pair)
-    assert told["verdict"] == why.verdict()
+    assert told["summary"] == why.verdict()
     assert sum(effect["amount"] for effect in told["effects"]) + told["base"] == pytest.approx(
         told["margin"]
     )
@@ -141,8 +141,8 @@ def test_a_missing_value_is_explained_as_missing(client):
     ("body", "status", "words"),
     [
         ({"instances": [ONE]}, 404, "say which model: forest, words, rough"),
-        ({"model": "forrest", "instances": [ONE]}, 404, "Did you mean 'forest'?"),
-        ({"model": "forest", "instances": [{"sise": 1}]}, 422, "Did you mean 'size'?"),
+        ({"model": "forrest", "instances": [ONE]}, 404, "did you mean 'forest'?"),
+        ({"model": "forest", "instances": [{"sise": 1}]}, 422, "did you mean 'size'?"),
         ({"model": "forest", "instances": [{"size": "big"}]}, 422, "'size' is a number, not 'big'"),
         ({"model": "forest", "instances": [{"size": True}]}, 422, "is a number, not True"),
         ({"model": "forest", "instances": [{"size": 1e39}]}, 422, "must be finite"),
@@ -277,8 +277,8 @@ class TestBounds:
             assert go_on.wait(30)
             return [], []
 
-        monkeypatch.setattr(_service, "answers", slowly)
         narrow = self.client(models, concurrent=1)
+        monkeypatch.setattr(_service, "answers", slowly)
         with narrow:
             first = threading.Thread(
                 target=ask, args=(narrow,), kwargs={"instances": [ONE], "explain": True}
@@ -286,8 +286,10 @@ class TestBounds:
             first.start()
             assert started.wait(30)
             answer = narrow.get("/models")
+            probes = [narrow.get(path).status_code for path in ("/health", "/ready")]
             go_on.set()
             first.join()
+            assert probes == [200, 200]
             assert answer.status_code == 429
             assert answer.headers["retry-after"] == "1"
             assert narrow.get("/models").status_code == 200
@@ -296,8 +298,9 @@ class TestBounds:
         from prefero.serve import _service
 
         go_on = threading.Event()
+        hasty = self.client(models, seconds=0.05)
         monkeypatch.setattr(_service, "answers", lambda *_: go_on.wait(30) and ([], []))
-        with self.client(models, seconds=0.05) as hasty:
+        with hasty:
             threading.Timer(0.5, go_on.set).start()
             told = ask(hasty, 503, instances=[ONE], explain=True)
         assert "more than 0.05 s" in told["detail"]
@@ -306,8 +309,9 @@ class TestBounds:
         from prefero.serve import _service
 
         go_on = threading.Event()
+        hasty = self.client(models, seconds=0.05, concurrent=1)
         monkeypatch.setattr(_service, "answers", lambda *_: go_on.wait(30) and ([], []))
-        with self.client(models, seconds=0.05, concurrent=1) as hasty:
+        with hasty:
             ask(hasty, 503, instances=[ONE], explain=True)
             assert ask(hasty, 429, instances=[ONE], explain=True)
             go_on.set()

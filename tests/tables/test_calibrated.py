@@ -99,7 +99,7 @@ def test_a_budget_in_the_mean_finds_the_least_weight(seed, share):
 
 def test_a_budget_below_the_cheapest_labels_is_refused():
     rankings = scored(**{"q a": [0.9], "q b": [0.5], "c a": [4.0], "c b": [3.0]})
-    with pytest.raises(DataError, match="even the cheapest label of each row costs 3 in the mean"):
+    with pytest.raises(DataError, match="even the cheapest label of each row costs 3 on average"):
         with_costs(rankings, "c *", mean_budget=2)
     assert with_costs(rankings, "c *", mean_budget=9).cost_weight == 0
     weighed = with_costs(rankings, "c *", mean_budget=3)

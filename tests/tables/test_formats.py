@@ -274,3 +274,26 @@ def test_yeast_expression_scores(benchmarks):
     assert np.isnan(data.scores).any()
     best = np.nanargmax(data.scores[0])
     assert data.ranks[0, best] == 1
+
+
+def test_decimal_commas_are_numbers_and_said(write):
+    content = "id;price;whole;y_a;y_b\nu,1;0,53;1;1;2\nv,2;1.204,5;2,5;2;1\nw,3;NA;-,5e2;1;2\n"
+    table = read_table(write(content, "file.csv"))
+    assert table.note == "cells are separated by semicolons and numbers have decimal commas."
+    np.testing.assert_array_equal(
+        table.numbers("price,whole"), [[0.53, 1], [1204.5, 2.5], [nan, -50]]
+    )
+    assert table.frame["id"].tolist() == ["u,1", "v,2", "w,3"]
+    (part, *_) = read_parts(write(content, "file.csv"), 2)
+    np.testing.assert_array_equal(part.numbers("price"), [[0.53], [1204.5]])
+
+
+def test_decimal_points_beside_decimal_commas_are_refused(write):
+    with pytest.raises(DataError, match=r"file.csv:3: numbers have decimal commas, but '0\.5'"):
+        read_table(write("a;b\n0,5;1\n0.5;2\n", "file.csv"))
+
+
+def test_commas_in_texts_are_no_decimals(write):
+    table = read_table(write("a;b\n1,2,3;0.5\nx,1;2.5\n", "file.csv"))
+    assert table.note == "cells are separated by semicolons."
+    assert table.frame["a"].tolist() == ["1,2,3", "x,1"]

@@ -4,7 +4,7 @@ import pytest
 from cli_program import prefero_inside as prefero
 
 from prefero.exceptions import DataError
-from prefero.tables import _mulan, read_rankings, read_table
+from prefero.tables import _arff, read_rankings, read_table
 
 ARFF = """@relation news
 @attribute words numeric
@@ -85,7 +85,7 @@ def test_a_bad_list_is_refused_in_one_sentence(news, content, said):
 
 
 def test_a_list_that_is_too_large_is_not_read(news, monkeypatch):
-    monkeypatch.setattr(_mulan, "_LARGEST", 64)
+    monkeypatch.setattr(_arff, "_LARGEST", 64)
     with pytest.raises(DataError, match="at most"):
         read_table(news)
 

@@ -11,7 +11,11 @@ from prefero.base._label_ranking import (
 )
 from prefero.base._multilabel import BaseMultilabelRanker, MultilabelRankerMixin
 from prefero.base._ordering import BaseOrderer, OrdererMixin, SampleOrders, check_sample_orders
-from prefero.base._pair_probabilities import PairBeliefs, beliefs_of, buckets_of
+from prefero.base._pair_probabilities import (
+    PairwisePrediction,
+    buckets_of,
+    pairwise_prediction,
+)
 
 __all__ = [
     "BaseLabelRanker",
@@ -22,17 +26,17 @@ __all__ = [
     "LabelRankerMixin",
     "MultilabelRankerMixin",
     "OrdererMixin",
-    "PairBeliefs",
     "PairWeightMixin",
+    "PairwisePrediction",
     "SampleOrders",
     "ScoredRankerMixin",
-    "beliefs_of",
     "buckets_of",
     "check_features",
     "check_sample_orders",
     "feature_ranges",
     "fitting",
     "goes_on",
+    "pairwise_prediction",
     "put_last",
     "twin_of",
     "unseen_labels",

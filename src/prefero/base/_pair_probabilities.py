@@ -67,18 +67,34 @@ class _OfCalibrated:
         )
 
 
-class PairBeliefs(NamedTuple):
-    """What a ranker thinks of some instances; the pairs are those of `all_pairs`.
+class PairwisePrediction(NamedTuple):
+    """All that a ranker predicts for some instances; the pairs are those of `all_pairs`.
+
+    Attributes
+    ----------
+    ranks : ndarray of shape (n_samples, n_labels)
+        Ranks, 1 is best.
+    before, tied : ndarray of shape (n_samples, n_pairs)
+        How likely the first label of a pair comes first, a tie counted half; how likely the two
+        are tied.
+    scores : ndarray of shape (n_samples, n_labels)
+        What ``decision_function`` returns.
+    margins : ndarray of shape (n_samples, n_pairs)
+        How far the first label of a pair is ahead.
 
     Examples
     --------
-    >>> PairBeliefs(np.array([[1, 2]]), np.array([[0.8]]), np.array([[0.1]])).before
-    array([[0.8]])
+    >>> from prefero import ConsensusLabelRanker
+    >>> ranker = ConsensusLabelRanker().fit([[0.0]] * 9, [[1, 2]] * 9)
+    >>> pairwise_prediction(ranker, [[5.0]]).scores.shape
+    (1, 2)
     """
 
     ranks: Indices
-    before: Values  # that the first label of a pair comes first, a tie being half of that
+    before: Values
     tied: Values
+    scores: Values
+    margins: Values
 
 
 @documented()
@@ -190,7 +206,7 @@ class PairProbabilitiesMixin:
 
     # Predicting
 
-    def _beliefs(self, X: Any) -> PairBeliefs:
+    def _pairwise_prediction(self, X: Any) -> PairwisePrediction:
         scores, margins = self._scores_and_margins(X)
         pairs = all_pairs(len(self.labels_))
         if margins is None:
@@ -205,7 +221,8 @@ class PairProbabilitiesMixin:
             before = np.clip(before, tied / 2, 1 - tied / 2)
         else:
             tied = np.minimum(tied, 2 * np.minimum(before, 1 - before))
-        return PairBeliefs(strict_ranks(put_last(scores, self.unseen_labels_)), before, tied)
+        scores = put_last(scores, self.unseen_labels_)
+        return PairwisePrediction(strict_ranks(scores), before, tied, scores, margins)
 
     def _tie_probabilities(self, X: Any, margins: Values) -> Values:
         shares = self._tie_shares(X)
@@ -218,11 +235,13 @@ class PairProbabilitiesMixin:
         return shares if blend is None else blended_ties(blend, by_margin, shares)
 
     def _by_blocks(self, reading: Any, X: Any) -> Any:
-        """Apply a function to the beliefs about some rows after others."""
+        """Apply a function to the predictions for blocks of rows."""
         check_is_fitted(self)
         X = self._validate_X(X, reset=False)  # type: ignore[attr-defined]
         size = max(1, _BLOCK_ENTRIES // len(self.labels_) ** 2)
-        parts = [reading(self._beliefs(X[rows])) for rows in gen_batches(X.shape[0], size)]
+        parts = [
+            reading(self._pairwise_prediction(X[rows])) for rows in gen_batches(X.shape[0], size)
+        ]
         return np.concatenate(parts)
 
     @_OfCalibrated
@@ -272,10 +291,10 @@ class PairProbabilitiesMixin:
         """
         return self._by_blocks(self._buckets, X)
 
-    def _buckets(self, belief: PairBeliefs) -> Indices:
+    def _buckets(self, belief: PairwisePrediction) -> Indices:
         # Votes may put a pair against its own probability, which would gain by a tie; where no
         # training ranking held one, there is none.
-        return bucket_ranks(*belief) if self.calibration_[:, 2].any() else belief.ranks
+        return bucket_ranks(*belief[:3]) if self.calibration_[:, 2].any() else belief.ranks
 
     @_OfCalibrated
     def predict_expected_tau(self, X: Any) -> Values:
@@ -315,8 +334,8 @@ class PairProbabilitiesMixin:
         return self.predict_pairwise(X) > threshold
 
 
-def beliefs_of(ranker: Any, X: Any, *, checked: bool = False) -> PairBeliefs:
-    """Return all that a calibrated ranker thinks of some instances, in one pass.
+def pairwise_prediction(ranker: Any, X: Any, *, checked: bool = False) -> PairwisePrediction:
+    """Return all that a calibrated ranker predicts for some instances, in one pass.
 
     Parameters
     ----------
@@ -329,30 +348,30 @@ def beliefs_of(ranker: Any, X: Any, *, checked: bool = False) -> PairBeliefs:
 
     Returns
     -------
-    PairBeliefs
+    PairwisePrediction
         Ranks, and probabilities of the pairs of `prefero.calibration.all_pairs`.
 
     Examples
     --------
     >>> from prefero import ConsensusLabelRanker
     >>> ranker = ConsensusLabelRanker().fit([[0.0]] * 9, [[1, 2]] * 9)
-    >>> beliefs_of(ranker, [[5.0]]).ranks
+    >>> pairwise_prediction(ranker, [[5.0]]).ranks
     array([[1, 2]])
     """
-    return ranker._beliefs(X if checked else ranker._validate_X(X, reset=False))
+    return ranker._pairwise_prediction(X if checked else ranker._validate_X(X, reset=False))
 
 
-def buckets_of(ranker: Any, beliefs: PairBeliefs) -> Indices:
-    """Return the ranks with ties that ``predict_buckets`` makes of beliefs.
+def buckets_of(ranker: Any, predicted: PairwisePrediction) -> Indices:
+    """Return the ranks with ties that ``predict_buckets`` makes of a prediction.
 
     Examples
     --------
     >>> from prefero import ConsensusLabelRanker
     >>> ranker = ConsensusLabelRanker().fit([[0.0]] * 9, [[1, 2]] * 9)
-    >>> buckets_of(ranker, beliefs_of(ranker, [[5.0]]))
+    >>> buckets_of(ranker, pairwise_prediction(ranker, [[5.0]]))
     array([[1, 2]])
     """
-    return ranker._buckets(beliefs)
+    return ranker._buckets(predicted)
 
 
 def _cross_fitted(

@@ -1,4 +1,4 @@
-"""prefero aggregate: one ranking for many."""
+"""prefero aggregate: the consensus of many rankings."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -6,12 +6,7 @@ from typing import Annotated
 import typer
 
 from prefero.cli.console import count, print_json, say
-from prefero.cli.groups import with_groups
-from prefero.cli.options import (
-    DataFile,
-    JsonOption,
-    Reading,
-)
+from prefero.cli.options import DataFile, JsonOption, Reading, with_option_groups
 from prefero.cli.tables import rankings_of, read
 
 EXAMPLES = (
@@ -21,30 +16,31 @@ EXAMPLES = (
 
 
 class Method(StrEnum):
-    """A rule that makes one ranking of many."""
+    """A rule that aggregates rankings."""
 
     BORDA = "borda"
     KEMENY = "kemeny"
 
 
-@with_groups
+@with_option_groups
 def aggregate(
     data: DataFile,
     *,
     method: Annotated[
         Method,
         typer.Option(
-            help="borda: by mean votes. kemeny: with the fewest disagreeing pairs, proven."
+            help="borda: by mean votes. kemeny: the fewest disagreeing pairs, proven optimal."
         ),
     ] = Method.BORDA,
     reading: Reading,
     weights: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="How often each ranking counts.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column that says how often each ranking counts."),
     ] = None,
-    top: Annotated[int | None, typer.Option(min=1, help="How many labels to print.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="Number of labels to print.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make one ranking of many and print it, best first."""
+    """Print the consensus of many rankings, best first."""
     import numpy as np
 
     from prefero import consensus
@@ -56,21 +52,21 @@ def aggregate(
     rankings = rankings_of(table.without(weight_column), reading)
     weight = None if weight_column is None else table.weights(weight_column)[rankings.rows]
     rule = consensus.borda if method is Method.BORDA else consensus.kemeny
-    zero = rankings.calibrated is not None
+    calibrated = rankings.calibrated is not None
     given = rankings.ranks if rankings.calibrated is None else rankings.calibrated
     ranks = rule(given, sample_weight=weight)
-    relevant = int(np.sum(ranks[:-1] < ranks[-1])) if zero else None
-    places = ranks[:-1] - (ranks[:-1] > ranks[-1]) if zero else ranks
+    relevant = int(np.sum(ranks[:-1] < ranks[-1])) if calibrated else None
+    places = ranks[:-1] - (ranks[:-1] > ranks[-1]) if calibrated else ranks
     order = orders_from_ranks(places[None, :], rankings.labels, top=top)[0]
     n = len(given)
     tau = float(kendall_tau(given, np.tile(ranks, (n, 1)), sample_weight=weight))
     if as_json:
         known = None if np.isnan(tau) else tau
         found = {"method": method, "rankings": n, "order": order, "kendall_tau": known}
-        print_json(found | ({"relevant": order[:relevant]} if zero else {}))
+        print_json(found | ({"relevant": order[:relevant]} if calibrated else {}))
         return
     text = format_order(order)
-    if zero:
+    if calibrated:
         text = f"[{format_order(order[:relevant])}][{format_order(order[relevant:])}]"
     print(text)
     say(

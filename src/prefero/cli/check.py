@@ -1,24 +1,19 @@
-"""prefero check: what a table holds, before anything is trained on it."""
+"""prefero check: describe a table before anything is trained on it."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import typer
 
+from prefero.cli import options
 from prefero.cli.console import count, page, plain_table, print_json, say
-from prefero.cli.groups import with_groups
-from prefero.cli.options import (
-    DataFile,
-    Format,
-    JsonOption,
-    Reading,
-)
+from prefero.cli.options import Format
 from prefero.cli.tables import rankings_of, read
 
 if TYPE_CHECKING:
     from rich.table import Table as Shown
 
-    from prefero.tables import BadCell, Rankings, Table
+    from prefero.tables import BadCell, DataTable, Rankings
 
 EXAMPLES = (
     "prefero check data.csv",
@@ -26,11 +21,12 @@ EXAMPLES = (
 )
 
 _MOST_BAD_CELLS = 10
+_DIRECTED = (Format.SCORES, Format.LONG)
 _NUMERIC = (Format.RANKS, Format.SCORES, Format.LONG, Format.RELEVANCE)
 
 
 @dataclass
-class LabelReport:
+class LabelSummary:
     """How often a label is ranked, comes first, and where it stands on average."""
 
     label: str
@@ -42,7 +38,7 @@ class LabelReport:
 
 
 @dataclass
-class Report:
+class TableSummary:
     """What a table holds."""
 
     source: str
@@ -55,50 +51,55 @@ class Report:
     empty: int
     with_ties: int
     distinct: int
-    labels: list[LabelReport]
+    labels: list[LabelSummary]
     features: dict[str, str]
     bad_cells: list[str]
     leaks: list[str]
     relevant_labels: float | None = None
 
 
-@with_groups
+@options.with_option_groups
 def check(
-    data: DataFile,
-    reading: Reading,
-    as_json: JsonOption = False,
+    data: options.DataFile, reading: options.Reading, as_json: options.JsonOption = False
 ) -> None:
-    """Say what is in a table: rows, labels, missing, ties, bad cells. Trains nothing."""
+    """Describe a table: rows, labels, missing values, bad cells."""
     table = read(data)
     if reading.labels is None and table.declared.labels is None:
         _show_columns(table, as_json)
         return
-    report = examine(table, reading)
+    summary = examine(table, reading)
     if as_json:
-        print_json(asdict(report))
+        print_json(asdict(summary))
     else:
-        _show(report)
-    if report.bad_cells:
+        _show(summary)
+    if summary.bad_cells:
         raise typer.Exit(3)
 
 
-def examine(table: "Table", reading: Reading) -> Report:
+def examine(table: "DataTable", reading: options.Reading) -> TableSummary:
     """Return what a table holds; cells that are no numbers count as missing."""
     bad = _bad_cells(table, reading)
-    guess = replace(reading, higher_is_better=bool(reading.higher_is_better))
-    rankings = rankings_of(table.blanked(bad) if bad else table, guess)
     form = Format(table.declared.format or reading.format)
-    direction = _direction(form, reading.higher_is_better, table.declared.higher_is_better)
+    if (
+        form in _DIRECTED
+        and (reading.higher_is_better, table.declared.higher_is_better) == (None,) * 2
+    ):
+        # The counts do not depend on the direction.
+        reading = replace(reading, higher_is_better=False)
+        direction: str | None = "not given"
+    else:
+        direction = _direction(form, reading.higher_is_better, table.declared.higher_is_better)
+    rankings = rankings_of(table.blanked(bad) if bad else table, reading)
     errors = [str(table.error(str(cell), cell.row)) for cell in bad[:_MOST_BAD_CELLS]]
     if len(bad) > _MOST_BAD_CELLS:
         errors.append(f"... and {len(bad) - _MOST_BAD_CELLS} more")
-    return Report(
+    return TableSummary(
         source=table.source,
         rows=len(table),
         format=form,
         direction=direction,
         **_counts(rankings),
-        labels=_label_reports(rankings, oriented=direction != "not given"),
+        labels=_label_summaries(rankings, oriented=direction != "not given"),
         features={name: table.kind(name) for name in rankings.features},
         bad_cells=errors,
         leaks=_leaks(rankings),
@@ -107,12 +108,12 @@ def examine(table: "Table", reading: Reading) -> Report:
 
 
 def _relevant_labels(rankings: "Rankings") -> float | None:
-    """How many labels are relevant in the mean, of the rows that judge any."""
+    """The mean number of relevant labels, over rows where any is known."""
     relevance = rankings.relevance
     if relevance is None:
         return None
-    judged = relevance[relevance.notna().any(axis=1)]
-    return float(judged.sum(axis=1).mean()) if len(judged) else 0.0
+    known = relevance[relevance.notna().any(axis=1)]
+    return float(known.sum(axis=1).mean()) if len(known) else 0.0
 
 
 def _leaks(rankings: "Rankings") -> list[str]:
@@ -121,7 +122,7 @@ def _leaks(rankings: "Rankings") -> list[str]:
     return [str(leak) for leak in leaks(rankings.X, rankings.ranks, rankings.labels)]
 
 
-def _bad_cells(table: "Table", reading: Reading) -> "list[BadCell]":
+def _bad_cells(table: "DataTable", reading: options.Reading) -> "list[BadCell]":
     from prefero.tables import label_columns
 
     columns = label_columns(table, reading.labels, reading.instance)
@@ -131,10 +132,9 @@ def _bad_cells(table: "Table", reading: Reading) -> "list[BadCell]":
 
 
 def _direction(form: Format, asked: bool | None, declared: bool | None) -> str | None:
-    if form not in (Format.SCORES, Format.LONG):
+    if form not in _DIRECTED:
         return None
-    words = {True: "higher is better", False: "lower is better", None: "not given"}
-    return words[asked if declared is None else declared]
+    return "higher is better" if (asked if declared is None else declared) else "lower is better"
 
 
 def _counts(rankings: "Rankings") -> dict[str, int]:
@@ -156,64 +156,66 @@ def _counts(rankings: "Rankings") -> dict[str, int]:
     }
 
 
-def _label_reports(rankings: "Rankings", *, oriented: bool) -> list[LabelReport]:
+def _label_summaries(rankings: "Rankings", *, oriented: bool) -> list[LabelSummary]:
     import numpy as np
 
     from prefero.rankings import bucket_positions
 
     positions = bucket_positions(rankings.ranks)
     best = np.fmin.reduce(positions, axis=1, keepdims=True)
-    relevance, reports = rankings.relevance, []
+    relevance, summaries = rankings.relevance, []
     for j, label in enumerate(rankings.labels):
         column = positions[:, j]
         ranked = int(np.count_nonzero(~np.isnan(column)))
         first = int(np.sum(column == best[:, 0])) if oriented else None
         mean = float(np.nanmean(column)) if oriented and ranked else None
         relevant = None if relevance is None else int((relevance[label] == 1).sum())
-        reports.append(LabelReport(str(label), ranked, len(column) - ranked, first, mean, relevant))
-    return reports
+        summaries.append(
+            LabelSummary(str(label), ranked, len(column) - ranked, first, mean, relevant)
+        )
+    return summaries
 
 
-def _show(report: Report) -> None:
-    form = ", ".join(filter(None, (report.format, report.direction)))
-    n_rows, n_labels = count(report.rows, "row"), count(len(report.labels), "label")
-    print(f"{report.source}: {n_rows}, {n_labels} ({form})")
+def _show(summary: TableSummary) -> None:
+    form = ", ".join(filter(None, (summary.format, summary.direction)))
+    n_rows, n_labels = count(summary.rows, "row"), count(len(summary.labels), "label")
+    print(f"{summary.source}: {n_rows}, {n_labels} ({form})")
     print(
-        f"{count(report.rankings, 'ranking')}: {report.complete} complete, "
-        f"{report.incomplete} incomplete, {report.empty} empty; "
-        f"{report.with_ties} with ties; {report.distinct} distinct"
+        f"{count(summary.rankings, 'ranking')}: {summary.complete} complete, "
+        f"{summary.incomplete} incomplete, {summary.empty} empty; "
+        f"{summary.with_ties} with ties; {summary.distinct} distinct"
     )
-    if report.relevant_labels is not None:
-        print(f"{report.relevant_labels:.2f} labels are relevant in the mean row")
+    if summary.relevant_labels is not None:
+        print(f"{summary.relevant_labels:.2f} labels are relevant on average")
     print()
     console = page()
-    console.print(_labels_table(report))
+    console.print(_labels_table(summary))
     console.print()
     features = plain_table("feature", "holds", numeric=False)
-    for name, kind in report.features.items():
+    for name, kind in summary.features.items():
         features.add_row(name, kind)
-    console.print(features if report.features else "No feature: every column holds labels.")
-    for cell in report.bad_cells:
+    console.print(features if summary.features else "No feature: every column holds labels.")
+    for cell in summary.bad_cells:
         say(cell)
-    for leak in report.leaks:
-        say(f"Too good to be true? {leak}: leave it out by --ignore when you train.")
-    if report.direction == "not given":
+    for leak in summary.leaks:
+        say(f"Too good to be true? {leak}: leave it out by --ignore in training.")
+    if summary.direction == "not given":
         say("Which scores are better? Add --higher-is-better or --lower-is-better.")
 
 
-def _labels_table(report: Report) -> "Shown":
-    judged = report.relevant_labels is not None
-    known = ("judged", "missing", "relevant") if judged else ("ranked", "missing")
+def _labels_table(summary: TableSummary) -> "Shown":
+    multilabel = summary.relevant_labels is not None
+    known = ("known", "missing", "relevant") if multilabel else ("ranked", "missing")
     table = plain_table("label", *known, "first", "mean rank")
-    for label in report.labels:
+    for label in summary.labels:
         mean = "" if label.mean_rank is None else f"{label.mean_rank:.2f}"
         first = "" if label.first is None else str(label.first)
-        relevant = [str(label.relevant)] if judged else []
+        relevant = [str(label.relevant)] if multilabel else []
         table.add_row(label.label, str(label.ranked), str(label.missing), *relevant, first, mean)
     return table
 
 
-def _show_columns(table: "Table", as_json: bool) -> None:
+def _show_columns(table: "DataTable", as_json: bool) -> None:
     kinds = {name: table.kind(name) for name in map(str, table.frame.columns)}
     if as_json:
         print_json({"source": table.source, "rows": len(table), "columns": kinds})

@@ -1,63 +1,37 @@
-"""prefero compare: which ranker is best on some tables."""
+"""prefero compare: cross-validate rankers on tables, and test which of them differ."""
 
+import shlex
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero.cli.comparison import Pictured, by_place, cell, hand_out, say_failures
-from prefero.cli.console import number, page, plain_table, say
-from prefero.cli.features import training_features
-from prefero.cli.groups import with_groups
-from prefero.cli.label_tables import PLACED, PLACED_WORDS, compare_placing
-from prefero.cli.models import build
-from prefero.cli.options import (
-    DataFiles,
-    FeatureColumns,
-    GroupsOption,
-    JobsOption,
-    LabelTableOption,
-    Meaning,
-    Metric,
-    MetricOption,
-    Reading,
-    RepeatsOption,
-    Results,
-    RowsOption,
-    SeedOption,
-    metric_for,
-)
-from prefero.cli.rankers import (
-    AUTO,
-    BASELINE,
-    ORDERERS,
-    RANKER_NAMES,
-    RankerChoice,
-    ranker_choice,
-    rankers_for,
-)
-from prefero.cli.train import Training, read_training
-from prefero.cli.trials import Plan, Sample, refuse_measure, run_trials, wonder_about_leaks
+from prefero.cli import models, options
+from prefero.cli.console import number, page, plain_table, print_json, say
+from prefero.cli.experiments import CrossValidation, Sample, Trials, cross_validate, warn_of_leaks
+from prefero.cli.label_tables import PLACED, PLACED_HELP, compare_placing
+from prefero.cli.tables import TrainingData, read_training_data, training_features, write
 
 if TYPE_CHECKING:
-    from prefero.evaluation import Comparison
-    from prefero.evaluation import ResultTable as Table
+    from prefero.evaluation import Comparison, ResultTable
 
 EXAMPLES = (
     "prefero compare yields.csv --labels 'y_*' --format scores --higher-is-better",
     "prefero compare one.csv two.csv three.csv --labels 'L*' --quick",
-    "prefero compare runs.csv --labels a,b,c --rankers forest,consensus --resume cells --json",
+    "prefero compare runs.csv --labels a,b,c --rankers forest,consensus --resume runs --json",
 )
 
 _QUICK_FOLDS, _QUICK_ROWS = 3, 500
-# Rankers that stand side by side with their standard deviations; of more only the means fit.
-_MOST_ROOMY = 4
+# So many rankers fit side by side with their standard deviations; of more only the means.
+_MOST_WITH_DEVIATION = 4
 _METRICS = {
     PLACED: PLACED,
     "tau": "tau",
     "tau_x": "tau-x",
     "rho": "rho",
-    "top1": "first right",
+    "top1": "top1",
     "regret": "regret",
     "gap_closed": "gap closed",
     "utility": "utility",
@@ -69,113 +43,112 @@ _METRICS = {
     "one_error": "one error",
     "hamming_loss": "Hamming loss",
     "subset_loss": "subset loss",
+    "ndcg": "NDCG@10",
+    "map": "MAP",
+    "mrr": "MRR",
 }
-_WORDS = {
-    PLACED: PLACED_WORDS,
-    "regret": "regret: how much less the first choice is worth than the best label of its row, in "
-    "the unit of the scores; 0 is best.",
-    "gap_closed": "gap closed: how far it goes from the single best label for all (0) to the right "
-    "label every time (1).",
-    "utility": "utility, score, cost: of the first choice, in the mean.",
-    "PAR10": "PAR10: the mean run time of the first choice, a time-out as ten times the cut-off.",
+_EXPLANATIONS = {
+    PLACED: PLACED_HELP,
+    "regret": "regret: how much worse the first choice is than the best label of its row, in the "
+    "unit of the scores; 0 is best.",
+    "gap_closed": "gap closed: 0 is the single best label for all rows, 1 the best label of each.",
+    "utility": "utility, score, cost: of the first choice, on average.",
+    "PAR10": "PAR10: the mean run time of the first choice; a time-out counts ten cutoffs.",
 }
-# More metrics than this stand beside each other without their deviations.
-_MOST_DEVIATIONS, _MOST_METRICS = 4, 6
+_MOST_METRICS = 6
 
 RankersOption = Annotated[
     str | None,
     typer.Option(
-        "--rankers",
         metavar="NAMES",
-        help=f"Some of {', '.join(RANKER_NAMES)}, all by default; or {AUTO}, which takes "
-        f"longer. {BASELINE.name}, the constant order, is always among them. With --label-table "
-        f"some of {', '.join(ORDERERS)}.",
+        help=f"Some of {', '.join(models.RANKER_NAMES)}; all by default. Or {models.AUTO}, which "
+        f"takes longer. {models.BASELINE.name}, the same order for every row, is always included. "
+        f"With --label-table: some of {', '.join(models.ORDERERS)}.",
+    ),
+]
+QuickOption = Annotated[
+    bool, typer.Option("--quick", help=f"{_QUICK_FOLDS} folds of at most {_QUICK_ROWS} rows.")
+]
+ResumeOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Keep finished folds here, and continue from them after an interruption.",
     ),
 ]
 
 
-@with_groups
+@options.with_option_groups
 def compare(
-    data: DataFiles,
+    data: options.DataFiles,
     *,
-    meaning: Meaning,
+    meaning: options.Meaning,
     rankers: RankersOption = None,
-    label_table: LabelTableOption = None,
-    metric: MetricOption = None,
-    folds: Annotated[int, typer.Option(min=2, help="Of the cross-validation.")] = Plan.folds,
-    repeats: RepeatsOption = Plan.repeats,
-    groups: GroupsOption = None,
-    rows: RowsOption = Plan.most_rows,
-    quick: Annotated[
-        bool,
-        typer.Option("--quick", help=f"{_QUICK_FOLDS} folds of at most {_QUICK_ROWS} rows."),
-    ] = False,
-    resume: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Keep finished work here; started again, go on from there."
-        ),
-    ] = None,
-    columns: FeatureColumns,
-    reading: Reading,
-    seed: SeedOption = 0,
-    jobs: JobsOption = None,
-    results: Results,
+    label_table: options.LabelTableOption = None,
+    metric: options.MetricOption = None,
+    folds: options.FoldsOption = None,
+    repeats: options.RepeatsOption = None,
+    groups: options.GroupsOption = None,
+    rows: options.RowsOption = None,
+    quick: QuickOption = False,
+    resume: ResumeOption = None,
+    columns: options.FeatureColumns,
+    reading: options.Reading,
+    seed: options.SeedOption = 0,
+    jobs: options.JobsOption = None,
+    results: options.ResultOptions,
 ) -> None:
-    """Say which ranker is best on some tables.
+    """Compare rankers on tables by cross-validation.
 
-    All are cross-validated on the same folds; tests say which of them differ.
+    All rankers get the same folds; statistical tests say which of them differ.
     """
-    from prefero.evaluation._run_store import RunStore as CellStore
+    from prefero.evaluation._run_store import RunStore
 
-    CellStore(resume)  # warns of lines that cannot be read, where nobody mutes it
-    trainings = [read_training(path, reading, columns.ignore, None, groups) for path in data]
-    multilabel = _task(trainings)
-    size = (_QUICK_FOLDS, 1, _QUICK_ROWS) if quick else (folds, repeats, rows)
-    plan = Plan(metric_for(metric, multilabel, costs=reading.cost is not None), *size, seed)
+    given = {"--folds": folds, "--repeats": repeats, "--rows": rows}
+    if quick:
+        options.refuse_together("--quick", given)
     if label_table is not None:
-        _refuse_beside_labels(metric, results)
+        others = {"--metric": metric, "--report": results.report, "--resume": resume}
+        options.refuse_together("--label-table", {**others, "--repeats": repeats})
+    RunStore(resume)  # warns of lines that cannot be read, before warnings are muted
+    tables = [read_training_data(path, reading, columns.ignore, None, groups) for path in data]
+    multilabel = _is_multilabel(tables)
+    plan = CrossValidation(
+        options.metric_for(metric, multilabel, costs=reading.cost is not None),
+        folds or (_QUICK_FOLDS if quick else CrossValidation.folds),
+        repeats or CrossValidation.repeats,
+        rows if rows is not None else _QUICK_ROWS if quick else CrossValidation.most_rows,
+        seed,
+        default_folds=not quick and folds is None and repeats is None,
+    )
     choices = [] if label_table is not None else _chosen(rankers, multilabel)
     samples = [
-        _sample(name, training, columns, plan)
-        for name, training in zip(_names(data), trainings, strict=True)
+        _sample(name, table, columns, plan)
+        for name, table in zip(_names(data), tables, strict=True)
     ]
     if label_table is not None:
         trials = compare_placing(rankers, samples, label_table, reading, plan, quick=quick)
-    else:
-        trials = run_trials(choices, samples, plan, jobs=jobs, folder=resume)
-    say_failures(trials)
-    found = trials.judged(plan.metric.column if label_table is None else PLACED)
-    hand_out(
-        *(results, trials, found, plan),
-        pictured=lambda: _pictured(found, samples),
-        show=lambda: _show(trials.results, found, plan),
-    )
+        report_comparison(results, trials, samples, plan, PLACED, {})
+        return
+    trials = cross_validate(choices, samples, plan, jobs=jobs, folder=resume)
+    named = {choice.name: choice for choice in choices}
+    report_comparison(results, trials, samples, plan, plan.metric.column, named)
 
 
-def _task(trainings: list[Training]) -> bool:
-    """Whether tables say what is relevant, which either all do or none."""
-    judged = [training.rankings.calibrated is not None for training in trainings]
-    if any(judged) != all(judged):
-        table = trainings[judged.index(not judged[0])].rankings.table
+def _is_multilabel(tables: list[TrainingData]) -> bool:
+    """Whether the tables say which labels are relevant; all or none must."""
+    tells = [table.rankings.calibrated is not None for table in tables]
+    if any(tells) != all(tells):
+        table = tables[tells.index(not tells[0])].rankings.table
         raise table.error("some tables say which labels are relevant, and others do not.")
-    return judged[0]
+    return tells[0]
 
 
-def _refuse_beside_labels(metric: Metric | None, results: Results) -> None:
-    """Refuse what has no meaning for labels that are left out in turn."""
-    if metric is not None or results.report is not None:
-        raise typer.BadParameter(
-            "--label-table compares by how well labels left out are placed: leave out --metric "
-            "and --report."
-        )
-
-
-def _chosen(names: str | None, multilabel: bool) -> list[RankerChoice]:
+def _chosen(names: str | None, multilabel: bool) -> list[models.RankerChoice]:
     if names is None:
-        return list(rankers_for(multilabel))
-    wanted = dict.fromkeys((BASELINE.name, *map(str.strip, names.split(","))))
-    return [ranker_choice(name, multilabel) for name in wanted]
+        return list(models.rankers_for(multilabel))
+    wanted = dict.fromkeys((models.BASELINE.name, *map(str.strip, names.split(","))))
+    return [models.ranker_choice(name, multilabel) for name in wanted]
 
 
 def _names(paths: list[Path]) -> list[str]:
@@ -184,116 +157,196 @@ def _names(paths: list[Path]) -> list[str]:
     return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
 
 
-def _sample(name: str, training: Training, columns: FeatureColumns, plan: Plan) -> Sample:
-    """Return the rows to compare on; refuse those that nothing can be compared by."""
+def _sample(
+    name: str, data: TrainingData, columns: options.FeatureColumns, plan: CrossValidation
+) -> Sample:
+    """Return the rows to compare on, or say why nothing can be compared by them."""
     import numpy as np
 
-    rankings = training.rankings
+    rankings = data.rankings
     features = training_features(rankings, columns)
-    sample = Sample.of(name, rankings, features, training.groups, plan)
-    refuse_measure(sample, plan)
-    if sample.witnesses < plan.folds:
-        what = "rankings" if sample.groups is None else "groups"
-        raise rankings.table.error(f"too few {what} for {plan.folds} folds: {sample.witnesses}.")
+    sample = Sample.of(name, rankings, features, data.groups, plan)
+    sample.refuse_metric(plan.metric)
+    sample.refuse_few(plan.folds)
     if np.isfinite(rankings.ranks).sum(axis=1).max() < 2:
         raise rankings.table.error("no row ranks two labels: there is nothing to compare by.")
-    wonder_about_leaks(rankings, features)
-    sample.wonder()
+    warn_of_leaks(rankings, features)
+    sample.warn_of_copies()
     return sample
 
 
-def _pictured(found: "Comparison", samples: list[Sample]) -> Pictured:
-    """The best ranker on the first table that has a result of every ranker."""
-    focus = next(sample for sample in samples if sample.name == found.datasets[0])
-    models = {
-        name: build(ranker_choice(name, focus.multilabel), focus.features) for name in found.rankers
-    }
-    return Pictured(
-        f"Comparison of {'multilabel' if focus.multilabel else 'label'} rankers",
-        focus.name,
-        models,
-        {sample.name: sample.source(models[found.best]) for sample in samples},
-        {sample.name: sample.groups for sample in samples if sample.groups is not None},
+# Results, of rankers and of orderers
+
+
+def report_comparison(
+    results: options.ResultOptions,
+    trials: Trials,
+    samples: list[Sample],
+    plan: CrossValidation,
+    column: str,
+    choices: Mapping[str, models.RankerChoice],
+    *,
+    reduce: int | None = None,
+) -> None:
+    """Write the results and the report that were asked for; print JSON or tables."""
+    for (name, dataset), reason in trials.failed.items():
+        say(f"{name} has no result on {dataset}: {reason}")
+    found = trials.compared(column)
+    if results.out is not None:
+        write(trials.results.to_frame(), results.out)
+    if results.report is not None:
+        focus = next(sample for sample in samples if sample.name == found.datasets[0])
+        rankers = {name: focus.model(choices[name], plan.seed, reduce) for name in found.rankers}
+        _write_page(results.report, trials, found, samples, focus, rankers, plan.seed)
+    if results.as_json:
+        print_json(_as_json(trials, found, plan))
+    else:
+        _show(trials, found, plan)
+
+
+def _write_page(
+    path: Path,
+    trials: Trials,
+    found: "Comparison",
+    samples: list[Sample],
+    focus: Sample,
+    rankers: Mapping[str, Any],
+    seed: int,
+) -> None:
+    """Write a page with a close look at the best ranker on the first table with all results."""
+    from prefero.report import write_report
+
+    kind = "multilabel rankers" if focus.multilabel else "label rankers"
+    write_report(
+        path,
+        trials.results,
+        {sample.name: sample.source(rankers[found.best]) for sample in samples},
+        rankers,
+        groups={sample.name: sample.groups for sample in samples if sample.groups is not None},
+        focus=focus.name,
+        scoring=found.scoring,
+        title=f"Comparison of {'orderers' if focus.is_ordering else kind}",
+        command=shlex.join(["prefero", *sys.argv[1:]]),
+        random_state=seed,
     )
+    say(f"Wrote {path}.")
 
 
-def _show(results: "Table", found: "Comparison", plan: Plan) -> None:
-    console = page()
-    times = "" if plan.repeats == 1 else f", {plan.repeats} times"
+def _as_json(trials: Trials, found: "Comparison", plan: CrossValidation) -> dict[str, Any]:
+    from prefero.evaluation import summarize
+
+    return {
+        "summary": found.verdict(),
+        "metric": found.scoring.replace("_", "-"),
+        "best": found.best,
+        "indistinguishable": found.alike(),
+        "folds": plan.folds,
+        "repeats": plan.repeats,
+        "results": list(summarize(trials.results, by=("dataset", "ranker"))),
+        "rankers": found.rankers,
+        "datasets": found.datasets,
+        "average_ranks": found.average_ranks.tolist(),
+        "test": found.test,
+        "p_value": found.p_value,
+        "posthoc": found.posthoc,
+        "pair_p_values": found.pair_p_values.tolist(),
+        "critical_difference": found.critical_difference,
+        "left_out": found.left_out,
+        "over_folds": list(found.over_folds),
+        "failed": [
+            {trials.noun: name, "dataset": dataset, "reason": reason}
+            for (name, dataset), reason in trials.failed.items()
+        ],
+    }
+
+
+def _show(trials: Trials, found: "Comparison", plan: CrossValidation) -> None:
+    console, results = page(), trials.results
     datasets = list(dict.fromkeys(results["dataset"]))
-    roomy = len(datasets) == 1 or len(found.rankers) <= _MOST_ROOMY
-    kind = "mean ± standard deviation" if roomy else "mean (--json has deviations)"
-    way = f"{plan.folds}-fold cross-validation{times}"
+    with_deviation = len(datasets) == 1 or len(found.rankers) <= _MOST_WITH_DEVIATION
+    kind = "mean ± standard deviation" if with_deviation else "mean (--json has deviations)"
+    times = "" if plan.repeats == 1 else f", {plan.repeats} times"
+    method = f"{plan.folds}-fold cross-validation{times}"
     if found.scoring == PLACED:
-        way = "Labels left out of the training in turn"
-    console.print(f"{way}: {kind}\n")
-    shown = _one_set(results, found) if len(datasets) == 1 else _many_sets(results, datasets, found)
-    console.print(shown)
-    if len(datasets) > 1:
+        method = "Labels left out of the training in turn"
+    console.print(f"{method}: {kind}\n")
+    if len(datasets) == 1:
+        console.print(_one_set(trials, found))
+    else:
+        console.print(_many_sets(results, datasets, found))
         console.print()
-        mean = f"mean {found.scoring}"
-        board = plain_table("ranker", "average rank", mean, "wins")
-        for row in found.leaderboard():
-            board.add_row(
-                row["ranker"],
-                f"{row['average rank']:.2f}",
-                number(row[mean]),
-                str(row["wins"]),
-            )
-        console.print(board)
+        console.print(_average_ranks(found, trials.noun))
     if found.left_out:
-        say(f"Without a result for every ranker, not ranked: {', '.join(found.left_out)}.")
-    for name, words in _WORDS.items():
+        say(f"Without a result for every {trials.noun}, not ranked: {', '.join(found.left_out)}.")
+    for name, sentence in _EXPLANATIONS.items():
         if name == "utility" and "cost" not in results.columns:
             continue
         if name in results.columns and not all(value != value for value in results[name]):
-            say(words)
+            say(sentence)
     say(found.verdict())
 
 
-def _one_set(results: "Table", found: "Comparison") -> Any:
+def _average_ranks(found: "Comparison", noun: str) -> Any:
+    mean = f"mean {found.scoring}"
+    board = plain_table(noun, "average rank", mean, "wins")
+    for row in found.leaderboard():
+        cells = (f"{row['average rank']:.2f}", number(row[mean]), str(row["wins"]))
+        board.add_row(row["ranker"], *cells)
+    return board
+
+
+def _one_set(trials: Trials, found: "Comparison") -> Any:
     """The rankers of one data set with all metrics, the best first."""
-    rows = by_place(results, found)
-    columns = [name for name in _METRICS if name in results.columns]
-    metrics = [name for name in columns if not all(row[name] != row[name] for row in rows)]
-    # Without ties it is tau.
-    if "tau_x" in metrics and found.scoring != "tau_x":
-        if all(row["tau_x"] == row["tau"] for row in rows):
-            metrics.remove("tau_x")
-    metrics = _telling(metrics, found.scoring)
-    roomy = len(metrics) <= _MOST_DEVIATIONS
-    headings = [_METRICS[name] for name in metrics]
-    last = ["seconds"] if roomy else []
-    table = plain_table("ranker", *headings, *last, tight=not roomy)
+    from prefero.evaluation import summarize
+
+    place = {found.rankers[i]: n for n, i in enumerate(found.order)}
+    summary = summarize(trials.results, by=("ranker",))
+    rows = sorted(summary, key=lambda row: place.get(row["ranker"], len(place)))
+    metrics = _shown_metrics(rows, trials.results.columns, found.scoring)
+    wide = len(metrics) <= _MOST_WITH_DEVIATION
+    timed = wide or trials.noun == "orderer"
+    headings = [_METRICS[name] for name in metrics] + ["seconds"] * timed
+    table = plain_table(trials.noun, *headings, tight=not timed)
     for column, heading in zip(table.columns, ("ranker", *metrics), strict=False):
         column.no_wrap = heading in ("ranker", found.scoring, "average_precision")
     for row in rows:
-        cells = [cell(row, name, deviation=roomy or name == found.scoring) for name in metrics]
-        table.add_row(row["ranker"], *cells, *([f"{row['fit_seconds']:.2f}"] if roomy else []))
+        cells = [_mean(row, name, deviation=wide or name == found.scoring) for name in metrics]
+        table.add_row(row["ranker"], *cells, *[f"{row['fit_seconds']:.2f}"] * timed)
     return table
 
 
-def _telling(metrics: list[str], judged_by: str) -> list[str]:
-    """Leave out what others say too, lest a line be longer than a terminal is wide."""
-    left_out = set() if "cost" in metrics else {"utility"}
-    if len(metrics) > _MOST_METRICS:
-        left_out |= {"rho", "tau_x"} if "regret" in metrics else set()
-    return [name for name in metrics if name == judged_by or name not in left_out]
+def _shown_metrics(rows: list[Any], columns: Any, scoring: str) -> list[str]:
+    """The metrics that fit into the width of a terminal, without those that repeat others."""
+    known = [name for name in _METRICS if name in columns]
+    metrics = [name for name in known if not all(row[name] != row[name] for row in rows)]
+    hidden = set() if "cost" in metrics else {"utility"}
+    # Without ties it equals tau.
+    if "tau_x" in metrics and all(row["tau_x"] == row["tau"] for row in rows):
+        hidden.add("tau_x")
+    if len(metrics) - len(hidden & {"tau_x"}) > _MOST_METRICS and "regret" in metrics:
+        hidden |= {"rho", "tau_x"}
+    return [name for name in metrics if name == scoring or name not in hidden]
 
 
-def _many_sets(results: "Table", datasets: list[str], found: "Comparison") -> Any:
-    """The metric on every data set, one column a ranker, the best on average first."""
+def _many_sets(results: "ResultTable", datasets: list[str], found: "Comparison") -> Any:
+    """The metric on every data set, one column per ranker, the best on average first."""
     from prefero.evaluation import summarize
 
     rankers = [found.rankers[i] for i in found.order]
-    roomy = len(rankers) <= _MOST_ROOMY
+    wide = len(rankers) <= _MOST_WITH_DEVIATION
     by = found.scoring
     cells = {
-        (row["dataset"], row["ranker"]): cell(row, by, deviation=roomy)
+        (row["dataset"], row["ranker"]): _mean(row, by, deviation=wide)
         for row in summarize(results, by=("dataset", "ranker"))
     }
-    table = plain_table(_METRICS[by], *rankers, tight=not roomy)
+    table = plain_table(_METRICS[by], *rankers, tight=not wide)
     table.columns[0].no_wrap = True
     for name in datasets:
         table.add_row(name, *(cells.get((name, ranker), "") for ranker in rankers))
     return table
+
+
+def _mean(row: Mapping[str, Any], metric: str, *, deviation: bool = True) -> str:
+    """Format a mean, with its standard deviation if there is one."""
+    shown, spread = number(row[metric]), number(row[f"{metric}_sd"], 2)
+    return f"{shown} ±{spread}" if deviation and spread else shown

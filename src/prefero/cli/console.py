@@ -22,7 +22,7 @@ def say(sentence: str) -> None:
     print(sentence, file=sys.stderr)
 
 
-# What a terminal obeys instead of showing it, and halves of characters that cannot be written.
+# Control characters, which a terminal obeys, and lone surrogates, which cannot be written.
 _SHOWN = (9, 10)
 _CONTROLS = {code: f"\\x{code:02x}" for code in {*range(32), *range(127, 160)}.difference(_SHOWN)}
 _CONTROLS |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
@@ -30,7 +30,7 @@ _HALVES = {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
 
 
 def printable(text: str) -> str:
-    """Return a text whose control characters, those that turn text around too, are written out."""
+    """Return a text with its control characters escaped."""
     return text.translate(_CONTROLS | _HALVES)
 
 
@@ -40,7 +40,7 @@ def count(n: int, noun: str) -> str:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Return a number for a person: few digits behind the point, fewer of a large one."""
+    """Format a number with few digits, fewer if it is large."""
     if value != value:
         return ""
     return f"{value:.{digits}f}" if abs(value) < 1000 else f"{value:,.0f}"
@@ -55,9 +55,9 @@ def section(title: str, body: "RenderableType") -> "RenderableType":
 
 
 def plain_table(*columns: str, numeric: bool = True, tight: bool = False) -> "Table":
-    """Return an empty table for the page; all columns but the first may hold numbers.
+    """Return an empty table; all columns but the first may hold numbers.
 
-    The columns of a tight one stand as near to each other as can be.
+    ``tight`` leaves no padding between the columns.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -79,9 +79,9 @@ _JSON_CONTROLS = {code: f"\\u{code:04x}" for code in _CONTROLS | _HALVES if code
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON to stdout; what is no number becomes null."""
+    """Print a value as JSON to stdout; NaN becomes null."""
     text = json.dumps(_without_nan(value), ensure_ascii=False, indent=2, allow_nan=False)
-    # Control characters below 32 are escaped by JSON itself; of the others JSON has its own way.
+    # JSON itself escapes control characters below 32.
     print(text.translate(_JSON_CONTROLS))
 
 

@@ -1,4 +1,4 @@
-"""prefero convert: rankings from one form into another."""
+"""prefero convert: rankings from one format to another."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -7,12 +7,7 @@ from typing import Annotated
 import typer
 
 from prefero.cli.console import count, say
-from prefero.cli.groups import with_groups
-from prefero.cli.options import (
-    DataFile,
-    Reading,
-    table_out,
-)
+from prefero.cli.options import DataFile, Reading, table_out, with_option_groups
 from prefero.cli.tables import rankings_of, read, write_rankings
 
 EXAMPLES = (
@@ -23,7 +18,7 @@ EXAMPLES = (
 
 
 class Target(StrEnum):
-    """A form that rankings can be written in."""
+    """A format that rankings can be written in."""
 
     RANKS = "ranks"
     ORDERS = "orders"
@@ -33,7 +28,7 @@ class Target(StrEnum):
     CALIBRATED = "calibrated"
 
 
-@with_groups
+@with_option_groups
 def convert(
     data: DataFile,
     output: Annotated[
@@ -47,15 +42,14 @@ def convert(
     to: Annotated[
         Target,
         typer.Option(
-            "--to",
-            metavar="FORM",
-            help="ranks or scores, a column a label; orders, one column of text; pairs, one line "
-            "a pair; relevance, 1 or 0 a label; calibrated, one column of text '[b > a][c]'.",
+            metavar="FORMAT",
+            help="ranks or scores, one column per label; orders, one column of text; pairs, one "
+            "row per pair; relevance, 1 or 0 per label; calibrated, text '[b > a][c]'.",
         ),
     ],
     reading: Reading,
 ) -> None:
-    """Turn rankings from one form into another.
+    """Convert rankings from one format to another.
 
     All other columns are kept.
     """

@@ -1,4 +1,4 @@
-"""prefero demo: the whole story on data that ships."""
+"""prefero demo: a tour on data that ships with scikit-learn."""
 
 import os
 import sys
@@ -11,14 +11,14 @@ import typer
 
 from prefero._progress import reporting
 from prefero.cli.console import page, plain_table, print_json, section
-from prefero.cli.rankers import BASELINE, RANKERS, RankerChoice
+from prefero.cli.models import BASELINE, RANKERS, RankerChoice
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 EXAMPLES = ("prefero demo",)
 
-# Name, number of instances used, and what a person should know about the set.
+# Name, number of instances used, and a description.
 _SETS = (
     ("wine", 178, "cultivars by their probability"),
     ("digits", 300, "digits by likeness"),
@@ -26,7 +26,7 @@ _SETS = (
 )
 _FOLDS = 3
 
-# From a table to predictions; a checkout holds an example, anyone else has a table of his own.
+# From a table to predictions; a checkout holds an example table.
 _EXAMPLE_FILE = Path("examples") / "yields.csv"
 _EXAMPLE_OPTIONS = "--labels 'yield *' --format scores --higher-is-better"
 _NEXT = (
@@ -57,7 +57,7 @@ class _Result:
 def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Show the whole story on data that ships, in under a minute."""
+    """Show what Prefero does, on three small data sets."""
     data = {name: _load(name, size) for name, size, _ in _SETS}
     runs = [(name, choice) for name in data for choice in RANKERS]
     results = []
@@ -69,8 +69,8 @@ def demo(
         print_json([{**vars(result), "ranker": result.ranker.name} for result in results])
         return
     console = page()
-    for part in _story(data, results):
-        # Commands are there to be copied: they are not broken into lines.
+    for part in _sections(data, results):
+        # Commands are to be copied: they are not wrapped.
         console.print(part, soft_wrap=True)
         console.print()
 
@@ -105,30 +105,24 @@ def _run(name: str, data: Any, choice: RankerChoice) -> _Result:
     )
 
 
-def _story(data: dict[str, Any], results: list[_Result]) -> list["RenderableType"]:
-    best = {name: max((r for r in results if r.data == name), key=_tau) for name in data}
+def _sections(data: dict[str, Any], results: list[_Result]) -> list["RenderableType"]:
+    from rich.text import Text
+
+    best = {
+        name: max((r for r in results if r.data == name), key=lambda result: result.tau)
+        for name in data
+    }
     learned = [r.ranker for r in best.values() if r.ranker is not BASELINE]
     favourite = max(learned, key=learned.count, default=BASELINE)
+    purpose = " learns to order: features in, the order of a set of labels out."
     return [
-        _heading(),
+        Text.assemble(("Prefero", "bold"), purpose),
         _sets_table(data),
         _tau_table(list(data), results, best),
         _orders_table(best),
-        _why(),
+        _explanation(),
         _next_steps(favourite),
     ]
-
-
-def _tau(result: _Result) -> float:
-    return result.tau
-
-
-def _heading() -> "RenderableType":
-    from rich.text import Text
-
-    return Text.assemble(
-        ("Prefero", "bold"), " learns to order: features in, the order of a set of labels out."
-    )
 
 
 def _sets_table(data: dict[str, Any]) -> "RenderableType":
@@ -137,25 +131,24 @@ def _sets_table(data: dict[str, Any]) -> "RenderableType":
     for name, _, about in _SETS:
         n, features = data[name].data.shape
         table.add_row(name, str(n), str(features), str(len(data[name].label_names)), about)
-    return section("Three sets made from data that scikit-learn carries", table)
+    return section("Three data sets made from data that ships with scikit-learn", table)
 
 
 def _tau_table(
     names: list[str], results: list[_Result], best: dict[str, _Result]
 ) -> "RenderableType":
+    from rich.text import Text
+
     table = plain_table("ranker", *names)
     for choice in RANKERS:
         row = {r.data: r for r in results if r.ranker == choice}
-        cells = [_tau_cell(row[name].tau, row[name] is best[name]) for name in names]
+        cells = [
+            Text(f"{row[name].tau:.3f}", style="bold green" if row[name] is best[name] else "")
+            for name in names
+        ]
         table.add_row(choice.title, *cells)
     title = f"Kendall tau in {_FOLDS}-fold cross-validation: 1 is every pair right, 0 is chance"
     return section(title, table)
-
-
-def _tau_cell(tau: float, is_best: bool) -> "RenderableType":
-    from rich.text import Text
-
-    return Text(f"{tau:.3f}", style="bold green" if is_best else "")
 
 
 def _orders_table(best: dict[str, _Result]) -> "RenderableType":
@@ -166,8 +159,8 @@ def _orders_table(best: dict[str, _Result]) -> "RenderableType":
     return section("Three instances that the best ranker had not seen", table)
 
 
-def _why() -> "RenderableType":
-    """One wine, by a forest that was trained on every other one: how sure it is, and why."""
+def _explanation() -> "RenderableType":
+    """Explain the order of one wine, by a forest trained on every other one."""
     from rich.console import Group
 
     from prefero import ForestLabelRanker
@@ -178,15 +171,17 @@ def _why() -> "RenderableType":
     forest = ForestLabelRanker(random_state=0).fit(wine.data[::2], wine.target[::2])
     unseen = wine.data[1::2]
     why = explain(forest, unseen, 0)
-    sure = forest.predict_expected_tau(unseen)
+    tau = forest.predict_expected_tau(unseen)
     table = plain_table("feature", "value", "effect", "speaks for")
     for row in why.effect_table(3):
         cells = [row["feature"], row["value"], f"{row['effect']:.2f}", row["speaks for"]]
         table.add_row(*map(str, cells))
-    surer = f"It is surer of this order than of {(sure < sure[0]).mean():.0%} of such wines."
+    certainty = (
+        f"It is more certain of this order than of {(tau < tau[0]).mean():.0%} of such wines."
+    )
     return section(
-        "How sure a forest is of a wine that it has not seen, and why",
-        Group(why.verdict(), surer, "", table),
+        "How certain a forest is about a wine that it has not seen, and why",
+        Group(why.verdict(), certainty, "", table),
     )
 
 

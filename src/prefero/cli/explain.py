@@ -7,21 +7,13 @@ import typer
 
 from prefero._pipelines import final_step
 from prefero._prediction import load_ranker, new_features
-from prefero.cli.console import print_json, say
-from prefero.cli.options import (
-    JsonOption,
-    KeyFileOption,
-    ListedOption,
-    ModelFile,
-    NewDataFile,
-    read_key,
-    writable,
-)
+from prefero.cli import options
+from prefero.cli.console import count, print_json, say
 from prefero.cli.tables import read
 
 if TYPE_CHECKING:
     from prefero.inspection import Explanation
-    from prefero.tables import Table
+    from prefero.tables import DataTable
 
 EXAMPLES = (
     "prefero explain model.prefero new.csv --row 17",
@@ -30,8 +22,8 @@ EXAMPLES = (
 
 
 def explain(
-    model: ModelFile,
-    data: NewDataFile,
+    model: options.ModelFile,
+    data: options.NewDataFile,
     row: Annotated[
         int, typer.Option(min=1, metavar="N", help="Which instance; the first of NEW is 1.")
     ] = 1,
@@ -39,56 +31,58 @@ def explain(
         str | None,
         typer.Option(
             metavar="A,B",
-            help="Two labels; by default the two predicted first. Of a model that knows what is "
-            "relevant, also one label: why it is relevant, or not.",
+            help="Two labels; by default the two predicted first. With a model that predicts "
+            "relevant labels also one label: why it is relevant, or not.",
         ),
     ] = None,
-    top: ListedOption = 10,
+    top: options.ListedOption = 10,
     figure: Annotated[
         Path | None,
         typer.Option(
-            callback=writable, metavar="FILE", help="Draw the effects too: .svg, .png or .pdf."
+            callback=options.writable, metavar="FILE", help="Plot the effects: .svg, .png or .pdf."
         ),
     ] = None,
-    key_file: KeyFileOption = None,
-    as_json: JsonOption = False,
+    key_file: options.KeyFileOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
-    """Say why a model puts one label before another for one instance."""
-    from prefero.inspection import VIRTUAL_LABEL as ZERO_POINT
+    """Explain why a model puts one label before another."""
+    from prefero.inspection import VIRTUAL_LABEL
     from prefero.inspection import explain as explain_row
 
-    ranker = load_ranker(model, read_key(key_file))
+    ranker = load_ranker(model, options.read_key(key_file))
     table = read(data)
     X = new_features(ranker, table)
-    _refuse_row(table, row)
-    zero = ZERO_POINT if hasattr(final_step(ranker), "predict_calibrated") else None
-    why = explain_row(ranker, X, row - 1, pair=_labels(pair, zero))
+    check_row(table, row)
+    multilabel = hasattr(final_step(ranker), "predict_calibrated")
+    why = explain_row(ranker, X, row - 1, pair=_labels(pair, VIRTUAL_LABEL if multilabel else None))
     if figure is not None:
         _draw(why, figure, top)
-    tell(why, row, top, as_json)
+    show_explanation(why, row, top, as_json)
 
 
-def tell(why: "Explanation", row: int, top: int, as_json: bool) -> None:
-    """Print an explanation of a row, which people count from 1."""
+def show_explanation(why: "Explanation", row: int, top: int, as_json: bool) -> None:
+    """Print an explanation of a row, counted from 1."""
     if as_json:
         print_json({**why.to_dict(), "row": row})
     else:
         print(why.to_text(top).replace(f"Row {row - 1}:", f"Row {row}:", 1))
 
 
-def _refuse_row(table: "Table", row: int) -> None:
+def check_row(table: "DataTable", row: int, option: str = "--row") -> None:
+    """Refuse a row that a table does not have."""
     if row > len(table.frame):
-        raise table.error(f"there are {len(table.frame)} rows, so --row cannot be {row}.")
+        rows = count(len(table.frame), "row")
+        raise table.error(f"there are {rows}, so {option} cannot be {row}.")
 
 
-def _labels(pair: str | None, zero: str | None) -> tuple[str, str] | None:
+def _labels(pair: str | None, virtual_label: str | None) -> tuple[str, str] | None:
     if pair is None:
         return None
     names = tuple(name.strip() for name in pair.split(","))
-    if len(names) == 1 and zero is not None:
-        return names[0], zero
+    if len(names) == 1 and virtual_label is not None:
+        return names[0], virtual_label
     if len(names) != 2:
-        raise typer.BadParameter(f"--pair names two labels, such as A,B, not {pair!r}.")
+        raise typer.BadParameter(f"--pair takes two labels, such as A,B, not {pair!r}.")
     return names[0], names[1]
 
 

@@ -11,7 +11,7 @@ _MOST_NAMES = 30
 
 
 def info(model: ModelFile, key_file: KeyFileOption = None, as_json: JsonOption = False) -> None:
-    """Say what a model file holds. Nothing in it is run."""
+    """Describe a model file. Nothing in it is run."""
     from prefero.persistence import read_header
 
     header = read_header(model, key=read_key(key_file))

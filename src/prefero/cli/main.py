@@ -1,4 +1,4 @@
-"""The entry point: the table of commands, and what each kind of failure exits with."""
+"""The entry point: the commands, and the exit code of each kind of failure."""
 
 import atexit
 import gc
@@ -16,18 +16,18 @@ from prefero._optional import require
 from prefero.cli.console import printable
 from prefero.exceptions import DataError, ModelFileError
 
-# Each is a module of this package that holds a function, or a group of commands, of the same
-# name, and EXAMPLES.
+# Each is a module of this package with a function, or a group of commands, of the same name, and
+# EXAMPLES.
 COMMANDS = (
     *("demo", "check", "convert", "train", "predict", "explain", "compare", "info"),
     *("order", "aggregate", "reproduce", "serve"),
 )
 
-# The library names a parameter as Python does, categorical='zip'; here it is an option.
+# Messages of the library name parameters as in Python, categorical='zip'; here they are options.
 _OPTION = re.compile(r"\b(categorical|format|ignore|instance)=(?=')")
 
-# The objects that the imports of a command make stay to its end: no garbage is looked for among as
-# many as they are, which would take a short command longer than its own work.
+# The objects that imports make stay to the end: collecting garbage among them would take longer
+# than many a command.
 _OBJECTS_OF_IMPORTS = 400_000
 
 UNEXPECTED, BAD_DATA, BAD_MODEL_FILE, NOT_CONVERGED, INTERRUPTED = 1, 3, 4, 5, 130
@@ -35,7 +35,7 @@ UNEXPECTED, BAD_DATA, BAD_MODEL_FILE, NOT_CONVERGED, INTERRUPTED = 1, 3, 4, 5, 1
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    # At its end a process takes a fifth of a second to tell apart what it throws away anyhow.
+    # Without this a process spends a fifth of a second on garbage collection at exit.
     atexit.unregister(gc.freeze)
     atexit.register(gc.freeze)
     with _late_collection(), _plain_warnings() as categories:
@@ -52,26 +52,26 @@ def main() -> None:
         except Exception as error:
             if os.environ.get("PREFERO_TRACEBACK"):
                 raise
-            code, sentence = _verdict(error)
+            code, sentence = _exit_code(error)
             print(printable(f"prefero: {sentence}"), file=sys.stderr)
             sys.exit(code)
 
 
 def _reader_left(done: SystemExit) -> bool:
-    """Tell whether the reader of stdout, such as head, has had enough: that is no failure."""
+    """Tell whether the reader of stdout, such as head, has stopped: that is no failure."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        # What is left in the buffer goes nowhere, lest Python complain on its way out.
+        # Discard the rest of the buffer, or Python would complain at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return True
     return isinstance(done.__context__, BrokenPipeError)
 
 
 def build(words: Sequence[str] = ()) -> Callable[[], Any]:
-    """Return the application: with the command that the words begin with, else with all of them.
+    """Return the application with the command that the words begin with, or with all commands.
 
-    To know them all takes longer than many a command.
+    Importing all of them takes longer than many a command.
     """
     typer = require("typer", extra="cli", purpose="The command line")
     app = typer.Typer(
@@ -109,12 +109,12 @@ def build(words: Sequence[str] = ()) -> Callable[[], Any]:
 
 
 def _examples(commands: Sequence[str]) -> str:
-    """The end of a help page; the mark keeps lines as they are."""
+    """Return the end of a help page; the mark keeps its lines as they are."""
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
-def _verdict(error: Exception) -> tuple[int, str]:
-    """The exit code and the sentence of an error; the library says bad input by ValueError."""
+def _exit_code(error: Exception) -> tuple[int, str]:
+    """The exit code and the sentence of an error; bad input is a ValueError."""
     if isinstance(error, ModelFileError):
         return BAD_MODEL_FILE, str(error)
     if isinstance(error, DataError):
@@ -124,7 +124,7 @@ def _verdict(error: Exception) -> tuple[int, str]:
     if isinstance(error, MemoryError):
         return (
             UNEXPECTED,
-            f"there is not enough memory for this ({str(error) or 'no more is known'}).",
+            f"there is not enough memory for this{f' ({error})' if str(error) else ''}.",
         )
     if isinstance(error, OSError | ImportError):
         return UNEXPECTED, str(error)

@@ -1,14 +1,18 @@
-"""The arguments that several commands share, each written once."""
+"""The options that several commands share, and groups of them as dataclasses."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from prefero._names import did_you_mean
-from prefero.cli.rankers import AUTO, ORDERERS, RANKER_NAMES
+from prefero.cli.models import AUTO, ORDERERS, RANKER_NAMES, known_name
+
+if TYPE_CHECKING:
+    from prefero.tables import DataTable
 
 
 class Format(StrEnum):
@@ -25,14 +29,14 @@ class Format(StrEnum):
 
 
 class Unranked(StrEnum):
-    """What a label is that an order does not name."""
+    """How to treat labels that an order leaves out."""
 
     UNKNOWN = "unknown"
     BELOW = "below"
 
 
 class Metric(StrEnum):
-    """What rankers are compared by."""
+    """The metric that rankers are compared by."""
 
     TAU = "tau"
     TAU_X = "tau-x"
@@ -53,31 +57,28 @@ class Metric(StrEnum):
         return self.value.replace("-", "_")
 
 
-OF_RANKINGS = (Metric.TAU, Metric.TAU_X, Metric.RHO, Metric.TOP1)
-# Those that ask what labels are worth; rankers that can are then trained on it too.
-OF_SCORES = (Metric.REGRET, Metric.UTILITY, Metric.GAP_CLOSED)
-# Those of which less is better.
-LOSSES = (
-    *(Metric.REGRET, Metric.RANKING_LOSS, Metric.ONE_ERROR),
+RANK_METRICS = (Metric.TAU, Metric.TAU_X, Metric.RHO, Metric.TOP1)
+# Rankers that can are trained on the scores too if one of these is asked for.
+SCORE_METRICS = (Metric.REGRET, Metric.UTILITY, Metric.GAP_CLOSED)
+MULTILABEL_LOSSES = (
+    *(Metric.RANKING_LOSS, Metric.ONE_ERROR),
     *(Metric.HAMMING_LOSS, Metric.SUBSET_LOSS),
 )
-OF_SETS = (
-    *(Metric.RHO, Metric.AVERAGE_PRECISION, Metric.RANKING_LOSS, Metric.ONE_ERROR),
-    *(Metric.HAMMING_LOSS, Metric.SUBSET_LOSS),
-)
+LOSSES = (Metric.REGRET, *MULTILABEL_LOSSES)
+MULTILABEL_METRICS = (Metric.RHO, Metric.AVERAGE_PRECISION, *MULTILABEL_LOSSES)
 
 
 def metric_for(asked: Metric | None, multilabel: bool, costs: bool = False) -> Metric:
-    """Return the metric to compare by, which is the first of the task if none was asked for.
-
-    Where labels cost something, it is what the first choice is worth.
-    """
-    offered = OF_SETS if multilabel else (*OF_RANKINGS, *OF_SCORES)
+    """Return the metric to compare by: the one asked for, or the default of the task."""
+    offered = MULTILABEL_METRICS if multilabel else (*RANK_METRICS, *SCORE_METRICS)
     if asked is None:
         return Metric.UTILITY if costs else offered[0]
     if asked not in offered:
-        what = "rankings with a zero point" if multilabel else "rankings without a zero point"
-        raise typer.BadParameter(f"--metric {asked}: of {what} it is {', '.join(offered)}.")
+        which = "with" if multilabel else "without"
+        raise typer.BadParameter(
+            f"--metric {asked}: rankings {which} a virtual label are compared by one of "
+            f"{', '.join(offered)}."
+        )
     return asked
 
 
@@ -106,17 +107,18 @@ def table_out(path: Path | None) -> Path | None:
     return writable(path)
 
 
+def refuse_together(option: str, others: Mapping[str, Any], why: str = "") -> None:
+    """Refuse options that have no meaning beside another one."""
+    given = [
+        name for name, value in others.items() if value not in (None, []) and value is not False
+    ]
+    if given:
+        raise typer.BadParameter(f"{option} and {' and '.join(given)} exclude each other{why}.")
+
+
 def read_key(path: Path | None) -> bytes | None:
     """Return the secret in a file, if one is named."""
     return None if path is None else path.read_bytes()
-
-
-def _known_ranker(name: str) -> str:
-    if name not in (AUTO, *RANKER_NAMES, *ORDERERS):
-        known = (AUTO, *RANKER_NAMES)
-        near = did_you_mean(name, known)
-        raise typer.BadParameter(f"{name!r} is none of {', '.join(known)}{near}.")
-    return name
 
 
 DataFile = Annotated[
@@ -124,7 +126,7 @@ DataFile = Annotated[
     typer.Argument(
         callback=_existing,
         metavar="DATA",
-        help="A table of any format: csv, tsv, Parquet, Excel, XARFF, KEBI, svmlight, .gz, or an "
+        help="A table in any format: csv, tsv, Parquet, Excel, XARFF, KEBI, svmlight, .gz, or an "
         "ASlib folder; - is stdin.",
     ),
 ]
@@ -133,95 +135,22 @@ DataFiles = Annotated[
     typer.Argument(
         callback=lambda paths: [_existing(path) for path in paths],
         metavar="DATA",
-        help="Tables, as for the other commands.",
-    ),
-]
-LabelsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--labels", metavar="COLUMNS", help="The columns that hold rankings: 'y_*' or a,b,c."
-    ),
-]
-FormatOption = Annotated[
-    Format,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help="What they hold: ranks or scores, a column a label; orders, as text 'b > a ~ c' or "
-        "names by position; pairs; best-worst; long; relevance, 1 or 0 a label; calibrated, as "
-        "text '[b > a][c]', the relevant first, or signed scores.",
-    ),
-]
-DirectionOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--higher-is-better/--lower-is-better",
-        help="The direction of scores; never guessed.",
-        show_default=False,
-    ),
-]
-UnrankedOption = Annotated[
-    Unranked,
-    typer.Option("--unranked", help="What labels are that an order does not name."),
-]
-InstanceOption = Annotated[
-    str | None,
-    typer.Option(
-        "--instance", metavar="COLUMN", help="For pairs and long: whose ranking a line is part of."
-    ),
-]
-CutoffOption = Annotated[
-    float | None,
-    typer.Option(
-        "--cutoff",
-        metavar="TIME",
-        help="When runs were ended, of run times: those that reach it took at least so long, are "
-        "tied behind all others and count ten times as much (PAR10).",
-    ),
-]
-CostOption = Annotated[
-    str | None,
-    typer.Option(
-        "--cost",
-        metavar="COLUMNS",
-        help="What labels cost, beside their scores: columns named as those of --labels, 'cost *'.",
-    ),
-]
-CostWeightOption = Annotated[
-    float | None,
-    typer.Option(
-        "--cost-weight",
-        metavar="W",
-        help="How much score one unit of cost is worth: labels are ranked by score - W * cost.",
-    ),
-]
-BudgetOption = Annotated[
-    float | None,
-    typer.Option(
-        "--budget",
-        metavar="B",
-        help="Or what a row may cost at most: dearer labels count as little as the worst score.",
-    ),
-]
-MeanBudgetOption = Annotated[
-    float | None,
-    typer.Option(
-        "--mean-budget",
-        metavar="B",
-        help="Or what rows may cost in the mean: W is the least that makes the best labels keep to "
-        "it.",
+        help="Tables in any format, as for the other commands.",
     ),
 ]
 ModelFile = Annotated[
-    Path, typer.Argument(callback=_existing, metavar="MODEL", help="What prefero train wrote.")
+    Path,
+    typer.Argument(
+        callback=_existing, metavar="MODEL", help="A model file that prefero train wrote."
+    ),
 ]
 KeyFileOption = Annotated[
     Path | None,
     typer.Option(
-        "--key-file",
         callback=lambda path: path if path is None else _existing(path),
         metavar="FILE",
-        help="A file of secret bytes; models are signed by it, and refused if signed by another.",
+        help="A file with a secret key: models are signed with it, and refused if signed with "
+        "another.",
     ),
 ]
 NewDataFile = Annotated[
@@ -229,9 +158,12 @@ NewDataFile = Annotated[
     typer.Argument(
         callback=_existing,
         metavar="NEW",
-        help="New instances: a table of any format; - is stdin. Columns are "
-        "found by their names, in any order; further ones are ignored.",
+        help="New instances: a table in any format; - is stdin. Columns are found by name; others "
+        "are ignored.",
     ),
+]
+KeepOption = Annotated[
+    str | None, typer.Option(metavar="COLUMNS", help="Columns of NEW to copy to the output.")
 ]
 OutOption = Annotated[
     Path | None,
@@ -240,67 +172,47 @@ OutOption = Annotated[
         "-o",
         callback=table_out,
         metavar="FILE",
-        help="A .csv, .tsv, .json, .parquet or .xlsx file instead of stdout.",
+        help="Write to a .csv, .tsv, .json, .parquet or .xlsx file instead of stdout.",
     ),
 ]
 ModelOutOption = Annotated[
-    Path, typer.Option("--out", "-o", callback=writable, metavar="FILE", help="The model file.")
+    Path,
+    typer.Option("--out", "-o", callback=writable, metavar="FILE", help="The model file to write."),
 ]
 ModelOption = Annotated[
     str,
     typer.Option(
-        "--model",
-        callback=_known_ranker,
+        callback=lambda name: known_name(name, dict.fromkeys((AUTO, *RANKER_NAMES, *ORDERERS))),
         autocompletion=lambda: [AUTO, *RANKER_NAMES],
         metavar="NAME",
-        help=f"{AUTO}, which combines the best of the others; or {', '.join(RANKER_NAMES)}; with "
-        f"--label-table {', '.join(ORDERERS)}, or {AUTO}, the best of them for labels never seen.",
+        help=f"{AUTO}, which combines the best of the others; or {', '.join(RANKER_NAMES)}. With "
+        f"--label-table: {', '.join(ORDERERS)}, or {AUTO}, the best of these for unseen labels.",
     ),
 ]
 LabelTableOption = Annotated[
     Path | None,
     typer.Option(
-        "--label-table",
         callback=lambda path: path if path is None else _existing(path),
         metavar="FILE",
-        help="The features of the labels, by which labels never seen are ranked too: a table "
-        "with a line a label, its name in the first column.",
+        help="The features of the labels, to rank unseen labels too: a table with one row per "
+        "label and its name in the first column.",
     ),
 ]
 ParamOption = Annotated[
     list[str],
-    typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the ranker; repeatable."),
-]
-IgnoreOption = Annotated[
-    str | None,
-    typer.Option("--ignore", metavar="COLUMNS", help="Columns that are no features."),
-]
-CategoricalOption = Annotated[
-    str | None,
     typer.Option(
-        "--categorical",
-        metavar="COLUMNS",
-        help="Columns of names, though some or all look like numbers.",
-    ),
-]
-TextOption = Annotated[
-    str | None,
-    typer.Option(
-        "--text",
-        metavar="COLUMNS",
-        help="Columns of free text, whose words are learned from (TF-IDF in a few dimensions).",
+        "--param", metavar="NAME=VALUE", help="A parameter of the ranker; may be repeated."
     ),
 ]
 MetricOption = Annotated[
     Metric | None,
     typer.Option(
-        "--metric",
         metavar="NAME",
-        help="What the best ranker is best by. Of rankings: tau (default), Kendall's; tau-x, which "
-        "asks for ties too; rho; top1, how often the first choice is right; and of scores regret, "
-        "how much less the first choice is worth than the best; utility, what it is worth (default "
-        "with --cost); gap-closed, its way from the single best to the right label. With a "
-        "zero point: rho (default), average-precision, ranking-loss, one-error, "
+        help="What to compare by. Rankings: tau (Kendall, default), tau-x (counts ties too), rho "
+        "(Spearman) or top1 (how often the first choice is right). Scores: regret (how much worse "
+        "the first choice is than the best), utility (the score of the first choice; default with "
+        "--cost) or gap-closed (from the single best label, 0, to the best label of each row, 1). "
+        "With a virtual label: rho (default), average-precision, ranking-loss, one-error, "
         "hamming-loss or subset-loss.",
         show_default=False,
     ),
@@ -308,92 +220,221 @@ MetricOption = Annotated[
 GroupsOption = Annotated[
     str | None,
     typer.Option(
-        "--groups",
         metavar="COLUMN",
-        help="What rows belong to, such as the substrate: folds do not divide it, and it is no "
-        "feature.",
+        help="The column that says which rows belong together, such as the substrate: folds keep "
+        "them together, and it is not a feature.",
     ),
 ]
 RowsOption = Annotated[
-    int,
+    int | None,
     typer.Option(
-        "--rows", min=0, metavar="N", help="Try rankers on at most so many rows; 0: on all."
+        min=0, metavar="N", show_default="5000", help="Compare on at most N rows; 0 uses all."
     ),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="What everything random follows from.")]
+FoldsOption = Annotated[
+    int | None, typer.Option(min=2, show_default="10", help="Number of cross-validation folds.")
+]
+SeedOption = Annotated[int, typer.Option(help="Random seed.")]
 JobsOption = Annotated[
-    int | None, typer.Option("--jobs", metavar="N", help="How much to do at a time; -1: all cores.")
+    int | None, typer.Option(metavar="N", help="Number of parallel jobs; -1 uses all cores.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-FoldsOutOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        callback=table_out,
-        metavar="FILE",
-        help="Write the result of every fold, a line each: .csv, .tsv, .json or .parquet.",
-    ),
-]
-PageOption = Annotated[
-    Path | None,
-    typer.Option("--report", callback=writable, metavar="PAGE", help="Write an HTML page too."),
-]
-ListedOption = Annotated[
-    int, typer.Option("--top", min=1, metavar="K", help="How many features to list.")
-]
+ListedOption = Annotated[int, typer.Option(min=1, metavar="K", help="Number of features to list.")]
 RepeatsOption = Annotated[
-    int, typer.Option("--repeats", min=1, help="Repetitions, each with new folds.")
+    int | None,
+    typer.Option(min=1, show_default="1", help="Number of repetitions, each with new folds."),
 ]
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """Which columns hold rankings, and what their cells mean."""
+    """Which columns hold rankings, and in which format."""
 
-    labels: LabelsOption = None
-    format: FormatOption = Format.RANKS
-    higher_is_better: DirectionOption = None
+    labels: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMNS", help="The columns that hold rankings: 'y_*' or a,b,c."),
+    ] = None
+    format: Annotated[
+        Format,
+        typer.Option(
+            metavar="FORMAT",
+            help="What they hold: ranks or scores, one column per label; orders, as text "
+            "'b > a ~ c' or as names by position; pairs; best-worst; long; relevance, 1 or 0 per "
+            "label; calibrated, as text '[b > a][c]' with the relevant labels first, or signed "
+            "scores.",
+        ),
+    ] = Format.RANKS
+    higher_is_better: Annotated[
+        bool | None,
+        typer.Option(
+            "--higher-is-better/--lower-is-better",
+            help="The direction of scores; it is never guessed.",
+            show_default=False,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
 class Reading(Meaning):
     """How to read rankings out of a table."""
 
-    unranked: UnrankedOption = Unranked.UNKNOWN
-    instance: InstanceOption = None
-    cutoff: CutoffOption = None
-    cost: CostOption = None
-    cost_weight: CostWeightOption = None
-    budget: BudgetOption = None
-    mean_budget: MeanBudgetOption = None
+    unranked: Annotated[
+        Unranked, typer.Option(help="How to treat labels that an order leaves out.")
+    ] = Unranked.UNKNOWN
+    instance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="For pairs and long: the column that says which ranking a row belongs to.",
+        ),
+    ] = None
+    cutoff: Annotated[
+        float | None,
+        typer.Option(
+            metavar="TIME",
+            help="For run times: when runs were stopped. Runs that reach it are tied behind all "
+            "others and count ten times as much (PAR10).",
+        ),
+    ] = None
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="The costs of the labels beside their scores: columns named like those of "
+            "--labels, 'cost *'.",
+        ),
+    ] = None
+    cost_weight: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W",
+            help="The score that one unit of cost is worth: labels are ranked by score - W * cost.",
+        ),
+    ] = None
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="B",
+            help="Or the most that a row may cost: more expensive labels get the worst score.",
+        ),
+    ] = None
+    mean_budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="B",
+            help="Or the most that rows may cost on average: W is the smallest that achieves it.",
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         given = (self.cost_weight, self.budget, self.mean_budget)
-        weighed = sum(one is not None for one in given)
+        weighed = sum(value is not None for value in given)
         if self.cost is None and weighed:
             raise typer.BadParameter("which columns hold the costs? Add --cost 'cost *'.")
         if self.cost is not None and weighed != 1:
             raise typer.BadParameter(
-                "--cost needs one of --cost-weight, how much score one unit of cost is worth, "
-                "--budget, what a row may cost at most, and --mean-budget, what rows may cost in "
-                "the mean."
+                "--cost needs one of --cost-weight, the score that one unit of cost is worth, "
+                "--budget, the most that a row may cost, and --mean-budget, the most that rows may "
+                "cost on average."
             )
+
+    def refuse_unused(self, table: "DataTable") -> None:
+        """Refuse options that the format of the rankings makes meaningless."""
+        declared = table.declared
+        format = Format(declared.format or self.format)
+        if declared.format and self.format not in (Format.RANKS, declared.format):
+            raise typer.BadParameter(
+                f"--format {self.format}: {table.source} declares its rankings as {format}."
+            )
+        if self.higher_is_better is not None:
+            if format not in (Format.SCORES, Format.LONG):
+                raise typer.BadParameter(
+                    f"--higher-is-better and --lower-is-better are for scores, not for {format}."
+                )
+            if declared.higher_is_better not in (None, self.higher_is_better):
+                direction = "higher" if declared.higher_is_better else "lower"
+                raise typer.BadParameter(f"{table.source} declares that {direction} is better.")
+        if self.unranked is Unranked.BELOW and format is not Format.ORDERS:
+            raise typer.BadParameter(f"--unranked below is for --format orders, not {format}.")
 
 
 @dataclass(frozen=True)
 class FeatureColumns:
-    """Which columns are no features, which hold names and which hold prose."""
+    """Which columns are not features, which hold categories and which hold text."""
 
-    ignore: IgnoreOption = None
-    categorical: CategoricalOption = None
-    text: TextOption = None
+    ignore: Annotated[
+        str | None, typer.Option(metavar="COLUMNS", help="Columns that are not features.")
+    ] = None
+    categorical: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS", help="Columns of categories, though they may look like numbers."
+        ),
+    ] = None
+    text: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Columns of free text, to learn from their words (TF-IDF in a few dimensions).",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
-class Results:
+class ResultOptions:
     """Where the results of a comparison go."""
 
-    out: FoldsOutOption = None
-    report: PageOption = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            callback=table_out,
+            metavar="FILE",
+            help="Write the results, one row per fold: .csv, .tsv, .json or .parquet.",
+        ),
+    ] = None
+    report: Annotated[
+        Path | None,
+        typer.Option(callback=writable, metavar="PAGE", help="Write an HTML report too."),
+    ] = None
     as_json: JsonOption = False
+
+
+def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take dataclasses of options, each as one argument.
+
+    An option that several groups of a command share is one option; it appears in the help where the
+    first group does, and all groups get its value.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    own = signature(command).parameters
+    options: dict[str, Parameter] = {}
+    for name, parameter in own.items():
+        alone = [parameter.replace(annotation=hints[name])]
+        for option in _options(groups[name]) if name in groups else alone:
+            options.setdefault(option.name, option.replace(kind=Parameter.KEYWORD_ONLY))
+
+    def run(**given: Any) -> None:
+        made = {
+            name: group(**{part.name: given[part.name] for part in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**{name: (given | made)[name] for name in own})
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = Signature(list(options.values()))  # type: ignore[attr-defined]
+    run.__annotations__ = {name: option.annotation for name, option in options.items()}
+    return run
+
+
+def _options(group: Any) -> list[Parameter]:
+    """The fields of a group as parameters of a function."""
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        Parameter(
+            part.name, Parameter.KEYWORD_ONLY, default=part.default, annotation=hints[part.name]
+        )
+        for part in fields(group)
+    ]

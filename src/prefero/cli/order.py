@@ -1,154 +1,233 @@
-"""prefero order: learn to order objects from sample orders, and order new sets of them."""
+"""prefero order: learn from sample orders how to order new sets of objects."""
 
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero._names import did_you_mean
 from prefero._pipelines import at_final_step, final_step, fit_final
-from prefero._prediction import kind_of, new_features, unseen_names
-from prefero.cli.automatic import Preset, PresetOption, TimeLimitOption
-from prefero.cli.console import count, print_json, say
-from prefero.cli.explain import tell
-from prefero.cli.groups import with_groups
-from prefero.cli.models import parse_settings, say_unseen
-from prefero.cli.options import (
-    DataFile,
-    JsonOption,
-    KeyFileOption,
-    ListedOption,
-    ModelFile,
-    ModelOutOption,
-    NewDataFile,
-    ParamOption,
-    SeedOption,
-    read_key,
-    table_out,
+from prefero._prediction import load_orderer, new_features, unseen_categories
+from prefero.cli import models, options
+from prefero.cli.compare import report_comparison
+from prefero.cli.console import count, say
+from prefero.cli.experiments import CrossValidation, FitResult, Sample, cross_validate
+from prefero.cli.explain import check_row, show_explanation
+from prefero.cli.tables import features_of, read, write
+from prefero.cli.train import (
+    Preset,
+    PresetOption,
+    TimeLimitOption,
+    finish,
+    refuse_unused,
+    say_held_out,
 )
-from prefero.cli.order_compare import EXAMPLES as COMPARE_EXAMPLES
-from prefero.cli.order_compare import compare
-from prefero.cli.orderers import (
-    TAKE_MISSING,
-    GroupOption,
-    ObjectColumns,
-    Objects,
-    ReduceOption,
-    build_orderer,
-    groups_of,
-    read_objects,
-    refuse_gaps,
-    try_orderers,
-)
-from prefero.cli.rankers import AUTO, ORDERERS
-from prefero.cli.tables import read, write
-from prefero.cli.trials import Plan
-from prefero.exceptions import ModelFileError
+
+if TYPE_CHECKING:
+    from prefero._typing import Values
+    from prefero.tables import DataTable
 
 EXAMPLES = (
-    "prefero order train judged.csv -o model.prefero --group query --grade relevance",
+    "prefero order train graded.csv -o model.prefero --group query --grade relevance",
     "prefero order train tasted.csv -o model.prefero --group panel --rank place --model rankboost",
     "prefero order predict model.prefero new.csv --group query",
-    *COMPARE_EXAMPLES,
+    "prefero order compare mq2008.txt --orderers svm,trees,lightgbm --report page.html",
     "prefero order explain model.prefero new.csv --group query --row 3",
 )
 
 order = typer.Typer(
-    help="Learn from sample orders how to order new sets of objects.",
-    no_args_is_help=True,
+    help="Learn from sample orders how to order new sets of objects.", no_args_is_help=True
 )
-order.command()(compare)
 
-# The figure that train gives beside the model comes from so many folds, if there is enough.
+# The figure that train prints comes from so many folds, if there are enough groups or objects.
 _FOLDS = 5
 
+GroupOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column that says which order a row belongs to; without it all are one order.",
+    ),
+]
+ReduceOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="K", help="Learn from K components of rank correlation dimension reduction."
+    ),
+]
 
-def _known_orderer(name: str) -> str:
-    known = (AUTO, *ORDERERS)
-    if name not in known:
-        raise typer.BadParameter(
-            f"{name!r} is none of {', '.join(known)}{did_you_mean(name, known)}."
+
+class OrderMetric(StrEnum):
+    """The metric that orderers are compared by."""
+
+    RHO = "rho"
+    TAU = "tau"
+    NDCG = "ndcg"
+    MAP = "map"
+    MRR = "mrr"
+
+
+@dataclass(frozen=True)
+class ObjectColumns:
+    """Which columns of a table hold the group, the rank and the features of objects."""
+
+    group: GroupOption = None
+    rank: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column of ranks: 1 is best.")
+    ] = None
+    grade: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Or the column of grades or scores: larger is better."),
+    ] = None
+    features: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS", help="The features: 'x_*' or a,b,c; by default all other columns."
+        ),
+    ] = None
+
+
+def read_objects(data: Path, columns: ObjectColumns, named: options.FeatureColumns) -> Sample:
+    """Read objects from a table; a file of graded objects declares its columns itself."""
+    from prefero.ordering import ranks_in_queries
+
+    table = read(data)
+    rank, grade = columns.rank, columns.grade
+    grade = grade or (table.declared.grade if rank is None else None)
+    if (rank is None) == (grade is None):
+        raise typer.BadParameter("name the column of ranks by --rank, or of grades by --grade.")
+    target, group = table.column(rank or grade or ""), columns.group or table.declared.group
+    groups, values = _groups_of(table, group), table.numbers([target])[:, 0]
+    if grade is None and groups is not None:
+        _refuse_grades(table, target, values)
+    ranks = values if grade is None else ranks_in_queries(values, groups, higher_is_better=True)
+    used = {target}
+    for pattern in filter(None, (group, named.ignore)):
+        used.update(table.columns(pattern))
+    names = [name for name in table.columns(columns.features or "*") if name not in used]
+    if not names:
+        raise table.error("no column is left as a feature to learn from.")
+    X = features_of(table, names, named, len(table.frame)).set_axis(range(1, len(table) + 1))
+    return Sample(data.stem, table, X, ranks, None if grade is None else values, groups)
+
+
+def _groups_of(table: "DataTable", group: str | None) -> Any:
+    """Return the group of each object; None if all are one."""
+    return None if group is None else table.frame[table.column(group)].to_numpy()
+
+
+def _refuse_grades(table: "DataTable", column: str, ranks: "Values") -> None:
+    """Refuse ranks below 1, which nearly always are grades."""
+    import numpy as np
+
+    low = np.flatnonzero(ranks < 1).tolist()
+    if low:
+        raise table.error(
+            f"column {column!r} holds {ranks[low[0]]:g}, but ranks start at 1, the best: if larger "
+            f"is better, name it by --grade {column}.",
+            low[0],
+            low[1:],
         )
-    return name
+
+
+@dataclass(frozen=True)
+class TrainedOrderer:
+    """A fitted orderer and the sample that it was trained on."""
+
+    fitted: FitResult
+    sample: Sample
+
+    @property
+    def n_orders(self) -> int:
+        """How many orders there are."""
+        return 1 if self.sample.groups is None else self.sample.independent_units
+
+    @property
+    def rho(self) -> float | None:
+        """Mean Spearman correlation on held-out data, if there was enough."""
+        return self.fitted.held_out.get(self.fitted.name)
+
+    def as_json(self, out: Path) -> dict[str, Any]:
+        """Return what --json prints."""
+        return {
+            **{"model": self.fitted.name, "file": str(out), "orders": self.n_orders},
+            **{"objects": len(self.sample.target), "features": list(self.sample.features)},
+            "cross_validated_rho": self.rho,
+        }
+
+    def sentence(self, out: Path) -> str:
+        """Return what was trained on what, and how good it is."""
+        what = "objects" if self.sample.groups is None else "orders"
+        quality = "prefero order compare tells how good it is."
+        if self.rho is not None:
+            quality = f"Mean Spearman rho on held-out {what}: {self.rho:.3f} (chance is 0)."
+        return (
+            f"Trained {self.fitted.name} on {count(self.n_orders, 'order')} of "
+            f"{count(len(self.sample.target), 'object')}; wrote {out}. {quality}"
+        )
 
 
 @order.command()
-@with_groups
+@options.with_option_groups
 def train(
-    data: DataFile,
-    out: ModelOutOption,
+    data: options.DataFile,
+    out: options.ModelOutOption,
     *,
     columns: ObjectColumns,
+    named: options.FeatureColumns,
     model: Annotated[
         str,
         typer.Option(
-            callback=_known_orderer,
-            autocompletion=lambda: [AUTO, *ORDERERS],
+            callback=lambda name: models.known_name(
+                name, dict.fromkeys((models.AUTO, *models.ORDERERS))
+            ),
+            autocompletion=lambda: [models.AUTO, *models.ORDERERS],
             metavar="NAME",
-            help=f"{', '.join(ORDERERS)}; or {AUTO}, the best on orders it has not seen.",
+            help=f"{', '.join(models.ORDERERS)}; or {models.AUTO}, the best on held-out orders.",
         ),
-    ] = AUTO,
+    ] = models.AUTO,
     reduce: ReduceOption = None,
-    preset: PresetOption = Preset.BALANCED,
+    preset: PresetOption = None,
     time_limit: TimeLimitOption = None,
-    settings: ParamOption = [],  # noqa: B006 (typer copies it)
-    seed: SeedOption = 0,
-    key_file: KeyFileOption = None,
-    as_json: JsonOption = False,
+    parameters: options.ParamOption = [],  # noqa: B006 (typer copies it)
+    seed: options.SeedOption = 0,
+    key_file: options.KeyFileOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
-    """Learn from sample orders: one line an object in one order.
+    """Learn from sample orders, one row per object in one order.
 
-    How good it is, cross-validation says, which divides no group.
+    Cross-validation, which divides no group, says how good the orderer is.
     """
-    import prefero
-
-    parameters = parse_settings(settings)
-    if parameters and model == AUTO:
-        raise typer.BadParameter("--param needs the name of one orderer: add --model.")
-    objects = read_objects(data, columns)
-    rho = None
-    if model == AUTO:
-        parameters = {"preset": preset.value, "time_limit": time_limit, "verbose": True}
-    elif not parameters:
-        rho = _cross_validated(objects, model, reduce, seed)
-    orderer = build_orderer(model, objects.X, reduce=reduce, settings=parameters, seed=seed)
-    refuse_gaps(objects, orderer, model)
-    try:
-        trained = fit_final(orderer, objects.X, objects.ranks, qid=objects.groups)
-    except ValueError as error:
-        raise objects.table.error(str(error)) from error
-    if model == AUTO:
-        model, rho = _chosen(final_step(trained))
-    prefero.save(trained, out, key=read_key(key_file))
-    if as_json:
-        print_json(
-            {
-                **{"model": model, "file": str(out), "orders": objects.orders},
-                **{"objects": len(objects.ranks), "features": list(objects.X)},
-                "cross_validated_rho": rho,
-            }
-        )
-        return
-    say(
-        f"Trained {model} on {count(objects.orders, 'order')} of "
-        f"{count(len(objects.ranks), 'object')}; wrote {out}. {_told(objects, rho)}"
+    given = models.parse_parameters(parameters)
+    refuse_unused(model, given, {"--preset": preset, "--time-limit": time_limit})
+    if model == models.AUTO:
+        options.refuse_together(f"--model {models.AUTO}", {"--reduce": reduce})
+        given = {"preset": (preset or Preset.BALANCED).value, "time_limit": time_limit}
+        given["verbose"] = True
+    sample, choice = read_objects(data, columns, named), models.orderer_choice(model)
+    rho = None if given else _cross_validated(sample, model, reduce, seed)
+    orderer = models.build(
+        choice, sample.features, models.seeded(choice, seed) | given, reduce=reduce
     )
+    sample.refuse_missing(orderer, model)
+    try:
+        trained = fit_final(orderer, sample.features, sample.target, qid=sample.groups)
+    except ValueError as error:
+        raise sample.table.error(str(error)) from error
+    if model == models.AUTO:
+        model, rho = _chosen(final_step(trained))
+    fitted = FitResult(trained, model, "rho", {} if rho is None else {model: rho})
+    finish(TrainedOrderer(fitted, sample), out, options.read_key(key_file), as_json)
 
 
-def _told(objects: Objects, rho: float | None) -> str:
-    """Say how good the orderer is, or why nobody knows."""
-    if rho is not None:
-        what = "orders" if objects.groups is not None else "objects"
-        return f"Mean Spearman rho on {what} that it was not trained on: {rho:.3f} (chance is 0)."
-    return "How good it is, prefero order compare tells."
-
-
-def _cross_validated(objects: Objects, name: str, reduce: int | None, seed: int) -> float | None:
-    """The mean rho of an orderer in cross-validation; None if there is too little for it."""
-    folds = min(_FOLDS, objects.witnesses)
-    if folds < 2 or (objects.groups is None and folds < _FOLDS):
+def _cross_validated(sample: Sample, name: str, reduce: int | None, seed: int) -> float | None:
+    """The mean rho of an orderer in cross-validation; None if there are too few data."""
+    folds = min(_FOLDS, sample.independent_units)
+    if folds < 2 or (sample.groups is None and folds < _FOLDS):
         return None
-    trials = try_orderers([name], [objects], Plan(folds=folds, seed=seed), reduce=reduce)
+    plan = CrossValidation(folds=folds, seed=seed)
+    trials = cross_validate([models.orderer_choice(name)], [sample], plan, reduce=reduce)
     for reason in trials.failed.values():
         say(f"It could not be cross-validated: {reason}")
     values: Any = trials.results["rho"] if len(trials.results) else []
@@ -157,59 +236,103 @@ def _cross_validated(objects: Objects, name: str, reduce: int | None, seed: int)
 
 
 def _chosen(orderer: Any) -> tuple[str, float | None]:
-    """The orderer that was chosen, and its mean rho on orders not seen, if they were enough."""
+    """The orderer that was chosen, and its mean rho on held-out orders, if there were enough."""
     for line in orderer.skipped_:
         say(f"{line['ranker']} is left out: {line['why']}.")
     name = orderer.chosen_name_
     if orderer.improvement_ != orderer.improvement_:
         say(f"Too few orders to choose by: {name}.")
         return name, None
-    say("rho on orders not seen:")
     held_out = {line["ranker"]: line["held_out"] for line in orderer.leaderboard_}
-    width = max(map(len, held_out)) + 2
-    for tried, value in held_out.items():
-        say(f"  {tried:<{width}}{value:>7.3f}{'  <- chosen' if tried == name else ''}")
+    say_held_out("rho", held_out, "orders", chosen=name)
     return name, float(held_out[name])
 
 
 @order.command()
 def predict(
-    model: ModelFile,
-    data: NewDataFile,
+    model: options.ModelFile,
+    data: options.NewDataFile,
     group: GroupOption = None,
-    keep: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMNS", help="Columns of NEW to copy into the output, as an id."),
-    ] = None,
-    output: Annotated[
-        Path,
-        typer.Option("--out", "-o", callback=table_out, help="The table to write; - is stdout."),
-    ] = Path("-"),
-    key_file: KeyFileOption = None,
+    keep: options.KeepOption = None,
+    out: options.OutOption = None,
+    key_file: options.KeyFileOption = None,
 ) -> None:
-    """Order new sets of objects: print group, rank and score of every line."""
+    """Order new sets of objects: print the group, rank and score of every row."""
     import pandas
 
-    trained = load_orderer(model, read_key(key_file))
+    trained = load_orderer(model, options.read_key(key_file))
     table = read(data)
-    X = new_features(trained, table, TAKE_MISSING)
-    say_unseen(unseen_names(trained, X))
+    X = new_features(trained, table, models.ORDERERS_WITH_MISSING)
+    models.say_unseen(unseen_categories(trained, X))
     orderer, X = at_final_step(trained, X)
     group = group or table.declared.group
-    groups = groups_of(table, group)
-    columns: dict[str, Any] = {} if group is None else {group: groups}
+    groups = _groups_of(table, group)
+    columns: dict[str, Any] = {} if group is None else {table.column(group): groups}
     if keep is not None:
         columns |= {name: table.frame[name].to_numpy() for name in table.columns(keep)}
-    columns["rank"] = orderer.predict(X, groups)
+    predicted = {"rank": orderer.predict(X, groups)}
     if hasattr(orderer, "decision_function"):
-        columns["score"] = orderer.decision_function(X)
-    write(pandas.DataFrame(columns), output)
+        predicted["score"] = orderer.decision_function(X)
+    if clash := [name for name in predicted if name in columns]:
+        raise table.error(
+            f"the output has a column {clash[0]!r} of its own, so the one of NEW cannot be kept "
+            "beside it: rename it."
+        )
+    write(pandas.DataFrame(columns | predicted), out or Path("-"))
+
+
+@order.command()
+@options.with_option_groups
+def compare(
+    data: options.DataFiles,
+    *,
+    columns: ObjectColumns,
+    named: options.FeatureColumns,
+    orderers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help=f"Some of {', '.join(models.ORDERERS)}; all by default. Also {models.AUTO}, and "
+            f"{models.LIGHTGBM.name} if it is installed. {models.CONSTANT.name}, which ties all "
+            "objects, is always included.",
+        ),
+    ] = None,
+    reduce: ReduceOption = None,
+    metric: Annotated[
+        OrderMetric,
+        typer.Option(
+            help="What to compare by, as a mean over groups: Spearman's rho, Kendall's tau, NDCG "
+            "of the first ten, MAP or MRR."
+        ),
+    ] = OrderMetric.RHO,
+    folds: Annotated[
+        int, typer.Option(min=2, help="Number of folds, which divide no group.")
+    ] = _FOLDS,
+    repeats: options.RepeatsOption = None,
+    seed: options.SeedOption = 0,
+    jobs: options.JobsOption = None,
+    results: options.ResultOptions,
+) -> None:
+    """Compare orderers on tables of objects by cross-validation.
+
+    All orderers get the same folds, which divide no group.
+    """
+    names = list(models.ORDERERS) if orderers is None else map(str.strip, orderers.split(","))
+    choices = {name: models.orderer_choice(name) for name in (models.CONSTANT.name, *names)}
+    plan = CrossValidation(folds=folds, repeats=repeats or CrossValidation.repeats, seed=seed)
+    samples = [read_objects(path, columns, named) for path in data]
+    for sample in samples:
+        sample.refuse_few(folds)
+    trials = cross_validate(choices.values(), samples, plan, reduce=reduce, jobs=jobs)
+    report_comparison(results, trials, samples, plan, metric.value, choices, reduce=reduce)
+    if not results.as_json:
+        say(f"{models.CONSTANT.name} ties all objects: it gets what a random order gets.")
 
 
 @order.command()
 def explain(
-    model: ModelFile,
-    data: NewDataFile,
+    model: options.ModelFile,
+    data: options.NewDataFile,
     row: Annotated[
         int, typer.Option(min=1, metavar="N", help="Which object; the first of NEW is 1.")
     ] = 1,
@@ -222,32 +345,19 @@ def explain(
         ),
     ] = None,
     group: GroupOption = None,
-    top: ListedOption = 10,
-    key_file: KeyFileOption = None,
-    as_json: JsonOption = False,
+    top: options.ListedOption = 10,
+    key_file: options.KeyFileOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
-    """Say why a model puts one object before another."""
+    """Explain why a model puts one object before another."""
     from prefero.inspection import explain_objects
 
-    trained = load_orderer(model, read_key(key_file))
+    trained = load_orderer(model, options.read_key(key_file))
     table = read(data)
-    for number in (row, against or row):
-        if number > len(table.frame):
-            rows = count(len(table.frame), "row")
-            raise table.error(f"there are {rows}, so --row and --against cannot be {number}.")
-    X = new_features(trained, table, TAKE_MISSING)
-    groups = groups_of(table, group or table.declared.group)
+    check_row(table, row)
+    check_row(table, against or row, "--against")
+    X = new_features(trained, table, models.ORDERERS_WITH_MISSING)
+    groups = _groups_of(table, group or table.declared.group)
     other = None if against is None else against - 1
     why = explain_objects(trained, X, row - 1, other, qid=groups)
-    tell(why, row, top, as_json)
-
-
-def load_orderer(path: Path, key: bytes | None = None) -> Any:
-    """Load an orderer of objects, or say what else the file holds."""
-    import prefero
-
-    trained = prefero.load(path, key=key)
-    if kind_of(trained) != "orderer":
-        name = type(final_step(trained)).__name__
-        raise ModelFileError(f"{path} holds a {name}, which orders no objects.")
-    return trained
+    show_explanation(why, row, top, as_json)

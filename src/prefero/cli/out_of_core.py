@@ -1,4 +1,4 @@
-"""Training on a Parquet file some rows at a time: what does not fit into memory stays there."""
+"""Training on Parquet files that need not fit into memory, some rows at a time."""
 
 import time
 from collections.abc import Iterable
@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero._prediction import as_input, refuse_missing, takes_text
-from prefero.cli.console import count, say
-from prefero.cli.features import MOST_TEXTS, judge_texts
-from prefero.cli.models import behind_columns, refuse_unknown
-from prefero.cli.options import FeatureColumns, Format, Reading
-from prefero.cli.rankers import AUTO, ranker_choice
-from prefero.cli.tables import rankings_of
+from prefero._prediction import as_input, refuse_missing, takes_categories
+from prefero.cli.experiments import FitResult, TrainedRanker
+from prefero.cli.models import AUTO, behind_columns, ranker_choice, refuse_unknown
+from prefero.cli.options import FeatureColumns, Format, Metric, Reading, refuse_together
+from prefero.cli.tables import MOST_CATEGORIES, check_categories, rankings_of
 from prefero.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -27,12 +25,13 @@ OutOfCoreOption = Annotated[
     bool,
     typer.Option(
         "--out-of-core",
-        help="Read a Parquet file, or a folder of some, part by part: for data larger than memory.",
+        help="Read a Parquet file, or a folder of Parquet files, in parts: for data larger than "
+        "memory.",
     ),
 ]
 
 MODELS = ("forest", "boosting", "loglinear", "neighbors", "pairwise")
-# A tree with a leaf a row would be as large as the data.
+# A tree with one leaf per row would be as large as the data.
 _MOST_LEAVES = 20_000
 
 
@@ -44,6 +43,7 @@ class LargeTable:
     reading: Reading
     features: FeatureColumns
     weights: str | None
+    groups: str | None
 
     def __post_init__(self) -> None:
         if self.reading.format not in (Format.RANKS, Format.SCORES):
@@ -51,27 +51,15 @@ class LargeTable:
         if self.reading.labels is None:
             raise typer.BadParameter("which columns hold the rankings? Add --labels 'y_*'.")
         if self.features.text:
-            raise typer.BadParameter("--out-of-core takes numbers and names of things, no prose.")
-
-
-@dataclass
-class TrainedInParts:
-    """What was trained on how much."""
-
-    ranker: Any
-    model: str
-    rows: int
-    seconds: float
+            raise typer.BadParameter("--out-of-core takes numbers and categories, no --text.")
+        budgets = {"--budget": self.reading.budget, "--mean-budget": self.reading.mean_budget}
+        refuse_together("--out-of-core", budgets, ": a budget is met over all rows")
 
 
 def train_in_parts(
-    table: LargeTable,
-    model: str,
-    parameters: dict[str, Any],
-    seed: int,
-    jobs: int | None,
-) -> TrainedInParts:
-    """Fit a ranker to the parts of Parquet files, which are read one after the other."""
+    table: LargeTable, model: str, parameters: dict[str, Any], seed: int, jobs: int | None
+) -> TrainedRanker:
+    """Fit a ranker to the parts of Parquet files, read one after the other."""
     from prefero.distributed import DistributedLabelRanker
     from prefero.distributed.blocks import Blocks, LazyBlock
     from prefero.tables import row_groups
@@ -89,7 +77,7 @@ def train_in_parts(
         ranker.set_params(min_samples_leaf=max(1, rows // _MOST_LEAVES))
     start = time.perf_counter()
     words = words_of(parts, table)
-    columns = None if takes_text(ranker) else fitted_columns(ranker, parts, table, words)
+    columns = None if takes_categories(ranker) else fitted_columns(ranker, parts, table, words)
     with TemporaryDirectory(prefix="prefero-") as folder:
         trainer = DistributedLabelRanker(
             ranker, client=False, n_jobs=jobs, folder=folder, progress="auto"
@@ -101,7 +89,10 @@ def train_in_parts(
         from prefero.pipeline import RankingPipeline
 
         fitted = RankingPipeline([("columns", columns), ("ranker", fitted)])
-    return TrainedInParts(fitted, name, rows, time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    labels = [str(label) for label in fitted.labels_]
+    features = [str(feature) for feature in fitted.feature_names_in_]
+    return TrainedRanker(FitResult(fitted, name, Metric.TAU), rows, labels, features, seconds)
 
 
 @dataclass(frozen=True)
@@ -114,12 +105,14 @@ class Part:
 
 
 def read_part(part: "RowGroup", whole: LargeTable, words: Iterable[str] = ()) -> Part:
-    """Read one part of a large table; some columns hold words, though here it may not show."""
+    """Read one part of a large table; ``words`` are columns that hold words in some part."""
     table = part.read()
     ignore = whole.features.ignore
     ignored = [] if ignore is None else table.columns(ignore)
-    weight = None if whole.weights is None else table.column(whole.weights)
-    rankings = rankings_of(table.without(weight, *ignored), whole.reading)
+    weight, group = (
+        None if name is None else table.column(name) for name in (whole.weights, whole.groups)
+    )
+    rankings = rankings_of(table.without(weight, group, *ignored), whole.reading)
     named = whole.features.categorical
     text = [*words, *([] if named is None else rankings.table.columns(named))]
     features = rankings.table.features(rankings.features, text or None)
@@ -130,14 +123,14 @@ def read_part(part: "RowGroup", whole: LargeTable, words: Iterable[str] = ()) ->
 def read_block(part: "RowGroup", whole: LargeTable, words: tuple[str, ...], to: Any) -> Any:
     """Return what a ranker is fitted to, as it or the fitted columns before it take the rows."""
     here = read_part(part, whole, words)
-    X = as_input(to, here.features) if takes_text(to) else to.transform(here.features)
+    X = as_input(to, here.features) if takes_categories(to) else to.transform(here.features)
     return {"X": X, "y": here.rankings.y, "sample_weight": here.weights}
 
 
 def words_of(parts: "list[RowGroup]", whole: LargeTable) -> dict[str, list[str]]:
     """Return the different words of all columns that hold some, in any part.
 
-    Of a file whose first part has columns of numbers alone, the others need not be read.
+    If the first part of a file has only columns of numbers by type, its other parts are skipped.
     """
     from pandas.api.types import is_numeric_dtype
 
@@ -166,16 +159,16 @@ def words_of(parts: "list[RowGroup]", whole: LargeTable) -> dict[str, list[str]]
                 )
         if all(is_numeric_dtype(table.frame[name]) for name in features):
             plain = part.path
-        if any(len(own) > MOST_TEXTS for own in found.values()):
+        if any(len(own) > MOST_CATEGORIES for own in found.values()):
             break
-    judge_texts(table, {name: len(own) for name, own in found.items()}, rows)
+    check_categories(table, {name: len(own) for name, own in found.items()}, rows)
     return {name: sorted(own) for name, own in found.items()}
 
 
 def fitted_columns(
     ranker: Any, parts: "list[RowGroup]", whole: LargeTable, words: dict[str, list[str]]
 ) -> Any:
-    """Standardise numbers and give each word a column, as for a ranker that takes numbers alone."""
+    """Standardise numbers and give each word a column, for a ranker that takes only numbers."""
     import pandas as pd
 
     columns = None
@@ -191,19 +184,10 @@ def fitted_columns(
                 scaler = columns.named_transformers_["numbers"]
                 scaler.partial_fit(features[list(scaler.feature_names_in_)])
             continue
-        # A few rows that hold every word, for what must know them all.
+        # A few rows that hold every word, since the encoder must know them all.
         every = {name: pd.Series(own, dtype=object) for name, own in words.items()}
-        specimen = pd.DataFrame({name: every.get(name, pd.Series([0.0])) for name in features})
-        columns = behind_columns(ranker, specimen)[0].fit(features)
+        sample = pd.DataFrame({name: every.get(name, pd.Series([0.0])) for name in features})
+        columns = behind_columns(ranker, sample)[0].fit(features)
     if columns is None:
         raise DataError("no row ranks any label: there is nothing to learn from.", str(whole.path))
     return columns
-
-
-def tell(done: TrainedInParts, out: Path) -> None:
-    """Say what was trained, and how fast."""
-    labels, features = len(done.ranker.labels_), done.ranker.n_features_in_
-    say(
-        f"Trained {done.model} on {count(done.rows, 'row')} of {count(labels, 'label')} by "
-        f"{count(features, 'feature')}, {done.rows / done.seconds:,.0f} rows a second; wrote {out}."
-    )

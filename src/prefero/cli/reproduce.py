@@ -1,4 +1,4 @@
-"""prefero reproduce: a paper's tables, ours beside theirs."""
+"""prefero reproduce: the tables of a paper, ours beside theirs."""
 
 import runpy
 import sys
@@ -15,9 +15,9 @@ EXAMPLES = (
     "prefero reproduce cheng2009 --quick --jobs 2",
     "prefero reproduce cheng2009 --data openml --sets iris wine",
     "prefero reproduce dekel2003 --data benchmarks --output dekel2003.md",
-    "prefero reproduce real --folder cells",
+    "prefero reproduce real --folder runs",
 )
-# What this command does not know is for the script, which has options of its own.
+# Options that this command does not know are passed on to the script.
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 RESULTS = Path("reproduction-results")
 
@@ -45,9 +45,9 @@ def reproduce(
     paper: Annotated[
         Paper,
         typer.Argument(
-            help="A paper; or what it compares: kebi, every ranker on the papers' sets; real, "
-            "rankings that people, fields and solvers gave; ties; the automatic ranker; aslib; "
-            "multilabel; label_features; mq2008."
+            help="A paper, or another benchmark: kebi (every ranker on the papers' sets), real "
+            "(rankings by people, fields and solvers), ties, automatic (the automatic ranker), "
+            "aslib, multilabel, label_features or mq2008."
         ),
     ],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions, small sets.")] = False,
@@ -55,13 +55,13 @@ def reproduce(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="The folder of the data; else PREFERO_DATA. openml: download sets by name.",
+            help="The folder of the data; PREFERO_DATA by default. openml: download sets by name.",
         ),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="How much to do at a time.")] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Number of parallel jobs.")] = None,
     folder: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Keep finished work here; started again, go on."),
+        typer.Option(metavar="DIR", help="Keep finished runs here, to continue from them."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -69,14 +69,14 @@ def reproduce(
             callback=writable,
             metavar="X.md",
             show_default=f"{RESULTS}/PAPER.md",
-            help="The page; its tables go to X/*.csv.",
+            help="The page to write; its tables go to X/*.csv.",
         ),
     ] = None,
 ) -> None:
     """Repeat a paper's experiments, ours beside theirs.
 
-    The tables are printed, and written as a page of text and as CSV, one file each. Options that
-    are not listed here go to the script of that name, such as --sets iris wine.
+    The tables are printed and written, as a page of text and one CSV file each. Options that are
+    not listed here go to the script of that name, such as --sets iris wine.
     """
     script = find_script(paper)
     if output is None:

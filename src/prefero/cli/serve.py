@@ -1,6 +1,7 @@
-"""prefero serve: trained models behind HTTP, and a page to try them."""
+"""prefero serve: models over HTTP, with a web page."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 
 from prefero._prediction import load_ranker
 from prefero.cli.console import say
-from prefero.cli.options import KeyFileOption, read_key
+from prefero.cli.options import KeyFileOption, read_key, with_option_groups
 from prefero.serve import Limits, Settings
 
 EXAMPLES = (
@@ -16,9 +17,28 @@ EXAMPLES = (
     "prefero serve yields.prefero routing.prefero --port 9000 --workers 2",
     "PREFERO_TOKEN=secret prefero serve model.prefero --host 0.0.0.0",
 )
-_BOUNDS = Limits()
+_LIMITS = Limits()
 
 
+@dataclass(frozen=True)
+class LimitOptions:
+    """Limits of requests."""
+
+    max_rows: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Most instances per request.")
+    ] = _LIMITS.rows
+    max_bytes: Annotated[int, typer.Option(min=1, metavar="N", help="Largest JSON request.")] = (
+        _LIMITS.body_bytes
+    )
+    max_seconds: Annotated[
+        float, typer.Option(min=0.1, metavar="S", help="Longest time of a request.")
+    ] = _LIMITS.seconds
+    max_concurrent: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Most requests at a time per worker.")
+    ] = _LIMITS.concurrent
+
+
+@with_option_groups
 def serve(
     models: Annotated[
         list[Path],
@@ -26,43 +46,33 @@ def serve(
             metavar="MODEL...",
             exists=True,
             dir_okay=False,
-            help="Files that train wrote; each is called by its name without ending.",
+            help="Model files that train wrote; a model is named after its file.",
         ),
     ],
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen at.")] = 8000,
-    workers: Annotated[int, typer.Option(min=1, metavar="N", help="How many processes.")] = 1,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on.")] = 8000,
+    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Number of processes.")] = 1,
     token_file: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             exists=True,
             dir_okay=False,
-            help="Holds the token that requests must bear; else PREFERO_TOKEN, if it is set.",
+            help="A file with the token that requests must carry; else PREFERO_TOKEN, if set.",
         ),
     ] = None,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option(metavar="URL", help="Another site whose pages may ask; may be repeated."),
+        typer.Option(metavar="URL", help="A site whose pages may send requests; may be repeated."),
     ] = None,
-    max_rows: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Instances in one request.")
-    ] = _BOUNDS.rows,
-    max_bytes: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Size of a request in JSON.")
-    ] = _BOUNDS.body_bytes,
-    max_seconds: Annotated[
-        float, typer.Option(min=0.1, metavar="S", help="Time of a request.")
-    ] = _BOUNDS.seconds,
-    max_concurrent: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Requests at a time in one worker.")
-    ] = _BOUNDS.concurrent,
+    *,
+    limits: LimitOptions,
     log_values: Annotated[
-        bool, typer.Option("--log-values", help="Write the instances into the access log, too.")
+        bool, typer.Option("--log-values", help="Write the instances to the access log too.")
     ] = False,
     key_file: KeyFileOption = None,
 ) -> None:
-    """Answer requests for rankings by HTTP, with a page to try."""
+    """Serve models over HTTP, with a web page."""
     from prefero._optional import require
 
     for package in ("fastapi", "orjson", "uvicorn"):
@@ -72,16 +82,16 @@ def serve(
     key = read_key(key_file)
     for path in models:
         load_ranker(path, key)
-    limits = Limits(
-        body_bytes=max_bytes, rows=max_rows, seconds=max_seconds, concurrent=max_concurrent
+    bounds = Limits(
+        body_bytes=limits.max_bytes,
+        rows=limits.max_rows,
+        seconds=limits.max_seconds,
+        concurrent=limits.max_concurrent,
     )
-    settings = Settings(
-        limits=limits,
-        token=_token(token_file),
-        origins=tuple(allow_origin or ()),
-        log_values=log_values,
+    settings = Settings(bounds, _token(token_file), tuple(allow_origin or ()), log_values)
+    say(
+        f"Serving {', '.join(path.stem for path in models)} at http://{host}:{port}/ (Ctrl-C stops)"
     )
-    say(f"Serving {', '.join(path.stem for path in models)} at http://{host}:{port}/ (Ctrl-C ends)")
     run(models, settings, host=host, port=port, workers=workers, key_file=key_file)
 
 

@@ -1,54 +1,24 @@
 """prefero train: a model file from a table."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero._prediction import refuse_missing, takes_missing
-from prefero.cli.automatic import (
-    Found,
-    Preset,
-    PresetOption,
-    TimeLimitOption,
-    fit_automatic,
-)
-from prefero.cli.console import count, print_json, say
-from prefero.cli.features import training_features
-from prefero.cli.groups import with_groups
-from prefero.cli.label_tables import LabelTable
-from prefero.cli.models import build, fit, parse_settings
-from prefero.cli.options import (
-    OF_SCORES,
-    DataFile,
-    FeatureColumns,
-    GroupsOption,
-    JobsOption,
-    JsonOption,
-    KeyFileOption,
-    LabelTableOption,
-    Meaning,
-    MetricOption,
-    ModelOption,
-    ModelOutOption,
-    ParamOption,
-    Reading,
-    SeedOption,
-    metric_for,
-    read_key,
-)
-from prefero.cli.out_of_core import LargeTable, OutOfCoreOption, tell, train_in_parts
-from prefero.cli.rankers import AUTO, RankerChoice, ranker_choice
-from prefero.cli.tables import rankings_of, read
-from prefero.cli.trials import Plan, Sample, wonder_about_leaks
+from prefero._pipelines import final_step, fit_final
+from prefero._prediction import as_input, categorical_columns
+from prefero.cli import options
+from prefero.cli.console import print_json, say
+from prefero.cli.experiments import CrossValidation, FitResult, Sample, TrainedRanker, warn_of_leaks
+from prefero.cli.label_tables import fit_with_label_table
+from prefero.cli.models import AUTO, BASELINE, build, parse_parameters, ranker_choice, seeded
+from prefero.cli.out_of_core import LargeTable, OutOfCoreOption, train_in_parts
+from prefero.cli.tables import TrainingData, read_training_data, training_features
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
-
-    from prefero.tables import Rankings
 
 EXAMPLES = (
     "prefero train yields.csv -o m.prefero --labels 'y_*' --format scores --higher-is-better",
@@ -57,151 +27,204 @@ EXAMPLES = (
 )
 
 
-@dataclass
-class Trained:
-    """What was trained on what."""
+class Preset(StrEnum):
+    """How much the automatic ranker tries."""
 
-    model: str
-    file: str
-    rows: int
-    labels: list[str]
-    features: list[str]
-    metric: str
-    cross_validated: dict[str, float]
-    verdict: str | None
+    QUICK = "quick"
+    BALANCED = "balanced"
+    BEST = "best"
 
 
-@with_groups
+PresetOption = Annotated[
+    Preset | None,
+    typer.Option(
+        show_default=Preset.BALANCED.value,
+        help="How much auto tries: about 3, 20 or more times the work of one forest.",
+    ),
+]
+TimeLimitOption = Annotated[
+    float | None, typer.Option(min=1, metavar="SECONDS", help="Time limit of auto.")
+]
+WeightsOption = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="The column with the weight of each row.")
+]
+
+
+@options.with_option_groups
 def train(
-    data: DataFile,
-    out: ModelOutOption,
+    data: options.DataFile,
+    out: options.ModelOutOption,
     *,
-    meaning: Meaning,
-    model: ModelOption = AUTO,
-    metric: MetricOption = None,
-    settings: ParamOption = [],  # noqa: B006 (typer copies it)
-    label_table: LabelTableOption = None,
-    columns: FeatureColumns,
-    weights: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="How much each row counts.")
-    ] = None,
-    groups: GroupsOption = None,
-    preset: PresetOption = Preset.BALANCED,
+    meaning: options.Meaning,
+    model: options.ModelOption = AUTO,
+    metric: options.MetricOption = None,
+    parameters: options.ParamOption = [],  # noqa: B006 (typer copies it)
+    label_table: options.LabelTableOption = None,
+    columns: options.FeatureColumns,
+    weights: WeightsOption = None,
+    groups: options.GroupsOption = None,
+    preset: PresetOption = None,
     time_limit: TimeLimitOption = None,
-    reading: Reading,
-    seed: SeedOption = 0,
-    jobs: JobsOption = None,
-    key_file: KeyFileOption = None,
+    reading: options.Reading,
+    seed: options.SeedOption = 0,
+    jobs: options.JobsOption = None,
+    key_file: options.KeyFileOption = None,
     out_of_core: OutOfCoreOption = False,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Train a ranker on a table and write it to a file."""
+    given = parse_parameters(parameters)
+    automatic = {"--preset": preset, "--time-limit": time_limit}
+    if out_of_core:
+        others = {**automatic, "--label-table": label_table, "--metric": metric}
+        options.refuse_together("--out-of-core", others)
+        large = LargeTable(data, reading, columns, weights, groups)
+        trained = train_in_parts(large, model, given, seed, jobs)
+        finish(trained, out, options.read_key(key_file), as_json)
+        return
+    refuse_unused(model, given, automatic)
+    if label_table is not None:
+        options.refuse_together("--label-table", {**automatic, "--metric": metric})
+    table = read_training_data(data, reading, columns.ignore, weights, groups)
+    rankings = table.rankings
+    features = training_features(rankings, columns)
+    warn_of_leaks(rankings, features)
+    multilabel = rankings.calibrated is not None
+    plan = CrossValidation(
+        options.metric_for(metric, multilabel, costs=reading.cost is not None), seed=seed
+    )
+    if label_table is not None:
+        sample = Sample.of(data.stem, rankings, features, table.groups, plan)
+        fitted = fit_with_label_table(
+            label_table, sample, reading, plan, model, table, features, given
+        )
+    elif model == AUTO:
+        # The automatic ranker draws its own folds from all rows.
+        every = replace(plan, most_rows=0, default_folds=False)
+        sample = Sample.of(data.stem, rankings, features, table.groups, every)
+        ways = {"preset": (preset or Preset.BALANCED).value, "time_limit": time_limit}
+        fitted = _fit_automatic(sample, table, plan, {**ways, "n_jobs": jobs})
+    else:
+        fitted = _fit_one(model, given, table, features, plan, jobs, metric)
+    trained = TrainedRanker(fitted, len(rankings.ranks), rankings.labels, list(features))
+    finish(trained, out, options.read_key(key_file), as_json)
+
+
+def refuse_unused(model: str, parameters: dict[str, Any], automatic: dict[str, Any]) -> None:
+    """Refuse parameters of no ranker, and options of the automatic one beside another."""
+    if parameters and model == AUTO:
+        raise typer.BadParameter("--param needs the name of one ranker: add --model.")
+    if model != AUTO:
+        options.refuse_together(f"--model {model}", automatic, ": they are for auto")
+
+
+def finish(trained: Any, out: Path, key: bytes | None, as_json: bool) -> None:
+    """Write a trained model, and print how good it is."""
     from prefero.persistence import save
 
-    parameters = parse_settings(settings)
-    if parameters and model == AUTO and not out_of_core:
-        raise typer.BadParameter("--param needs the name of one ranker: add --model.")
-    if out_of_core:
-        large = LargeTable(data, reading, columns, weights)
-        trained = train_in_parts(large, model, parameters, seed, jobs)
-        save(trained.ranker, out, key=read_key(key_file))
-        return tell(trained, out)
-    training = read_training(data, reading, columns.ignore, weights, groups)
-    rankings = training.rankings
-    features = training_features(rankings, columns)
-    wonder_about_leaks(rankings, features)
-    multilabel = rankings.calibrated is not None
-    plan = Plan(metric_for(metric, multilabel, costs=reading.cost is not None), seed=seed)
-    ways = {"preset": preset.value, "time_limit": time_limit, "n_jobs": jobs}
-    if label_table is not None:
-        sample = Sample.of(data.stem, rankings, features, training.groups, plan)
-        table = LabelTable.of(label_table, sample, reading, plan)
-        found = table.fit(model, training, features, parameters)
-    elif model == AUTO:
-        # It divides the rows by itself.
-        whole = replace(plan, most_rows=0, folds=0)
-        everyone = Sample.of(data.stem, rankings, features, training.groups, whole)
-        found = fit_automatic(everyone, rankings, training.weights, plan, ways)
-    else:
-        found = _fit_one(model, parameters, training, features, plan, jobs)
-    save(found.ranker, out, key=read_key(key_file))
-    done = Trained(
-        *(found.name, str(out), len(rankings.ranks), rankings.labels, list(features)),
-        *(found.metric, found.held_out, found.verdict),
-    )
+    fitted = trained.fitted
+    save(fitted.ranker, out, key=key)
     if as_json:
-        print_json(asdict(done))
-    else:
-        _tell(done)
+        print_json(trained.as_json(out))
+        return
+    if fitted.summary is not None:
+        say_held_out(fitted.metric, fitted.held_out, "rows")
+        say(fitted.summary)
+    say(trained.sentence(out))
 
 
-@dataclass
-class Training:
-    """Rankings to learn from, what each counts and what it belongs to."""
-
-    rankings: "Rankings"
-    weights: "NDArray[np.float64] | None"
-    groups: "NDArray[np.object_] | None"
-
-
-def read_training(
-    data: Path, reading: Reading, ignore: str | None, weights: str | None, groups: str | None
-) -> Training:
-    """Read rankings, their weights and groups from a table; rows that rank nothing are left out."""
-    table = read(data)
-    if reading.labels is None and table.declared.labels is None:
-        raise typer.BadParameter("which columns hold the rankings? Add --labels 'y_*'.")
-    weight, group = (None if name is None else table.column(name) for name in (weights, groups))
-    ignored = [] if ignore is None else table.columns(ignore)
-    everyone = rankings_of(table.without(weight, group, *ignored), reading)
-    rankings = everyone.ranked()
-    if rankings is None:
-        raise table.error("no row ranks any label: there is nothing to learn from.")
-    if empty := len(everyone.ranks) - len(rankings.ranks):
-        say(f"{table.source}: {empty} of {len(everyone.ranks)} rankings are empty and left out.")
-    rows = rankings.rows
-    return Training(
-        rankings,
-        None if weight is None else table.weights(weight)[rows],
-        None if group is None else table.frame[group].astype(str).to_numpy(object)[rows],
-    )
+def say_held_out(metric: str, held_out: dict[str, float], what: str, chosen: str = "") -> None:
+    """Print a metric on held-out data, one row per ranker."""
+    say(f"{metric} on held-out {what}:")
+    width = max(map(len, held_out)) + 2
+    for name, value in held_out.items():
+        say(f"  {name:<{width}}{value:>7.3f}{'  <- chosen' if name == chosen else ''}")
 
 
 def _fit_one(
     model: str,
     parameters: dict[str, Any],
-    training: Training,
+    data: TrainingData,
     features: "pd.DataFrame",
-    plan: Plan,
+    plan: CrossValidation,
     jobs: int | None,
-) -> Found:
-    """Fit the ranker of a name."""
-    rankings = training.rankings
+    asked: options.Metric | None,
+) -> FitResult:
+    """Fit the ranker of a name; if a metric of scores is asked for, to the scores too."""
+    from sklearn.utils.validation import has_fit_parameter
+
+    rankings, metric = data.rankings, plan.metric
     choice = ranker_choice(model, rankings.calibrated is not None)
     ranker = build(choice, features, seeded(choice, plan.seed, jobs) | parameters)
-    if not takes_missing(ranker):
-        refuse_missing(rankings.table, features, rankings.rows, choice.name)
-    by_worth = plan.metric in OF_SCORES
-    fitted = fit(ranker, features, rankings, training.weights, by_worth)
-    return Found(fitted, model, {}, None, plan.metric)
+    takes_scores = has_fit_parameter(final_step(ranker), "scores")
+    default = options.metric_for(None, rankings.calibrated is not None)
+    if asked not in (None, default) and not (asked in options.SCORE_METRICS and takes_scores):
+        raise typer.BadParameter(
+            f"--metric {metric} does not change how {model} is trained: leave it out, or use "
+            f"--model {AUTO}."
+        )
+    sample = Sample.of(model, rankings, features, None, replace(plan, most_rows=0))
+    sample.refuse_missing(ranker, choice.name)
+    X, relevance = as_input(ranker, features), rankings.relevance
+    if relevance is not None:
+        fit_final(ranker, X, relevance, ranks=rankings.y, sample_weight=data.weights)
+    else:
+        if metric in options.SCORE_METRICS and rankings.scores is None:
+            sample.refuse_metric(metric)
+        scores = rankings.scores if metric in options.SCORE_METRICS and takes_scores else None
+        fit_final(ranker, X, rankings.y, sample_weight=data.weights, scores=scores)
+    return FitResult(ranker, model, metric)
 
 
-def seeded(choice: RankerChoice, seed: int, jobs: int | None) -> dict[str, Any]:
-    """Return the seed and the number of jobs for a ranker that has such parameters."""
-    known = choice.make().get_params(deep=False)
-    own = {"random_state": seed, "n_jobs": jobs}
-    return {name: value for name, value in own.items() if name in known}
+def _fit_automatic(
+    sample: Sample, data: TrainingData, plan: CrossValidation, parameters: dict[str, Any]
+) -> FitResult:
+    """Fit the automatic ranker of a task, with a progress bar on a terminal."""
+    metric = plan.metric
+    if not sample.multilabel and metric in options.SCORE_METRICS:
+        metric = options.Metric.REGRET
+    elif not sample.multilabel and metric is options.Metric.RHO:
+        metric = options.Metric.TAU
+        say(f"{AUTO} chooses by tau, the nearest to rho that it knows.")
+    sample.refuse_metric(metric)
+    sample.warn_of_copies()
+    features = sample.features
+    features = features.astype(dict.fromkeys(categorical_columns(features), "category"))
+    ranker = ranker_choice(AUTO, sample.multilabel).make()
+    given = {"scoring": metric.value, "verbose": True, "random_state": plan.seed}
+    ranker.set_params(**given, **parameters)
+    if sample.multilabel:
+        rankings = data.rankings
+        ranker.fit(features, rankings.relevance, rankings.y, data.weights, groups=sample.groups)
+    else:
+        scores = sample.scores if metric is options.Metric.REGRET else None
+        ranker.fit(features, sample.target, data.weights, groups=sample.groups, scores=scores)
+    for line in ranker.skipped_:
+        say(f"{line['ranker']} is left out: {line['why']}.")
+    if ranker.improvement_ != ranker.improvement_:
+        n = sample.independent_units
+        say(f"Too few rankings to choose a ranker by ({n}): {BASELINE.title}.")
+        return FitResult(ranker, AUTO, metric)
+    sign = -1 if metric in options.LOSSES else 1
+    held_out = {line["ranker"]: sign * line["held_out"] for line in ranker.leaderboard_}
+    return FitResult(ranker, AUTO, metric, held_out, _summary(ranker, metric, held_out))
 
 
-def _tell(done: Trained) -> None:
-    if done.verdict is not None:
-        say(f"{done.metric} on rows not seen:")
-        width = max(map(len, done.cross_validated)) + 2
-        for name, value in done.cross_validated.items():
-            say(f"  {name:<{width}}{value:>7.3f}")
-        say(done.verdict)
-    say(
-        f"Trained {done.model} on {count(done.rows, 'ranking')} of "
-        f"{count(len(done.labels), 'label')} by {count(len(done.features), 'feature')}; wrote "
-        f"{done.file}."
+def _summary(ranker: Any, metric: options.Metric, held_out: dict[str, float]) -> str:
+    """Compare the model with the consensus baseline on held-out rows."""
+    baseline = ranker.leaderboard_[0]["ranker"]
+    chosen = getattr(ranker, "chosen_name_", "stack")
+    if chosen == baseline or getattr(ranker, "is_baseline_", False):
+        return (
+            f"Nothing is clearly better than the {baseline} (mean {metric} "
+            f"{held_out[baseline]:.3f}): the model predicts that."
+        )
+    figures = f"the {baseline} reaches {held_out[baseline]:.3f}"
+    if chosen != "stack":
+        return f"Its mean {metric} on held-out rows is {held_out[chosen]:.3f}; {figures}."
+    parts = sorted(zip(ranker.weights_ / ranker.weights_.sum(), ranker.member_names_, strict=True))
+    made = ", ".join(f"{name} {share:.0%}" for share, name in reversed(parts))
+    return (
+        f"Its mean {metric} on held-out rows is {held_out['stack']:.3f}; {figures}. It is made of "
+        f"{made}."
     )

@@ -1,4 +1,4 @@
-"""Trained models behind HTTP: one application to run by ``prefero serve``, or to mount in another.
+"""Serve trained models over HTTP, by ``prefero serve`` or mounted in another application.
 
 Needs the extra ``serve`` (FastAPI and uvicorn).
 """

@@ -1,4 +1,4 @@
-"""The application: routes, and what each answers."""
+"""The application and its routes."""
 
 from collections.abc import Mapping
 from importlib.resources import files
@@ -12,17 +12,10 @@ from starlette.types import ASGIApp
 
 import prefero
 from prefero.exceptions import DataError
-from prefero.serve._bodies import (
-    HealthAnswer,
-    ModelAnswer,
-    Problem,
-    RankRequest,
-    RankResponse,
-)
+from prefero.serve._answers import InstanceError
 from prefero.serve._guard import Guard
-from prefero.serve._instances import InstanceError
-from prefero.serve._models import ModelStore
-from prefero.serve._service import Service
+from prefero.serve._schemas import ErrorAnswer, HealthAnswer, ModelAnswer, RankRequest, RankResponse
+from prefero.serve._service import ModelStore, Service
 from prefero.serve._settings import Settings
 
 _ELEMENTS = "elements.js"
@@ -34,7 +27,7 @@ _PAGE = {
 }
 _TEXT = {"type": "string"}
 _REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": why}
+    status: {"model": ErrorAnswer, "description": why}
     for status, why in {
         400: "The body cannot be read.",
         401: "The token is missing or wrong.",
@@ -42,8 +35,8 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
         408: "The request took too long to arrive.",
         413: "The request is too large, or holds too many instances.",
         415: "The body is not JSON.",
-        422: "A feature, or something else in the request, is not as it must be.",
-        429: "Too many requests at a time; Retry-After says when to come again.",
+        422: "A feature, or something else in the request, is invalid.",
+        429: "Too many requests at a time; Retry-After says when to try again.",
         503: "The answer took too long.",
     }.items()
 }
@@ -57,7 +50,7 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
     models : mapping of str to estimator, or ModelStore
         Fitted label rankers, or pipelines that end in one, by the names that requests call them.
     settings : Settings, optional
-        Bounds, token and the like.
+        Limits, token and the like.
 
     Returns
     -------
@@ -76,22 +69,24 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
     app = _Guarded(
         title="Prefero",
         version=prefero.__version__,
-        description="Trained label rankers: ask for the order of the labels for new instances.",
+        description="Trained label rankers: predict the order of the labels for new instances.",
         docs_url=None,
         redoc_url=None,
     )
     refusals: dict[str, Any] = {"responses": _REFUSALS}
-    described = _rank_described(store)
+    described = _describe_rank(store)
     app.post("/rank", response_model=None, summary="Rank the labels for instances", **described)(
         service.rank
     )
-    described = _table_described(store)
+    described = _describe_table(store)
     app.post("/rank.csv", summary="Rank the labels for a table", **described)(service.rank_table)
-    app.get("/models", response_model=list[ModelAnswer], summary="What can be asked", **refusals)(
+    app.get("/models", response_model=list[ModelAnswer], summary="List the models", **refusals)(
         service.models
     )
-    app.get("/health", response_model=HealthAnswer, summary="How the service is")(service.health)
-    app.get("/ready", summary="Whether the service answers")(service.ready)
+    app.get("/health", response_model=HealthAnswer, summary="The state of the service")(
+        service.health
+    )
+    app.get("/ready", summary="Whether the service is ready")(service.ready)
     app.get("/metrics", response_class=PlainTextResponse, summary="Counts and times", **refusals)(
         service.metrics
     )
@@ -103,11 +98,11 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
     app.guard = Guard(
         super(_Guarded, app).__call__,
         settings=service.settings,
-        measures=service.measures,
+        counters=service.counters,
         at_once={"/rank": service.rank_at_once},
     )
     if service.settings.origins:
-        # Outside, so that pages of other sites can read refusals, too.
+        # Outermost, so that pages of other sites can read refusals too.
         app.guard = CORSMiddleware(
             app.guard,
             allow_origins=list(service.settings.origins),
@@ -118,7 +113,7 @@ def create_app(models: Mapping[str, Any] | ModelStore, settings: Settings | None
 
 
 class _Guarded(FastAPI):
-    """An application behind a guard, which stands before all that FastAPI does itself."""
+    """An application whose requests pass the guard before FastAPI sees them."""
 
     guard: ASGIApp
 
@@ -126,8 +121,8 @@ class _Guarded(FastAPI):
         await self.guard(scope, receive, send)
 
 
-def _rank_described(store: ModelStore) -> dict[str, Any]:
-    """The body, which the handler reads itself, with an example a model, and the answer."""
+def _describe_rank(store: ModelStore) -> dict[str, Any]:
+    """Describe the body, which the handler reads itself, with one example per model."""
     examples = {
         name: {"value": {"model": name, "instances": [store[name].example()]}}
         for name in store.names()
@@ -140,7 +135,7 @@ def _rank_described(store: ModelStore) -> dict[str, Any]:
     }
 
 
-def _table_described(store: ModelStore) -> dict[str, Any]:
+def _describe_table(store: ModelStore) -> dict[str, Any]:
     examples = {}
     for name in store.names():
         example = store[name].example()
@@ -160,7 +155,7 @@ def _body(kind: str, schema: dict[str, Any], examples: dict[str, Any]) -> dict[s
 
 
 def _page(name: str) -> Any:
-    # What pages are built from stands with those that are written to a file.
+    # The report page is built from the same elements.
     folder = files("prefero.report") if name == _ELEMENTS else files(__package__) / "page"
     content = (folder / name).read_bytes()
 
@@ -171,7 +166,7 @@ def _page(name: str) -> Any:
 
 
 async def _refuse_body(request: Request, error: Exception) -> JSONResponse:
-    """Say where a body is wrong; what it held is not sent back."""
+    """Say where a body is invalid, without echoing its values."""
     assert isinstance(error, RequestValidationError)
     places = [{"loc": list(one["loc"]), "msg": one["msg"]} for one in error.errors()[:20]]
     return JSONResponse({"detail": places}, 422)
@@ -179,6 +174,6 @@ async def _refuse_body(request: Request, error: Exception) -> JSONResponse:
 
 async def _refuse_data(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, InstanceError):
-        place = {"loc": ["body", *error.where], "msg": str(error)}
+        place = {"loc": ["body", *error.location], "msg": str(error)}
         return JSONResponse({"detail": [place]}, 422)
     return JSONResponse({"detail": str(error)[:500]}, 422)

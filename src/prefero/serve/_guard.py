@@ -1,15 +1,17 @@
-"""What stands before every request: bounds, the token, the access log."""
+"""What every request passes: limits, the token, the access log and the counters."""
 
 import asyncio
 import hmac
 import logging
+import os
+import threading
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 import orjson
 
-from prefero.serve._measures import Measures
 from prefero.serve._settings import Settings
 
 Headers = Mapping[bytes, bytes]
@@ -18,7 +20,8 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 LOG = logging.getLogger("prefero.serve")
-_OPEN = ("/health", "/ready")
+# Answered however busy the service is, and without a token.
+_PROBES = ("/health", "/ready")
 _HEADERS = (
     (
         b"content-security-policy",
@@ -31,8 +34,74 @@ _HEADERS = (
 )
 
 
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class RequestCounters:
+    """Counts and times of the requests of one worker, for Prometheus."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._requests: Counter[tuple[str, int]] = Counter()
+        self._buckets: Counter[float] = Counter()
+        self._seconds = 0.0
+        self._instances: Counter[str] = Counter()
+        self.running = 0
+
+    def count(self, route: str, status: int, seconds: float) -> None:
+        """Count a finished request."""
+        with self._lock:
+            self._requests[route, status] += 1
+            self._seconds += seconds
+            for bound in _BUCKETS:
+                if seconds <= bound:
+                    self._buckets[bound] += 1
+                    break
+
+    def count_instances(self, model: str, n: int) -> None:
+        """Count instances that a model was asked about."""
+        with self._lock:
+            self._instances[model] += n
+
+    def text(self, loaded: dict[str, float]) -> str:
+        """Return everything; ``loaded`` is when each model was read."""
+        worker = f'worker="{os.getpid()}"'
+        with self._lock:
+            total, seen = sum(self._requests.values()), 0
+            lines = ["# TYPE prefero_requests_total counter"]
+            for (route, status), n in sorted(self._requests.items()):
+                labels = f'{worker},route="{route}",status="{status}"'
+                lines.append(f"prefero_requests_total{{{labels}}} {n}")
+            lines.append("# TYPE prefero_request_seconds histogram")
+            for bound in _BUCKETS:
+                seen += self._buckets[bound]
+                lines.append(f'prefero_request_seconds_bucket{{{worker},le="{bound}"}} {seen}')
+            lines += [
+                f'prefero_request_seconds_bucket{{{worker},le="+Inf"}} {total}',
+                f"prefero_request_seconds_sum{{{worker}}} {self._seconds:.6f}",
+                f"prefero_request_seconds_count{{{worker}}} {total}",
+                "# TYPE prefero_instances_total counter",
+                *(
+                    f'prefero_instances_total{{{worker},model="{_escaped(name)}"}} {n}'
+                    for name, n in sorted(self._instances.items())
+                ),
+                "# TYPE prefero_requests_running gauge",
+                f"prefero_requests_running{{{worker}}} {self.running}",
+                "# TYPE prefero_model_loaded_seconds gauge",
+                *(
+                    f'prefero_model_loaded_seconds{{{worker},model="{_escaped(name)}"}} {when:.3f}'
+                    for name, when in sorted(loaded.items())
+                ),
+            ]
+        return "\n".join(lines) + "\n"
+
+
+def _escaped(name: str) -> str:
+    return name.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
 class _Refused(Exception):
-    """A request that is answered before anyone reads it."""
+    """A request that is refused before the application sees it."""
 
     def __init__(self, status: int, sentence: str, **headers: str) -> None:
         super().__init__(sentence)
@@ -40,34 +109,36 @@ class _Refused(Exception):
 
 
 class Guard:
-    """What stands around the whole application.
+    """Checks every request before the application sees it.
 
-    ``at_once`` holds, by path, what can answer a JSON body without the application, or None.
+    ``at_once`` holds, by path, functions that can answer a JSON body without the application; they
+    return None if they cannot.
     """
 
     def __init__(
         self,
         app: Any,
         settings: Settings,
-        measures: Measures,
+        counters: RequestCounters,
         at_once: Mapping[str, Callable[[Scope, bytes], bytes | None]] | None = None,
     ) -> None:
         self._app = app
         self._settings = settings
-        self._measures = measures
+        self._counters = counters
         self._at_once = dict(at_once or {})
         token = settings.token
         self._token = None if token is None else f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or hand it on with its body read and bounded."""
+        """Answer a request, or pass it on with its body read and bounded."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         began, seen = time.perf_counter(), {"status": 500}
-        answer = _noting(send, seen)
+        answer = _recording(send, seen)
         path, headers = _path(scope), dict(scope["headers"])
-        self._measures.running += 1
+        limited = path not in _PROBES
+        self._counters.running += limited
         try:
             self._admit(scope["method"], path, headers)
             body = await self._body(path, headers, receive)
@@ -80,17 +151,19 @@ class Guard:
             body = orjson.dumps({"detail": str(refused)})
             await _send(answer, refused.status, body, **refused.headers)
         finally:
-            self._measures.running -= 1
-            self._tell(scope, seen["status"], time.perf_counter() - began)
+            self._counters.running -= limited
+            self._log(scope, seen["status"], time.perf_counter() - began)
 
     def _admit(self, method: str, path: str, headers: Headers) -> None:
-        if self._measures.running > self._settings.limits.concurrent:
+        if path in _PROBES:
+            return
+        if self._counters.running > self._settings.limits.concurrent:
             raise _Refused(
                 429, "too many requests at a time: try again in a second.", **{"retry-after": "1"}
             )
-        if self._token is None or path in _OPEN or method == "OPTIONS":
+        if self._token is None or method == "OPTIONS":
             return
-        # The page holds no data: what it asks for bears the token.
+        # The page itself holds no data; its requests carry the token.
         if path == "/" or path.startswith("/page/"):
             return
         if not hmac.compare_digest(headers.get(b"authorization", b""), self._token):
@@ -101,7 +174,7 @@ class Guard:
             )
 
     async def _body(self, path: str, headers: Headers, receive: Receive) -> bytes:
-        """Read the whole body, within its bounds of size and time."""
+        """Read the whole body, within the limits of size and time."""
         limits = self._settings.limits
         most = limits.table_bytes if path == "/rank.csv" else limits.body_bytes
         too_large = f"the request is larger than {most} bytes: ask in parts."
@@ -144,15 +217,15 @@ class Guard:
         async def receive() -> MutableMapping[str, Any]:
             nonlocal given
             if given:
-                await asyncio.Event().wait()  # the client waits for its answer
+                await asyncio.Event().wait()  # nothing follows the body
             given = True
             return {"type": "http.request", "body": body, "more_body": False}
 
         await self._app(scope, receive, answer)
 
-    def _tell(self, scope: Scope, status: int, seconds: float) -> None:
+    def _log(self, scope: Scope, status: int, seconds: float) -> None:
         found = scope.get("prefero.route") or getattr(scope.get("route"), "path", "other")
-        self._measures.count(str(found), status, seconds)
+        self._counters.count(str(found), status, seconds)
         if LOG.isEnabledFor(logging.INFO):
             line = {
                 "time": round(time.time(), 3),
@@ -160,9 +233,9 @@ class Guard:
                 "path": scope["path"][:200],
                 "status": status,
                 "ms": round(1000 * seconds, 2),
-                **scope.get("prefero.told", {}),
+                **scope.get("prefero.log", {}),
             }
-            # The logger would look for the line of code that says this.
+            # LOG.info would look up the calling line of code, which takes time.
             text = orjson.dumps(line, default=str).decode()
             LOG.handle(logging.LogRecord(LOG.name, logging.INFO, __file__, 0, text, (), None))
 
@@ -173,16 +246,16 @@ def _path(scope: Scope) -> str:
     return path[len(root) :] if root and path.startswith(f"{root}/") else path
 
 
-def _noting(send: Send, seen: dict[str, int]) -> Send:
-    """A send that notes the status and adds the headers that every answer has."""
+def _recording(send: Send, seen: dict[str, int]) -> Send:
+    """A send that records the status and adds the headers that every answer has."""
 
-    async def noting(message: MutableMapping[str, Any]) -> None:
+    async def recording(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             seen["status"] = message["status"]
             message = {**message, "headers": [*message.get("headers", ()), *_HEADERS]}
         await send(message)
 
-    return noting
+    return recording
 
 
 async def _send(send: Send, status: int, body: bytes, **headers: str) -> None:

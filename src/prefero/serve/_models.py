@@ -1,24 +1,106 @@
-"""The models that a service has: read from files, looked at again, swapped when they change."""
+"""Trained models as a service offers them, and the features that they were trained on."""
 
-import os
-import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from prefero._pipelines import final_step
-from prefero._prediction import kind_of, load_ranker, other_task
-from prefero.serve._features import Feature, features_of
+import numpy as np
 
-Stamp = tuple[int, int, int]
+from prefero._pipelines import final_step
+from prefero._prediction import feature_names, kind_of, other_task, text_features
+
+Ranges = dict[str, tuple[float, float]]
+Categories = dict[str, tuple[Any, ...]]
+# The usual range of a number, in standard deviations, where a model keeps no range.
+_USUAL = 2.0
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One feature: a number with its usual range, one of some categories, or text."""
+
+    name: str
+    low: float | None = None
+    high: float | None = None
+    categories: tuple[Any, ...] | None = None
+    is_text: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers."""
+        return self.categories is None and not self.is_text
+
+    @property
+    def example(self) -> Any:
+        """A value to start from: the middle, the first category, no words."""
+        if self.is_text:
+            return ""
+        if self.categories is not None:
+            return self.categories[0] if self.categories else ""
+        if self.low is None or self.high is None:
+            return 0.0
+        return float(f"{(self.low + self.high) / 2:.4g}")
+
+    def describe(self) -> dict[str, Any]:
+        """The feature as values that JSON can write."""
+        if self.is_text:
+            return {"name": self.name, "kind": "text"}
+        if self.categories is not None:
+            return {
+                "name": self.name,
+                "kind": "category",
+                "categories": [str(category) for category in self.categories],
+            }
+        return {"name": self.name, "kind": "number", "low": self.low, "high": self.high}
+
+
+def features_of(model: Any) -> list[Feature]:
+    """Return the features of a model in its order, with what it knows of their values."""
+    names = feature_names(model) or [f"x{i}" for i in range(model.n_features_in_)]
+    text = text_features(model)
+    if final_step(model) is model:
+        ranges, categories = _of_ranker(model, names)
+    else:
+        ranges, categories = _of_columns(model[0])
+    features = []
+    for name in names:
+        low, high = ranges.get(name, (None, None))
+        features.append(Feature(name, low, high, categories.get(name), name in text))
+    return features
+
+
+def _of_ranker(ranker: Any, names: list[str]) -> tuple[Ranges, Categories]:
+    """The smallest and the largest number of each feature, and categories, where it keeps them."""
+    found = getattr(ranker, "feature_ranges_", None)
+    pairs = [] if found is None or len(found) != len(names) else found.tolist()
+    ranges = {
+        name: (low, high) for name, (low, high) in zip(names, pairs, strict=False) if low <= high
+    }
+    known, nominal = (
+        getattr(ranker, "categories_", None) or {},
+        getattr(ranker, "nominal_features_", ()),
+    )
+    categories = {names[j]: tuple(known.get(j, ())) for j in np.flatnonzero(nominal)}
+    return ranges, categories
+
+
+def _of_columns(transformer: Any) -> tuple[Ranges, Categories]:
+    """Ranges by the mean and spread that scalers keep, and the categories of encoders."""
+    ranges, categories = {}, {}
+    for _, step, columns in getattr(transformer, "transformers_", []):
+        for index, name in enumerate(map(str, columns)):
+            if hasattr(step, "mean_") and hasattr(step, "scale_"):
+                spread, mean = _USUAL * float(step.scale_[index]), float(step.mean_[index])
+                ranges[name] = (mean - spread, mean + spread)
+            elif hasattr(step, "categories_"):
+                categories[name] = tuple(step.categories_[index])
+    return ranges, categories
 
 
 @dataclass(frozen=True)
 class ServedModel:
-    """One trained label ranker and what its users must know of it."""
+    """One trained label ranker and what its clients must know about it."""
 
     name: str
     model: Any
@@ -28,7 +110,7 @@ class ServedModel:
 
     @cached_property
     def ranker(self) -> Any:
-        """The ranker itself, without what stands before it."""
+        """The ranker itself, without the steps before it."""
         return final_step(self.model)
 
     @cached_property
@@ -37,35 +119,31 @@ class ServedModel:
         return frozenset(feature.name for feature in self.features)
 
     @cached_property
-    def of_sets(self) -> bool:
-        """Whether the model tells relevant labels from others."""
+    def is_multilabel(self) -> bool:
+        """Whether the model also predicts which labels are relevant."""
         return kind_of(self.model) == "multilabel_ranker"
 
     @cached_property
     def plain(self) -> bool:
-        """Whether the model's inner form of instances is an array of their numbers."""
+        """Whether validated instances are an array of their numbers, as for trees."""
         only_numbers = all(feature.is_number for feature in self.features)
         return only_numbers and self.ranker is self.model and hasattr(self.model, "bin_edges_")
 
     @classmethod
     def of(cls, name: str, model: Any) -> "ServedModel":
-        """Describe a fitted model, and make sure that it answers."""
+        """Describe a fitted model."""
         problem = other_task(model)
         if problem is not None:
             raise ValueError(f"model {name!r} is {problem}.")
         ranker = final_step(model)
-        served = cls(name, model, features_of(model), [str(label) for label in ranker.labels_])
-        from prefero.serve._answers import answers
-
-        answers(served, [served.example()], None)
-        return served
+        return cls(name, model, features_of(model), [str(label) for label in ranker.labels_])
 
     def example(self) -> dict[str, float | str]:
-        """An instance to begin with: the middle of every feature."""
+        """An instance to start from: the middle of every feature."""
         return {feature.name: feature.example for feature in self.features}
 
     def describe(self) -> dict[str, Any]:
-        """What a client must know to ask."""
+        """What a client must know to ask the model."""
         return {
             "name": self.name,
             "kind": type(self.ranker).__name__,
@@ -75,91 +153,5 @@ class ServedModel:
             "loaded": self.loaded,
             "calibrated": hasattr(self.ranker, "predict_pairwise"),
             "top_set": hasattr(self.ranker, "predict_top_set"),
-            "relevant": self.of_sets,
+            "relevant": self.is_multilabel,
         }
-
-
-class ModelStore:
-    """Models by name.
-
-    A file that changes on disk is loaded beside the old model, checked, and swapped in; a bad one
-    leaves the old model in place and is told in ``problems``.
-    """
-
-    def __init__(
-        self, paths: Mapping[str, Path], *, key: bytes | None = None, seconds: float = 1.0
-    ) -> None:
-        self._paths = dict(paths)
-        self._key = key
-        self._seconds = seconds
-        self._lock = threading.Lock()
-        self._stamps = {name: _stamp(path) for name, path in self._paths.items()}
-        self._models = {name: self._load(name) for name in self._paths}
-        self._next_look = time.monotonic() + seconds
-        self.problems: dict[str, str] = {}
-
-    @classmethod
-    def of_models(cls, models: Mapping[str, Any]) -> "ModelStore":
-        """A store of models that are in memory, which never change."""
-        store = cls({})
-        store._models = {name: ServedModel.of(name, model) for name, model in models.items()}
-        return store
-
-    def __getitem__(self, name: str) -> ServedModel:
-        return self._models[name]
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._models
-
-    def __len__(self) -> int:
-        return len(self._models)
-
-    def names(self) -> list[str]:
-        """The names of the models, as they were given."""
-        return list(self._models)
-
-    def due(self) -> bool:
-        """Tell whether it is time to look at the files again."""
-        return bool(self._paths) and time.monotonic() >= self._next_look
-
-    def refresh(self) -> None:
-        """Load what has changed on disk since the last look."""
-        if not self._lock.acquire(blocking=False):
-            return
-        try:
-            for name, path in self._paths.items():
-                stamp = _stamp(path)
-                if stamp != self._stamps[name]:
-                    self._swap(name)
-                    self._stamps[name] = stamp
-            self._next_look = time.monotonic() + self._seconds
-        finally:
-            self._lock.release()
-
-    def _swap(self, name: str) -> None:
-        try:
-            self._models[name] = self._load(name)
-        except Exception as error:  # whatever is wrong with a file, there is a model that works
-            self.problems[name] = f"the file has changed, and the old model stays: {error}"
-        else:
-            self.problems.pop(name, None)
-
-    def _load(self, name: str) -> ServedModel:
-        return ServedModel.of(name, load_ranker(self._paths[name], self._key))
-
-
-def _stamp(path: Path) -> Stamp | None:
-    """What changes when a file does; None if there is none."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def nearest(name: str, known: list[str]) -> str:
-    """A hint at the name that was meant."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, known, 1)
-    return f" Did you mean {close[0]!r}?" if close else ""

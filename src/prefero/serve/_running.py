@@ -21,7 +21,7 @@ def run(
     workers: int = 1,
     key_file: Path | None = None,
 ) -> None:
-    """Serve model files until told to stop; what runs then is finished first.
+    """Serve model files until told to stop; running requests are finished first.
 
     Workers are processes that share one socket; one that dies is replaced.
     """
@@ -51,7 +51,7 @@ def run(
 def worker() -> Any:
     """Return the application of one worker, as the environment describes it."""
     from prefero.serve._app import create_app
-    from prefero.serve._models import ModelStore
+    from prefero.serve._service import ModelStore
 
     handler = logging.StreamHandler(sys.stderr)
     log = logging.getLogger("prefero.serve")
@@ -62,8 +62,8 @@ def worker() -> Any:
     paths = named_paths([Path(path) for path in os.environ[_PATHS].split(os.pathsep)])
     key_file = os.environ.get(_KEY_FILE)
     key = None if key_file is None else Path(key_file).read_bytes()
-    app = create_app(ModelStore(paths, key=key, seconds=settings.seconds_between_looks), settings)
-    # What is there now stays: no later collection of garbage need look at it while requests wait.
+    app = create_app(ModelStore(paths, key=key, seconds=settings.seconds_between_checks), settings)
+    # These objects stay: later garbage collections need not scan them while requests wait.
     gc.collect()
     gc.freeze()
     return app

@@ -1,8 +1,14 @@
-"""The handlers, around the models and the settings."""
+"""The handlers of the routes, and the store of models behind them."""
 
 import asyncio
-from collections.abc import MutableMapping
-from typing import Annotated, Any
+import io
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, MutableMapping
+from pathlib import Path
+from typing import IO, Annotated, Any
 
 import orjson
 from fastapi import HTTPException, Query, Request, Response
@@ -11,18 +17,118 @@ from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
-from prefero._prediction import Form
+from prefero._names import did_you_mean
+from prefero._pipelines import at_final_step
+from prefero._prediction import (
+    RELEVANCE_FORMATS,
+    OutputFormat,
+    UncertaintyOptions,
+    load_ranker,
+    new_features,
+    prediction_table,
+    rows_per_chunk,
+)
 from prefero.exceptions import DataError
-from prefero.serve._answers import answers
-from prefero.serve._bodies import RankRequest
-from prefero.serve._measures import Measures
-from prefero.serve._models import ModelStore, ServedModel, nearest
+from prefero.serve._answers import ResponseFields, answers
+from prefero.serve._guard import RequestCounters
+from prefero.serve._models import ServedModel
+from prefero.serve._schemas import RankRequest
 from prefero.serve._settings import Settings
-from prefero.serve._tables import answer_table, pieces
+from prefero.tables import read_parts
 
 Scope = MutableMapping[str, Any]
-# A few instances are ranked at once; for more, or for an explanation, a thread is worth its while.
+# The size, modification time and inode of a file.
+Stamp = tuple[int, int, int]
+# So few instances are ranked at once; for more, or for an explanation, a thread is worth its cost.
 _FEW = 4
+# Answers up to this size stay in memory.
+_IN_MEMORY = 10_000_000
+_PIECE = 64 * 1024
+
+
+class ModelStore:
+    """Models by name.
+
+    A file that changes on disk is loaded beside the old model, checked, and swapped in; a bad one
+    leaves the old model in place and is listed in ``problems``.
+    """
+
+    def __init__(
+        self, paths: Mapping[str, Path], *, key: bytes | None = None, seconds: float = 1.0
+    ) -> None:
+        self._paths = dict(paths)
+        self._key = key
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._stamps = {name: _stamp(path) for name, path in self._paths.items()}
+        self._models = {name: self._load(name) for name in self._paths}
+        self._next_check = time.monotonic() + seconds
+        self.problems: dict[str, str] = {}
+
+    @classmethod
+    def of_models(cls, models: Mapping[str, Any]) -> "ModelStore":
+        """A store of models that are in memory, which never change."""
+        store = cls({})
+        store._models = {name: _checked(name, model) for name, model in models.items()}
+        return store
+
+    def __getitem__(self, name: str) -> ServedModel:
+        return self._models[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._models
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    def names(self) -> list[str]:
+        """The names of the models, as they were given."""
+        return list(self._models)
+
+    def due(self) -> bool:
+        """Tell whether it is time to check the files again."""
+        return bool(self._paths) and time.monotonic() >= self._next_check
+
+    def refresh(self) -> None:
+        """Load the files that have changed since the last check."""
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            for name, path in self._paths.items():
+                stamp = _stamp(path)
+                if stamp != self._stamps[name]:
+                    self._swap(name)
+                    self._stamps[name] = stamp
+            self._next_check = time.monotonic() + self._seconds
+        finally:
+            self._lock.release()
+
+    def _swap(self, name: str) -> None:
+        try:
+            self._models[name] = self._load(name)
+        except Exception as error:  # whatever is wrong with the file, the old model works
+            self.problems[name] = f"the file has changed, and the old model stays: {error}"
+        else:
+            self.problems.pop(name, None)
+
+    def _load(self, name: str) -> ServedModel:
+        return _checked(name, load_ranker(self._paths[name], self._key))
+
+
+def _stamp(path: Path) -> Stamp | None:
+    """What changes when a file does; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _checked(name: str, model: Any) -> ServedModel:
+    """Describe a model, and make sure that it answers."""
+    served = ServedModel.of(name, model)
+    answers(served, [served.example()], ResponseFields())
+    return served
 
 
 class Service:
@@ -37,11 +143,11 @@ class Service:
     """
 
     def __init__(self, store: ModelStore, settings: Settings) -> None:
-        self.store, self.settings, self.measures = store, settings, Measures()
+        self.store, self.settings, self.counters = store, settings, RequestCounters()
         self._busy: set[object] = set()
 
     async def rank(self, request: Request) -> Response:
-        """Return the order of the labels for each instance, and how sure it is."""
+        """Return the order of the labels for each instance, with its uncertainty."""
         _refuse_other_than_json(request.headers.get("content-type", ""))
         try:
             wanted = RankRequest.model_validate_json(await request.body())
@@ -61,13 +167,13 @@ class Service:
             body = _ranked(served, wanted)
         else:
             body = await self._in_thread(_ranked, served, wanted)
-        self._tell(request.scope, served, len(instances), instances)
+        self._record(request.scope, served, len(instances), instances)
         return Response(body, media_type="application/json")
 
     def rank_at_once(self, scope: Scope, body: bytes) -> bytes | None:
-        """Return the answer to a small request in order; None if it must go through `rank`.
+        """Return the answer to a small valid request; None if it must go through `rank`.
 
-        To find the route and to bind its arguments takes as long as to rank the labels.
+        Finding the route and binding its arguments takes as long as ranking the labels.
         """
         if self.store.due():
             return None
@@ -78,33 +184,35 @@ class Service:
                 return None
             answer = _ranked(served, wanted)
         except (ValidationError, HTTPException, DataError):
-            return None  # there the client is told what is wrong
-        self._tell(scope, served, len(wanted.instances), wanted.instances)
+            return None  # `rank` answers what is wrong
+        self._record(scope, served, len(wanted.instances), wanted.instances)
         return answer
 
     async def rank_table(
         self,
         request: Request,
         model: Annotated[str | None, Query(description="The name of the model.")] = None,
-        output: Annotated[Form, Query(description="As prefero predict's.")] = Form.RANKS,
+        output: Annotated[
+            OutputFormat, Query(description="As for prefero predict.")
+        ] = OutputFormat.RANKS,
         top: Annotated[int | None, Query(ge=1, description="How many labels.")] = None,
-        expected_tau: Annotated[bool, Query(description="Add the tau to expect.")] = False,
+        expected_tau: Annotated[bool, Query(description="Add the expected Kendall tau.")] = False,
     ) -> StreamingResponse:
         """Return a table of predictions for a table of instances."""
         served = await self._served(model)
         body = await request.body()
         found, rows = await self._in_thread(answer_table, served, body, output, top, expected_tau)
-        self._tell(request.scope, served, rows, None)
+        self._record(request.scope, served, rows, None)
         return StreamingResponse(pieces(found), media_type="text/csv")
 
     async def models(self) -> list[dict[str, Any]]:
         """Return the models, their labels, and the features that a request must hold."""
-        await self._look()
+        await self._refresh()
         return [self.store[name].describe() for name in self.store.names()]
 
     async def health(self) -> dict[str, Any]:
         """Return the models and what is wrong with their files."""
-        await self._look()
+        await self._refresh()
         problems = dict(self.store.problems)
         status = "degraded" if problems else "ok"
         return {"status": status, "models": self.store.names(), "problems": problems}
@@ -114,15 +222,15 @@ class Service:
         return {"ready": True}
 
     async def metrics(self) -> str:
-        """Return what this worker has done, for Prometheus."""
-        return self.measures.text({name: self.store[name].loaded for name in self.store.names()})
+        """Return the counters of this worker, for Prometheus."""
+        return self.counters.text({name: self.store[name].loaded for name in self.store.names()})
 
-    async def _look(self) -> None:
+    async def _refresh(self) -> None:
         if self.store.due():
             await run_in_threadpool(self.store.refresh)
 
     async def _served(self, name: str | None) -> ServedModel:
-        await self._look()
+        await self._refresh()
         return self._named(name)
 
     def _named(self, name: str | None) -> ServedModel:
@@ -132,15 +240,16 @@ class Service:
         if name is None:
             raise HTTPException(404, f"say which model: {', '.join(names)}.")
         if name not in self.store:
-            raise HTTPException(404, f"there is no model {name[:80]!r}.{nearest(name, names)}")
+            near = did_you_mean(name[:80], names)
+            raise HTTPException(404, f"there is no model {name[:80]!r}{near}.")
         return self.store[name]
 
     async def _in_thread(self, function: Any, *arguments: Any) -> Any:
         seconds = self.settings.limits.seconds
-        # A thread goes on when nobody waits for it any more: those count, too.
+        # A thread keeps running after its request has timed out, so those count too.
         if len(self._busy) >= self.settings.limits.concurrent:
             raise HTTPException(
-                429, "too much is being calculated: try again in a second.", {"retry-after": "1"}
+                429, "too many requests are running: try again in a second.", {"retry-after": "1"}
             )
 
         own = object()
@@ -158,11 +267,11 @@ class Service:
         except TimeoutError:
             raise HTTPException(503, f"the answer took more than {seconds:g} s.") from None
 
-    def _tell(self, scope: Scope, served: ServedModel, n: int, instances: Any) -> None:
-        """Note what the access log says beside path and status."""
-        self.measures.count_instances(served.name, n)
-        told = {"model": served.name, "instances": n}
-        scope["prefero.told"] = {**told, "values": instances} if self.settings.log_values else told
+    def _record(self, scope: Scope, served: ServedModel, n: int, instances: Any) -> None:
+        """Count the instances, and add them to the access log."""
+        self.counters.count_instances(served.name, n)
+        line = {"model": served.name, "instances": n}
+        scope["prefero.log"] = {**line, "values": instances} if self.settings.log_values else line
 
 
 def _refuse_other_than_json(content_type: str) -> None:
@@ -176,7 +285,40 @@ def _is_small(served: ServedModel, wanted: RankRequest) -> bool:
 
 
 def _ranked(served: ServedModel, wanted: RankRequest) -> bytes:
-    results, notes = answers(served, wanted.instances, wanted.wish())
+    results, notes = answers(served, wanted.instances, wanted.fields())
     return orjson.dumps(
         {"model": served.name, "labels": served.labels, "results": results, "notes": notes}
     )
+
+
+def answer_table(
+    served: ServedModel, body: bytes, output: OutputFormat, top: int | None, expected_tau: bool
+) -> tuple[IO[bytes], int]:
+    """Return a file of predictions for a table, and how many rows it had.
+
+    A bad line is found before anything is sent.
+    """
+    name = type(served.ranker).__name__
+    if output in RELEVANCE_FORMATS and not served.is_multilabel:
+        raise DataError(f"output: {output} is for models that predict relevant labels, not {name}.")
+    if expected_tau and not hasattr(served.ranker, "predict_expected_tau"):
+        raise DataError(f"expected_tau: {name} cannot predict it.")
+    found = tempfile.SpooledTemporaryFile(_IN_MEMORY)
+    text = io.TextIOWrapper(found, encoding="utf-8", newline="", write_through=True)
+    uncertainty, rows = UncertaintyOptions(expected_tau), 0
+    size = rows_per_chunk(served.ranker, output, uncertainty)
+    for number, table in enumerate(read_parts(io.BytesIO(body), size, name="table")):
+        ranker, X = at_final_step(served.model, new_features(served.model, table))
+        frame = prediction_table(ranker, X, table, output, top, uncertainty=uncertainty)
+        rows += len(table.frame)
+        frame.to_csv(text, index=False, header=number == 0)
+    text.detach()
+    found.seek(0)
+    return found, rows
+
+
+def pieces(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield a file in pieces, and close it."""
+    with file:
+        while piece := file.read(_PIECE):
+            yield piece

@@ -1,4 +1,4 @@
-"""What a service is told when it starts."""
+"""The settings of a service."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -8,7 +8,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one request, and all of them together, may ask of a worker.
+    """Limits of one request, and of all requests that a worker answers at a time.
 
     Parameters
     ----------
@@ -48,15 +48,15 @@ class Settings:
     Parameters
     ----------
     limits : Limits, optional
-        Bounds of requests.
+        Limits of requests.
     token : str, optional
-        What a request must bear as ``Authorization: Bearer TOKEN``; anyone is answered without.
+        The token that requests must send as ``Authorization: Bearer TOKEN``; none by default.
     origins : tuple of str, default=()
-        Pages of other sites that may ask, such as ``https://example.org``.
+        Other sites whose pages may send requests, such as ``https://example.org``.
     log_values : bool, default=False
-        Whether the access log holds the instances, too.
-    seconds_between_looks : float, default=1.0
-        How often the model files are looked at for a change.
+        Whether the access log holds the instances too.
+    seconds_between_checks : float, default=1.0
+        How often the model files are checked for changes.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Settings:
     token: str | None = field(default=None, repr=False)
     origins: tuple[str, ...] = ()
     log_values: bool = False
-    seconds_between_looks: float = 1.0
+    seconds_between_checks: float = 1.0
 
     def to_json(self) -> str:
         """Return the settings as text, for the workers of a service.
@@ -100,7 +100,7 @@ class Settings:
 
 
 def named_paths(paths: list[Path]) -> dict[str, Path]:
-    """Return model files by the names that requests call them: that of the file, without ending."""
+    """Return model files by the name of the model: that of the file without its ending."""
     named: dict[str, Path] = {}
     for path in paths:
         if path.stem in named:

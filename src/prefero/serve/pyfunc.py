@@ -16,7 +16,7 @@ __all__ = ["RankingFunction"]
 
 
 class RankingFunction:
-    """A trained ranker of labels that is asked by tables.
+    """A trained ranker of labels that predicts for tables.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class RankingFunction:
         Returns
         -------
         DataFrame of shape (n_samples, n_labels)
-            A column a label.
+            One column per label.
         """
         import pandas
 

@@ -1,15 +1,18 @@
-"""ARFF files, and XARFF, which adds an attribute of the type ``ranking``."""
+"""ARFF files, XARFF, which adds the attribute type ``ranking``, and Mulan's lists of labels."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+from xml.parsers import expat
 
 import numpy as np
 
 from prefero._typing import Values
-from prefero.exceptions import RowError
+from prefero.exceptions import DataError, RowError
 from prefero.rankings import (
     check_label_names,
     format_order,
@@ -18,10 +21,18 @@ from prefero.rankings import (
     ranks_from_orders,
     ranks_from_pairs,
 )
-from prefero.tables._cells import MISSING, need, numbers_of
-from prefero.tables._format import FileFormat, Given
-from prefero.tables._mulan import labels_beside
-from prefero.tables._table import NOTHING, Declared, Table, more_of
+from prefero.tables._format import FileFormat, SourceFile
+from prefero.tables._table import (
+    MISSING,
+    NOTHING,
+    DataTable,
+    Declared,
+    listed,
+    more_of,
+    need,
+    numbers_of,
+    readable,
+)
 
 if TYPE_CHECKING:
     from prefero.tables._rankings import Rankings
@@ -36,6 +47,10 @@ _BEGINS = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s*%[^\n]*\n)*\s*@(?:relation|attribute)\s", re.IGNORECASE
 )
 _NUMERIC, _TEXT = ("numeric", "real", "integer"), ("string", "date")
+_LARGEST, _DEEPEST = 1 << 22, 64
+_ROOT, _LABEL = "labels", "label"
+# One list serves the whole set and its parts.
+_PARTS = ("-train", "-test")
 
 
 @dataclass
@@ -50,7 +65,7 @@ class Arff:
     rows: list[list[str | None]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
 
-    def frame(self, given: Given) -> Any:
+    def frame(self, given: SourceFile) -> Any:
         """Return the cells as a table: numbers where they are declared."""
         pandas = need("pandas")
         columns = {}
@@ -65,7 +80,7 @@ class Arff:
         return pandas.DataFrame(columns)
 
 
-def parse(given: Given) -> Arff:
+def parse(given: SourceFile) -> Arff:
     """Return what a file declares and holds."""
     arff = Arff()
     lines = enumerate(map(str.strip, given.lines), start=1)
@@ -89,7 +104,7 @@ def parse(given: Given) -> Arff:
     return arff
 
 
-def _declare(arff: Arff, text: str, given: Given, line: int) -> None:
+def _declare(arff: Arff, text: str, given: SourceFile, line: int) -> None:
     match = _ATTRIBUTE.match(text)
     kind = match["kind"].lower() if match and match["kind"] else ""
     listed = match is not None and match["values"] is not None and kind in ("", "ranking")
@@ -112,7 +127,7 @@ def _declare(arff: Arff, text: str, given: Given, line: int) -> None:
         raise given.error("a second attribute has the type ranking.", line)
 
 
-def _row(arff: Arff, text: str, given: Given, line: int) -> list[str | None]:
+def _row(arff: Arff, text: str, given: SourceFile, line: int) -> list[str | None]:
     if text.startswith("{"):
         raise given.error("sparse rows are not supported.", line)
     row = _cells(text, given, line)
@@ -124,7 +139,7 @@ def _row(arff: Arff, text: str, given: Given, line: int) -> list[str | None]:
     return row
 
 
-def _cells(text: str, given: Given, line: int) -> list[str | None]:
+def _cells(text: str, given: SourceFile, line: int) -> list[str | None]:
     """Split at commas outside quotes; a question mark without quotes is a missing cell."""
     cells: list[str | None] = []
     position, more = 0, True
@@ -146,7 +161,7 @@ def _unquoted(cell: str) -> str:
     return cell
 
 
-def read(given: Given, n_rows: int | None) -> Iterator[Table]:
+def read(given: SourceFile, n_rows: int | None) -> Iterator[DataTable]:
     """Yield the table of a file; a ranking becomes one column of ranks a label.
 
     A list of labels beside it, as Mulan writes, says which attributes are relevance.
@@ -157,7 +172,7 @@ def read(given: Given, n_rows: int | None) -> Iterator[Table]:
     if arff.ranking is None:
         labels = labels_beside(given.path, arff.names)
         declared = NOTHING if labels is None else Declared(labels, "relevance")
-        yield Table(frame, given.source, lines, declared)
+        yield DataTable(frame, given.source, lines, declared)
         return
     texts = frame.pop(arff.ranking).tolist()
     try:
@@ -171,7 +186,7 @@ def read(given: Given, n_rows: int | None) -> Iterator[Table]:
     if clash:
         raise given.error(f"{clash[0]!r} is both an attribute and a label: rename one.")
     whole = frame.join(need("pandas").DataFrame(ranks, columns=arff.labels))
-    yield Table(whole, given.source, lines, Declared(arff.labels, "ranks"))
+    yield DataTable(whole, given.source, lines, Declared(arff.labels, "ranks"))
 
 
 def _ranks(texts: list[str | None], labels: list[str]) -> Values:
@@ -211,6 +226,88 @@ def _quoted(value: Any) -> str:
     if re.fullmatch(r"[\w.+-]+", text):
         return text
     return "'" + re.sub(r"(['\\])", r"\\\1", text) + "'"
+
+
+def labels_beside(path: Path | None, attributes: Sequence[str]) -> list[str] | None:
+    """Return the labels that the list beside an ARFF file names; None if there is no list.
+
+    Parameters
+    ----------
+    path : path, optional
+        The ARFF file, ``yeast.arff``, ``yeast-train.arff`` or ``yeast-test.arff``; the list is
+        ``yeast.xml``.
+    attributes : sequence of str
+        The attributes that the file declares.
+
+    Returns
+    -------
+    list of str or None
+        Labels in the order of the attributes; those inside another label are labels too.
+    """
+    if path is None:
+        return None
+    stems = dict.fromkeys([path.stem, *(path.stem.removesuffix(part) for part in _PARTS)])
+    for beside in (path.with_name(f"{stem}.xml") for stem in stems):
+        if beside.is_file():
+            return _in_order(_read_labels(beside), attributes, beside)
+    return None
+
+
+def _in_order(names: list[str], attributes: Sequence[str], path: Path) -> list[str]:
+    (name, times), *_ = Counter(names).most_common(1) or [("", 0)]
+    if times != 1:
+        problem = f"the label {name!r} is there twice." if times else "there is no label."
+        raise DataError(readable(problem), str(path))
+    lacking = [name for name in names if name not in set(attributes)]
+    if lacking:
+        shown = listed(map(repr, lacking), 5)
+        raise DataError(f"the ARFF file beside has no attribute {shown}.", str(path))
+    wanted = set(names)
+    return [name for name in attributes if name in wanted]
+
+
+def _read_labels(path: Path) -> list[str]:
+    """Return the names in a list of labels; nothing in the file is expanded or fetched."""
+    with path.open("rb") as file:
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise DataError(f"a list of labels has at most {_LARGEST >> 20} MiB.", str(path))
+    names: list[str] = []
+    depth = 0
+    parser: Any = expat.ParserCreate(namespace_separator=" ")
+
+    def refused(problem: str) -> DataError:
+        return DataError(readable(problem), str(path), parser.CurrentLineNumber)
+
+    def begin(tag: str, marks: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        kind = tag.rpartition(" ")[2]
+        if kind != (_ROOT if depth == 1 else _LABEL) or depth > _DEEPEST:
+            raise refused(
+                f"<{kind}> is not expected here: a list of labels is <labels><label name='a'/>..."
+                "</labels>; rename the file if it is no such list."
+            )
+        if depth > 1:
+            if not marks.get("name"):
+                raise refused("a label has no name.")
+            names.append(marks["name"])
+
+    def end(_: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    def refuse_doctype(*_: Any) -> None:
+        # Without a document type no entity can be declared.
+        raise refused("a document type is declared, which a list of labels does not need.")
+
+    parser.StartElementHandler, parser.EndElementHandler = begin, end
+    parser.StartDoctypeDeclHandler = refuse_doctype
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError as error:
+        raise refused(f"this is no XML ({expat.errors.messages[error.code]}).") from error
+    return names
 
 
 FORMAT = FileFormat(

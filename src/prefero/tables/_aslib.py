@@ -10,9 +10,8 @@ import numpy as np
 from prefero._files import read_text
 from prefero.exceptions import DataError
 from prefero.tables._arff import parse
-from prefero.tables._cells import need, numbers_of
-from prefero.tables._format import FileFormat, Given
-from prefero.tables._table import Declared, Table
+from prefero.tables._format import FileFormat, SourceFile
+from prefero.tables._table import DataTable, Declared, need, numbers_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +20,7 @@ DESCRIPTION = "description.txt"
 _INSTANCE, _REPETITION, _PENALTY = "instance_id", "repetition", 10
 
 
-def read(given: Given, n_rows: int | None) -> Iterator[Table]:
+def read(given: SourceFile, n_rows: int | None) -> Iterator[DataTable]:
     """Yield one table: the instance, its features, and the performance of every algorithm."""
     if given.path is None:
         raise given.error(f"a scenario is read from its folder, not from {DESCRIPTION} alone.")
@@ -47,7 +46,7 @@ def read(given: Given, n_rows: int | None) -> Iterator[Table]:
         folds=_folds(folder, frame[_INSTANCE]),
         cutoff=cutoff,
     )
-    yield Table(frame.rename(columns=str), str(folder), declared=declared)
+    yield DataTable(frame.rename(columns=str), str(folder), declared=declared)
 
 
 def _described(folder: Path) -> dict[str, list[str]]:
@@ -76,10 +75,10 @@ def _performance(
     cutoff: float | None,
     folder: Path,
 ) -> "pd.DataFrame":
-    """The mean of the repetitions, one row an instance and one column an algorithm.
+    """The mean of the repetitions, one row per instance and one column per algorithm.
 
-    A run that found no solution in time counts ten times the cut-off, which ties it with
-    others of its kind behind those that did. Of another measure than time it is unknown.
+    A run that found no solution in time counts ten times the cutoff, which ties all such runs
+    behind the others. If the measure is not a time, it is unknown.
     """
     if measure not in runs.columns:
         names = ", ".join(map(str, runs.columns))
@@ -112,7 +111,7 @@ def _arff(folder: Path, name: str, *columns: str) -> "pd.DataFrame":
     if not path.is_file():
         raise DataError(f"the scenario has no file {path.name}.", str(folder))
     with path.open("rb") as file:
-        given = Given(file, str(path), ".arff", path)
+        given = SourceFile(file, str(path), ".arff", path)
         frame = parse(given).frame(given)
     for column in (_INSTANCE, _REPETITION, *columns):
         if column not in frame.columns:

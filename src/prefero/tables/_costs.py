@@ -1,7 +1,7 @@
-"""Scores of two kinds: what a label is worth, and what it costs."""
+"""Labels that have costs beside their scores."""
 
 from dataclasses import replace
-from itertools import takewhile
+from os.path import commonprefix
 
 import numpy as np
 
@@ -21,23 +21,22 @@ def with_costs(
     budget: float | None = None,
     mean_budget: float | None = None,
 ) -> Rankings:
-    """Rank labels by what they are worth less what they cost.
+    """Rank labels by their scores less their weighted costs.
 
     Parameters
     ----------
     rankings : Rankings
         Read with ``format="scores"``.
     columns : str
-        The columns of the costs, one a label: a pattern such as ``'cost *'``, whose names
-        differ as those of the labels do, or a list in the order of the labels.
+        The columns of the costs, one per label: a pattern such as ``'cost *'``, whose matches are
+        named like the labels, or a list in the order of the labels.
     weight : float, optional
-        How much score one unit of cost is worth. The utility is score - weight * cost.
+        The score that one unit of cost is worth: the utility is score - weight * cost.
     budget : float, optional
-        What a row may cost at most: a label that costs more is worth as little as the worst
-        score of the table.
+        The most that a row may cost: a label that costs more gets the worst score of the table.
     mean_budget : float, optional
-        What rows may cost in the mean: the weight is then the least at which the best label
-        of each row keeps to it.
+        The most that rows may cost on average: the weight is the smallest at which the best label
+        of each row meets it.
 
     Returns
     -------
@@ -70,13 +69,13 @@ def with_costs(
             raise table.error(str(error)) from error
     worst = np.nanmin(scores, initial=np.inf)
     affordable = costs <= (np.inf if budget is None else budget)
-    worth = np.where(affordable, known - (weight or 0.0) * costs, worst)
-    worth[np.isnan(known)] = np.nan
-    values = {UTILITY: worth, SCORE: -scores if rankings.lower_is_better else scores, COST: costs}
+    utility = np.where(affordable, known - (weight or 0.0) * costs, worst)
+    utility[np.isnan(known)] = np.nan
+    values = {UTILITY: utility, SCORE: -scores if rankings.lower_is_better else scores, COST: costs}
     return replace(
         rankings,
-        ranks=ranks_from_scores(worth, higher_is_better=True),
-        scores=worth,
+        ranks=ranks_from_scores(utility, higher_is_better=True),
+        scores=utility,
         values=values,
         cost_weight=weight,
         others=[name for name in rankings.others if name not in names],
@@ -84,14 +83,14 @@ def with_costs(
 
 
 def least_weight(scores: Values, costs: Values, mean_budget: float) -> float:
-    """Return the least weight of costs at which the best labels keep to a budget in the mean.
+    """Return the smallest weight of costs at which the best labels meet a mean budget.
 
     Parameters
     ----------
     scores, costs : ndarray of shape (n_samples, n_labels)
-        What each label is worth, larger is better, and what it costs; NaN where unknown.
+        The score, larger is better, and the cost of each label; NaN where unknown.
     mean_budget : float
-        What the labels of the largest score - weight * cost, one a row, may cost in the mean.
+        The most that the labels with the largest score - weight * cost may cost on average.
 
     Returns
     -------
@@ -110,24 +109,24 @@ def least_weight(scores: Values, costs: Values, mean_budget: float) -> float:
     0.025
     """
     known = ~np.isnan(scores + costs)
-    told = known.any(axis=1)
-    worth = np.where(known, scores, -np.inf)[told]
-    price = np.where(known, costs, np.inf)[told]
-    cheapest = price.min(axis=1, initial=np.inf).mean() if told.any() else 0.0
+    some = known.any(axis=1)
+    value = np.where(known, scores, -np.inf)[some]
+    price = np.where(known, costs, np.inf)[some]
+    cheapest = price.min(axis=1, initial=np.inf).mean() if some.any() else 0.0
     if cheapest > mean_budget:
         raise ValueError(
-            f"even the cheapest label of each row costs {cheapest:g} in the mean, more than the "
+            f"even the cheapest label of each row costs {cheapest:g} on average, more than the "
             f"budget of {mean_budget:g}."
         )
-    finite = np.where(known[told], price, 0.0)
+    finite = np.where(known[some], price, 0.0)
 
     def fits(weight: float) -> bool:
-        utility = worth - weight * finite
+        utility = value - weight * finite
         best = utility == utility.max(axis=1, keepdims=True)
-        # Of labels that are worth the same, the cheapest.
+        # Of labels with the same utility, the cheapest.
         return bool(np.where(best, price, np.inf).min(axis=1).mean() <= mean_budget)
 
-    if not told.any() or fits(0.0):
+    if not some.any() or fits(0.0):
         return 0.0
     low, high = 0.0, 1.0
     while not fits(high):
@@ -139,7 +138,7 @@ def least_weight(scores: Values, costs: Values, mean_budget: float) -> float:
 
 
 def _matched(rankings: Rankings, columns: str) -> list[str]:
-    """The column of the cost of each label."""
+    """Return the column with the cost of each label."""
     table, labels = rankings.table, rankings.labels
     names = table.columns(columns)
     if "*" not in columns:
@@ -150,22 +149,16 @@ def _matched(rankings: Rankings, columns: str) -> list[str]:
     lacking = [label for label, stem in zip(labels, own, strict=True) if stem not in costly]
     if lacking:
         raise table.error(
-            f"no column of {columns!r} holds the cost of {listed(map(repr, lacking), 3)}: their "
-            "names must differ as those of the labels do."
+            f"no column of {columns!r} holds the cost of {listed(map(repr, lacking), 3)}: they "
+            "must be named like the labels."
         )
     return [costly[stem] for stem in own]
 
 
 def _stems(names: list[str]) -> list[str]:
-    """What tells names apart: all but the words that they begin and end with alike."""
+    """What tells names apart: all but their common beginning and end."""
     if len(names) < 2:
         return ["" for _ in names]
-    begin = _alike(names)
-    end = _alike([name[begin:][::-1] for name in names])
+    begin = len(commonprefix(names))  # noqa: RUF071 (names, not paths)
+    end = len(commonprefix([name[begin:][::-1] for name in names]))  # noqa: RUF071
     return [name[begin : len(name) - end] for name in names]
-
-
-def _alike(names: list[str]) -> int:
-    """How many letters all names begin with."""
-    letters = zip(*names, strict=False)
-    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, letters))

@@ -1,6 +1,8 @@
-"""Text with a mark between cells: csv, tsv and their relatives."""
+"""Files of text: csv, tsv and their relatives, KEBI, and JSON, which is only written."""
 
 import csv
+import json
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -8,41 +10,82 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from prefero.tables._cells import need
-from prefero.tables._format import FileFormat, Given, Write
-from prefero.tables._table import NOTHING, Declared, Table, more_of
+from prefero.tables._format import FileFormat, SourceFile, Write
+from prefero.tables._table import MISSING, NOTHING, DataTable, Declared, more_of, need
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from prefero.tables._rankings import Rankings
 
 Record = tuple[int, list[str]]
 
 _TABS = (".tsv", ".tab")
 _MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _BLOCK = 10_000
+# Decimal commas are looked for in so many rows.
+_SAMPLE = 1000
+_NUMBERS = {
+    "whole": re.compile(r"[+-]?\d+"),
+    "comma": re.compile(r"[+-]?(?:\d*|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][+-]?\d+)?"),
+    "point": re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?"),
+}
 
 csv.field_size_limit(2**31 - 1)  # The largest that every platform takes.
 
 
-def read(given: Given, n_rows: int | None) -> Iterator[Table]:
+def read(given: SourceFile, n_rows: int | None) -> Iterator[DataTable]:
     """Yield the tables of a file that names its columns in the first line."""
     mark = given.separator or ("\t" if given.ending in _TABS else separator_of(given.head))
+    commas = set() if mark == "," else _decimal_commas(given, mark)
     records = records_of(given, mark)
     _, names = next(records, (1, []))
     if not names:
         raise given.error("the file is empty.", 1)
-    note = "" if mark == "," or given.ending in _TABS else _MARKS.get(mark, repr(mark))
-    note = note and f"cells are separated by {note}."
+    notes = []
+    if mark != "," and given.ending not in _TABS:
+        notes.append(f"cells are separated by {_MARKS.get(mark, repr(mark))}")
+    if commas:
+        notes.append("numbers have decimal commas")
+        records = _with_decimal_points(records, commas)
+    note = f"{' and '.join(notes)}." if notes else ""
     yield from tables_of(records, [name.strip() for name in names], given, n_rows, note=note)
 
 
+def _decimal_commas(given: SourceFile, mark: str) -> set[int]:
+    """Return the columns of numbers if those in the first rows have decimal commas."""
+    columns: dict[int, set[str]] = {}
+    with_comma = set()
+    for line, record in islice(records_of(given, mark), 1, _SAMPLE):
+        for j, cell in enumerate(map(str.strip, record)):
+            if cell in MISSING:
+                continue
+            kind = next((kind for kind, form in _NUMBERS.items() if form.fullmatch(cell)), "text")
+            columns.setdefault(j, set()).add(kind)
+            with_comma |= {j} if kind == "comma" else set()
+            if columns[j] == {"comma", "point"} or columns[j] == {"comma", "point", "whole"}:
+                problem = f"numbers have decimal commas, but {cell!r} or one above it a point"
+                raise given.error(f"{problem}: write them all alike.", line)
+    if not any(columns[j] <= {"comma", "whole"} for j in with_comma):
+        return set()
+    return {j for j, kinds in columns.items() if kinds <= {"comma", "whole"}}
+
+
+def _with_decimal_points(records: Iterator[Record], columns: set[int]) -> Iterator[Record]:
+    for line, record in records:
+        for j in columns:
+            if j < len(record) and _NUMBERS["comma"].fullmatch(record[j].strip()):
+                record[j] = record[j].replace(".", "").replace(",", ".")
+        yield line, record
+
+
 def separator_of(head: bytes) -> str:
-    """Return the mark that cuts the first line into the most cells."""
+    """Return the separator that splits the first line into the most cells."""
     line = next(filter(str.strip, head.decode("latin-1").splitlines()), "")
     return max(_MARKS, key=lambda mark: len(next(csv.reader([line], delimiter=mark))))
 
 
-def records_of(given: Given, separator: str) -> Iterator[Record]:
+def records_of(given: SourceFile, separator: str) -> Iterator[Record]:
     """Yield the records that are not blank, each with the line on which it begins."""
     reader = csv.reader(given.lines, delimiter=separator, skipinitialspace=True)
     begins = 1
@@ -58,30 +101,30 @@ def records_of(given: Given, separator: str) -> Iterator[Record]:
 def tables_of(
     records: Iterator[Record],
     names: list[str],
-    given: Given,
+    given: SourceFile,
     n_rows: int | None,
     *,
     declared: Declared = NOTHING,
     note: str = "",
-) -> Iterator[Table]:
-    """Yield tables of some rows each, or of all, from records under some names."""
+) -> Iterator[DataTable]:
+    """Yield tables of ``n_rows`` records each, or of all, under the given column names."""
     first_row = 0
     while True:
-        # A part is soon gone: a compact form of its texts would cost more than it saves.
+        # A part is short-lived: a compact string dtype would cost more than it saves.
         dtype = str if n_rows is None else object
         lines, frame = _frame(islice(records, n_rows), names, given, dtype)
         if not len(frame):
             break
-        yield Table(frame, given.source, lines, declared, note, first_row)
+        yield DataTable(frame, given.source, lines, declared, note, first_row)
         first_row += len(frame)
     if not first_row:
         raise given.error("there is no row after the names.", 1)
 
 
 def _frame(
-    records: Iterable[Record], names: list[str], given: Given, dtype: type
+    records: Iterable[Record], names: list[str], given: SourceFile, dtype: type
 ) -> tuple["np.ndarray", "pd.DataFrame"]:
-    """The lines and the cells of records, of which each has a cell a name."""
+    """Return line numbers and cells of records, which must have one cell per name."""
     pandas = need("pandas")
     lines: list[int] = []
     ragged: list[Record] = []
@@ -104,7 +147,7 @@ def _frame(
 
 
 @contextmanager
-def write(file: BinaryIO, ending: str) -> Iterator[Write]:
+def _write_delimited(file: BinaryIO, ending: str) -> Iterator[Write]:
     """Yield a function that writes the next rows."""
     begun = False
 
@@ -118,10 +161,75 @@ def write(file: BinaryIO, ending: str) -> Iterator[Write]:
     yield write_rows
 
 
-FORMAT = FileFormat(
-    "text",
-    (".csv", ".txt", *_TABS),
-    holds=lambda given: True,
-    read=read,
-    write=write,
+DELIMITED = FileFormat(
+    "text", (".csv", ".txt", *_TABS), holds=lambda given: True, read=read, write=_write_delimited
 )
+
+
+_SIZES = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*\d{1,9},(\d{1,6}),(\d{1,6})[ \t]*(?:[\r\n]+([^\r\n]*)|$)"
+)
+
+
+def _is_kebi(given: SourceFile) -> bool:
+    """Tell whether the first line counts rows, features and labels, and is no header of numbers."""
+    sizes = _SIZES.match(given.head)
+    if sizes is None:
+        return False
+    n_columns = int(sizes[1]) + int(sizes[2])
+    return n_columns == 3 or (sizes[3] or b"").count(b",") != 2
+
+
+def _read_kebi(given: SourceFile, n_rows: int | None) -> Iterator[DataTable]:
+    """Yield the tables of a KEBI file: sizes in the first line, then features, then labels.
+
+    The columns are called A1, A2, ... and L1, L2, ...
+    """
+    records = records_of(given, ",")
+    _, sizes = next(records, (1, []))
+    if len(sizes) != 3 or not all(re.fullmatch(r"\s*\d{1,9}\s*", size) for size in sizes):
+        problem = "the first line must hold the numbers of instances, features and labels."
+        raise given.error(problem, 1)
+    promised, n_features, n_labels = map(int, sizes)
+    labels = [f"L{j + 1}" for j in range(n_labels)]
+    names = [*(f"A{j + 1}" for j in range(n_features)), *labels]
+    n = 0
+    for table in tables_of(records, names, given, n_rows, declared=Declared(labels)):
+        n += len(table)
+        yield table
+    if n != promised:
+        raise given.error(f"the first line promises {promised} instances, but {n} follow.", 1)
+
+
+def _write_kebi(rankings: "Rankings", file: BinaryIO) -> None:
+    """Write numbers and ranks; the layout has no names."""
+    numbers, ranks = rankings.table.numbers(rankings.features), rankings.ranks
+    n, n_features = len(ranks), numbers.shape[1]
+    file.write(f"{n},{n_features},{ranks.shape[1]}\n".encode())
+    for row, place in zip(numbers[rankings.rows], ranks, strict=True):
+        cells = [*map(repr, row.tolist()), *(f"{rank:g}" for rank in place)]
+        file.write((",".join("" if cell == "nan" else cell for cell in cells) + "\n").encode())
+
+
+KEBI = FileFormat("KEBI", (".kebi",), _is_kebi, _read_kebi, write_rankings=_write_kebi)
+
+
+@contextmanager
+def _write_json(file: BinaryIO, ending: str) -> Iterator[Write]:
+    """Yield a function that writes the next rows."""
+    begun = False
+
+    def write_rows(frame: "pd.DataFrame") -> None:
+        nonlocal begun
+        # By way of pandas' own JSON, which writes missing values as null.
+        records = json.loads(frame.to_json(orient="records", double_precision=15))
+        if records:
+            inside = json.dumps(records, ensure_ascii=False, indent=2)[1:-2]
+            file.write((("," if begun else "[") + inside).encode())
+            begun = True
+
+    yield write_rows
+    file.write(b"\n]\n" if begun else b"[]\n")
+
+
+JSON = FileFormat("JSON", (".json",), write=_write_json)

@@ -1,4 +1,4 @@
-"""What the room needs to know of a format, and what a format is given to read."""
+"""What a file format is, and a file as a format reads it."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from prefero._files import encoding_of
 from prefero.exceptions import DataError
-from prefero.tables._table import Table, readable
+from prefero.tables._table import DataTable, readable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,7 @@ Write = Callable[["pd.DataFrame"], None]
 
 
 @dataclass(frozen=True)
-class Given:
+class SourceFile:
     """A file to read.
 
     ``file`` can be read twice; ``ending`` is that of the name, without the one of a
@@ -82,7 +82,7 @@ class FileFormat:
 
     name: str
     endings: tuple[str, ...]
-    holds: Callable[[Given], bool] = lambda given: False
-    read: Callable[[Given, int | None], Iterator[Table]] | None = None
+    holds: Callable[[SourceFile], bool] = lambda given: False
+    read: Callable[[SourceFile, int | None], Iterator[DataTable]] | None = None
     write: Callable[[BinaryIO, str], AbstractContextManager[Write]] | None = None
     write_rankings: "Callable[[Rankings, BinaryIO], Any] | None" = None

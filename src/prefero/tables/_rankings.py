@@ -1,4 +1,4 @@
-"""Rankings out of a table, whatever its cells mean."""
+"""Read rankings from a table, whatever their format."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,10 +9,9 @@ import numpy as np
 from prefero._typing import Indices, Values
 from prefero.exceptions import DataError, RowError
 from prefero.rankings import split_calibrated
-from prefero.tables._cells import need
-from prefero.tables._meanings import DIRECTED, MEANINGS, Asked
+from prefero.tables._ranking_formats import DIRECTED, RANKING_FORMATS, ReadOptions
 from prefero.tables._reading import Source, read_table
-from prefero.tables._table import Columns, Table, listed
+from prefero.tables._table import Columns, DataTable, listed, need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +23,7 @@ class Rankings:
 
     Attributes
     ----------
-    table : Table
+    table : DataTable
         Where they come from.
     ranks : ndarray of shape (n_samples, n_labels)
         Ranks, NaN where unknown.
@@ -37,15 +36,15 @@ class Rankings:
     scores : ndarray of shape (n_samples, n_labels), optional
         Larger is better; only if the table holds scores.
     calibrated : ndarray of shape (n_samples, n_labels + 1), optional
-        Ranks of the labels and, last, of the zero point between relevant and irrelevant ones;
+        Ranks of the labels and, last, of the virtual label between relevant and irrelevant ones;
         only if the table says which labels are relevant.
     values : mapping of str to ndarray of shape (n_samples, n_labels)
-        What else is known of the labels, in the unit of the table: costs (`with_costs`), or
-        ``"PAR10"``, run times with time-outs penalised.
+        Other values of the labels, in the unit of the table: costs (`with_costs`), or ``"PAR10"``,
+        run times with time-outs penalised.
     lower_is_better : bool
         Whether the scores were turned around, so that larger is better.
     cost_weight : float, optional
-        How much score a unit of cost is worth, where costs are weighed (`with_costs`).
+        The score that one unit of cost is worth, if there are costs (`with_costs`).
 
     Examples
     --------
@@ -60,7 +59,7 @@ class Rankings:
            [2., 1.]])
     """
 
-    table: Table
+    table: DataTable
     ranks: Values
     labels: list[str]
     rows: Indices
@@ -91,14 +90,14 @@ class Rankings:
 
     @property
     def relevance(self) -> "pd.DataFrame | None":
-        """Which labels are relevant: 1, 0 or NaN; None if the table does not tell."""
+        """Which labels are relevant: 1, 0 or NaN; None if the table does not say."""
         if self.calibrated is None:
             return None
         return need("pandas").DataFrame(split_calibrated(self.calibrated)[0], columns=self.labels)
 
     @property
     def folds(self) -> Indices | None:
-        """The official folds, one column a repetition, if the file has some."""
+        """The official folds, one column per repetition, if the file has some."""
         folds = self.table.declared.folds
         return None if folds is None else folds[self.rows]
 
@@ -118,12 +117,12 @@ class Rankings:
             rows=self.rows[some],
             scores=scores,
             calibrated=calibrated,
-            values={name: worth[some] for name, worth in self.values.items()},
+            values={name: values[some] for name, values in self.values.items()},
         )
 
 
 def read_rankings(
-    source: "Source | Table | pd.DataFrame",
+    source: "Source | DataTable | pd.DataFrame",
     labels: Columns | None = None,
     *,
     format: str = "ranks",
@@ -138,7 +137,7 @@ def read_rankings(
 
     Parameters
     ----------
-    source : str, path, binary file, Table or DataFrame
+    source : str, path, binary file, DataTable or DataFrame
         The table, or the file that holds it (`read_table`).
     labels : str or list of str, optional
         The columns that hold rankings: ``'y_*'``, ``'a,b,c'`` or ``['a', 'b', 'c']``. By
@@ -146,25 +145,25 @@ def read_rankings(
     format : str, default="ranks"
         What they hold, unless the file declares it: ``"ranks"``, ``"scores"``, ``"orders"``,
         ``"pairs"``, ``"best-worst"``, ``"long"``, ``"relevance"`` or ``"calibrated"``. Ranks or
-        scores, a column a label; orders, one column of text such as ``b > a ~ c`` or names by
-        position; two columns of preferred and other label, one line a pair; those shown, then
-        the best, then the worst; two columns of label and value, one line each; 1 or 0 for
-        relevant or not, a column a label; or calibrated rankings, one column of text such as
-        ``[b > a][c]``, the relevant labels first, or signed scores, a column a label, where
+        scores, one column per label; orders, one column of text such as ``b > a ~ c`` or names by
+        position; two columns of preferred and other label, one row per pair; the labels shown,
+        then the best, then the worst; two columns of label and value, one row each; 1 or 0 for
+        relevant or not, one column per label; or calibrated rankings, one column of text such as
+        ``[b > a][c]``, the relevant labels first, or signed scores, one column per label, where
         positive is relevant.
     higher_is_better : bool, optional
         The direction of scores and long tables. It is never guessed.
     unranked : {"unknown", "below"}, default="unknown"
-        What labels are that an order does not name.
+        How to treat labels that an order leaves out.
     instance : str, optional
-        For pairs and long tables: the column that says whose ranking a line is part of.
+        For pairs and long tables: the column that says which ranking a row belongs to.
     letters : bool, default=False
         Whether every label of an order is one letter, and those together are tied: ``b>a>cd``.
     missing_score : float, optional
         The score that stands for a missing one.
     cutoff : float, optional
-        The run time at which runs were ended. One that reaches it took at least so long: such
-        runs are tied behind all others, and count ten times the cut-off (PAR10).
+        The run time at which runs were stopped. Runs that reach it are tied behind all others, and
+        count ten times the cutoff (PAR10).
 
     Returns
     -------
@@ -174,11 +173,11 @@ def read_rankings(
     Raises
     ------
     DataError
-        If the table does not hold such rankings; the sentence says file, line and column.
+        If the table does not hold such rankings; the message names file, line and column.
 
     See Also
     --------
-    write_rankings : Writes them in any form.
+    write_rankings : Writes them in any format.
 
     Examples
     --------
@@ -194,8 +193,8 @@ def read_rankings(
     """
     table = as_table(source)
     format = table.declared.format or format
-    if format not in MEANINGS:
-        raise ValueError(f"format must be one of {', '.join(MEANINGS)}, got {format!r}.")
+    if format not in RANKING_FORMATS:
+        raise ValueError(f"format must be one of {', '.join(RANKING_FORMATS)}, got {format!r}.")
     if table.declared.higher_is_better is not None:
         higher_is_better = table.declared.higher_is_better
     instance = None if instance is None else table.column(instance)
@@ -204,9 +203,11 @@ def read_rankings(
         raise ValueError(f"format={format!r} needs higher_is_better, which is never guessed.")
     if cutoff is not None and (format != "scores" or higher_is_better):
         raise ValueError("cutoff is for run times: format='scores' where lower is better.")
-    asked = Asked(bool(higher_is_better), unranked, instance, letters, missing_score, cutoff)
+    options = ReadOptions(
+        bool(higher_is_better), unranked, instance, letters, missing_score, cutoff
+    )
     try:
-        found = MEANINGS[format](table, columns, asked)
+        found = RANKING_FORMATS[format](table, columns, options)
     except RowError as error:
         problem = error.problem.replace("use ranks_from_scores", "try format='scores'")
         problem = problem.replace(
@@ -235,18 +236,18 @@ def read_rankings(
 def _penalized(
     scores: Values | None, cutoff: float | None, higher_is_better: bool
 ) -> dict[str, Values]:
-    """The run times behind scores that a cut-off ended."""
+    """The penalised run times behind scores."""
     timed = scores is not None and cutoff is not None and not higher_is_better
     return {"PAR10": -scores} if timed and scores is not None else {}
 
 
-def label_columns(table: Table, labels: Columns | None, instance: str | None) -> list[str]:
+def label_columns(table: DataTable, labels: Columns | None, instance: str | None) -> list[str]:
     """Return the columns that hold rankings: those named, or declared in the file, or all.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> table = Table(pd.DataFrame({"age": [31], "y_a": [1], "y_b": [2]}))
+    >>> table = DataTable(pd.DataFrame({"age": [31], "y_a": [1], "y_b": [2]}))
     >>> label_columns(table, "y_*", None)
     ['y_a', 'y_b']
     """
@@ -257,10 +258,10 @@ def label_columns(table: Table, labels: Columns | None, instance: str | None) ->
     return [name for name in map(str, table.frame.columns) if name != instance]
 
 
-def as_table(source: Any) -> Table:
+def as_table(source: Any) -> DataTable:
     """Return a table of a file, a DataFrame or itself."""
-    if isinstance(source, Table):
+    if isinstance(source, DataTable):
         return source
     if hasattr(source, "columns"):
-        return Table(source.reset_index(drop=True).rename(columns=str))
+        return DataTable(source.reset_index(drop=True).rename(columns=str))
     return read_table(source)

@@ -1,4 +1,4 @@
-"""Tables from files of any format, whole or some rows at a time."""
+"""Tables from files of any format, whole or in parts."""
 
 import gzip
 import shutil
@@ -12,33 +12,43 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
 from prefero.exceptions import DataError
+from prefero.tables._arff import FORMAT as ARFF
 from prefero.tables._aslib import DESCRIPTION
-from prefero.tables._format import Given
-from prefero.tables._formats import FORMATS
-from prefero.tables._table import Table
+from prefero.tables._aslib import FORMAT as ASLIB
+from prefero.tables._binary import EXCEL, PARQUET
+from prefero.tables._delimited import DELIMITED, JSON, KEBI
+from prefero.tables._format import FileFormat, SourceFile
+from prefero.tables._svmlight import FORMAT as SVMLIGHT
+from prefero.tables._table import DataTable
 
 Source = str | PathLike[str] | BinaryIO
+
+# The first format that recognizes a file by its ending or its first bytes reads it; the last takes
+# any text. A new format is one ``FileFormat`` and one line here.
+FORMATS: tuple[FileFormat, ...] = (ASLIB, PARQUET, EXCEL, JSON, ARFF, SVMLIGHT, KEBI, DELIMITED)
 
 _GZIP = b"\x1f\x8b"
 
 
-def read_table(source: Source, *, separator: str | None = None, name: str | None = None) -> Table:
+def read_table(
+    source: Source, *, separator: str | None = None, name: str | None = None
+) -> DataTable:
     r"""Read a table from a file of any format.
 
     Parameters
     ----------
     source : str, path or binary file
-        A file of text with a mark between cells (csv, tsv), KEBI, ARFF, XARFF, Parquet, Excel
-        or svmlight, compressed by gzip or not; or the folder of an ASlib scenario. What it is
-        shows by its ending or its content.
+        A file of separated text (csv, tsv), KEBI, ARFF, XARFF, Parquet, Excel or svmlight,
+        compressed by gzip or not; or the folder of an ASlib scenario. The format is recognized by
+        its ending or its content. Decimal commas are recognized unless commas separate the cells.
     separator : str, optional
-        The mark between the cells of a text. By default it is found in the first line.
+        The separator of the cells of a text. By default it is found in the first line.
     name : str, optional
-        What errors call the source. By default the path.
+        The name of the source in error messages. By default the path.
 
     Returns
     -------
-    Table
+    DataTable
         The cells, with the place of each row in the file and what the file declares.
 
     See Also
@@ -59,13 +69,13 @@ def read_table(source: Source, *, separator: str | None = None, name: str | None
 
 def read_parts(
     source: Source, n_rows: int, *, separator: str | None = None, name: str | None = None
-) -> Iterator[Table]:
+) -> Iterator[DataTable]:
     r"""Read a table some rows at a time.
 
     Parameters
     ----------
     source : str, path or binary file
-        As for `read_table`. Of text and Parquet only one part is in memory.
+        As for `read_table`. For text and Parquet only one part is in memory at a time.
     n_rows : int
         The number of rows of each part but the last.
     separator, name : str, optional
@@ -73,7 +83,7 @@ def read_parts(
 
     Yields
     ------
-    Table
+    DataTable
         The next rows.
 
     Examples
@@ -89,7 +99,7 @@ def read_parts(
 
 def _tables(
     source: Source, n_rows: int | None, separator: str | None, name: str | None
-) -> Iterator[Table]:
+) -> Iterator[DataTable]:
     with _opened(source, separator, name) as given:
         try:
             if given.head.startswith(_GZIP):
@@ -99,8 +109,8 @@ def _tables(
             raise given.error(f"the compressed file is broken ({error}).") from error
 
 
-def _format_of(given: Given) -> Any:
-    """The reader of a file: by its ending if that is told by it alone, else by its content."""
+def _format_of(given: SourceFile) -> Any:
+    """Return the reader of a file: by its ending if that is enough, else by its content."""
     by_ending = [form for form in FORMATS[:-1] if given.ending in form.endings]
     by_content = (form for form in FORMATS if form.holds(given))
     form = by_ending[0] if by_ending else next(by_content)
@@ -110,12 +120,12 @@ def _format_of(given: Given) -> Any:
 
 
 @contextmanager
-def _opened(source: Source, separator: str | None, name: str | None) -> Iterator[Given]:
+def _opened(source: Source, separator: str | None, name: str | None) -> Iterator[SourceFile]:
     """Open a file, the description in a folder, or a copy of a stream that can be read twice."""
     if not isinstance(source, str | PathLike):
         with TemporaryFile() as copy:
             shutil.copyfileobj(source, copy)
-            yield Given(copy, name or "stream", separator=separator)
+            yield SourceFile(copy, name or "stream", separator=separator)
         return
     path = Path(source)
     if path.is_dir():
@@ -124,10 +134,10 @@ def _opened(source: Source, separator: str | None, name: str | None) -> Iterator
             problem = f"a folder must hold a scenario of ASlib, but there is no {DESCRIPTION}."
             raise DataError(problem, name or str(source))
     with path.open("rb") as file:
-        yield Given(file, name or str(path), path.suffix.lower(), path, separator)
+        yield SourceFile(file, name or str(path), path.suffix.lower(), path, separator)
 
 
-def _unpacked(given: Given) -> Given:
+def _unpacked(given: SourceFile) -> SourceFile:
     given.file.seek(0)
     unpacked: Any = gzip.GzipFile(fileobj=given.file)
     inner = None if given.path is None else given.path.with_suffix("")

@@ -11,9 +11,8 @@ import numpy as np
 from prefero._files import read_text
 from prefero._typing import Indices, Values
 from prefero.exceptions import DataError
-from prefero.tables._cells import need
-from prefero.tables._format import FileFormat, Given
-from prefero.tables._table import Declared, Table
+from prefero.tables._format import FileFormat, SourceFile
+from prefero.tables._table import DataTable, Declared, need
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _LINE = re.compile(rf"\s*{_NUMBER}(?:\s+qid:\d{{1,18}})?(?:\s+\d{{1,9}}:{_NUMBER})*\s*(?:#.*)?")
@@ -59,7 +58,7 @@ def read_letor(
     parts = []
     for path in map(Path, paths):
         with path.open("rb") as file:
-            parts.append(_load(Given(file, str(path), path=path)))
+            parts.append(_load(SourceFile(file, str(path), path=path)))
     width = max(n_features or 0, *(part[0].shape[1] - 1 for part in parts))
     if any(part[2] is None for part in parts):
         raise DataError("no line has a qid, and there is no .query file.", str(paths[0]))
@@ -67,7 +66,7 @@ def read_letor(
     return X, np.concatenate([part[1] for part in parts]), np.concatenate([p[2] for p in parts])
 
 
-def read(given: Given, n_rows: int | None) -> Iterator[Table]:
+def read(given: SourceFile, n_rows: int | None) -> Iterator[DataTable]:
     """Yield the table of a file: relevance, query, and features x1, x2, ..."""
     X, grades, groups = _load(given)
     dense = _dense(X, X.shape[1], given.source)
@@ -78,10 +77,10 @@ def read(given: Given, n_rows: int | None) -> Iterator[Table]:
     columns |= {f"x{j}": dense[:, j] for j in range(first, X.shape[1])}
     declared = Declared(group=None if groups is None else "query", grade="relevance", sparse=True)
     lines = np.array([line for line, _ in _records(given)], dtype=np.int64)
-    yield Table(need("pandas").DataFrame(columns), given.source, lines, declared)
+    yield DataTable(need("pandas").DataFrame(columns), given.source, lines, declared)
 
 
-def _load(given: Given) -> tuple[Any, Values, Indices | None]:
+def _load(given: SourceFile) -> tuple[Any, Values, Indices | None]:
     """The features, by their numbers in the file; the grades and, if there are any, queries."""
     from sklearn.datasets import load_svmlight_file  # a tenth of a second that few need
 
@@ -104,7 +103,7 @@ def _load(given: Given) -> tuple[Any, Values, Indices | None]:
     return X, grades, found[2].astype(np.int64)
 
 
-def _records(given: Given) -> Iterator[tuple[int, str]]:
+def _records(given: SourceFile) -> Iterator[tuple[int, str]]:
     """The lines that hold an object, without comments."""
     for line, text in enumerate(given.lines, start=1):
         record = text.partition("#")[0].strip()
@@ -112,7 +111,7 @@ def _records(given: Given) -> Iterator[tuple[int, str]]:
             yield line, record
 
 
-def _refuse_lines(given: Given, with_queries: bool) -> None:
+def _refuse_lines(given: SourceFile, with_queries: bool) -> None:
     """Raise for the first line that is none of the format."""
     for line, record in _records(given):
         if _LINE.fullmatch(record) is None or with_queries != ("qid:" in record):
@@ -124,7 +123,7 @@ def _refuse_lines(given: Given, with_queries: bool) -> None:
             raise given.error("the numbers of the features must ascend.", line)
 
 
-def _queries(given: Given, n_rows: int) -> Indices | None:
+def _queries(given: SourceFile, n_rows: int) -> Indices | None:
     """The query of each row by the sizes in the file beside; None if there is no such file."""
     path = given.path
     if path is None:

@@ -1,23 +1,103 @@
-"""A table as the room hands it on: cells, names, and where each row stands in its file."""
+"""A table: its cells, its column names, and where each row stands in its file."""
 
 import fnmatch
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prefero._names import did_you_mean
+from prefero._optional import require
 from prefero._typing import Indices, Values
 from prefero.exceptions import DataError
-from prefero.tables._cells import need, numbers_of, texts_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Columns = str | Iterable[str]
+
+
+need = partial(require, extra="tables", purpose="Reading and writing tables")
+
+MISSING = frozenset(
+    ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None")
+)
+
+
+def numbers_of(cells: "pd.Series[Any]") -> tuple[Values, Indices]:
+    """Return cells as numbers, NaN where missing, and the rows whose cell is neither.
+
+    Parameters
+    ----------
+    cells : Series
+        Texts, numbers or a mixture.
+
+    Returns
+    -------
+    values : ndarray of shape (n_rows,)
+        Finite numbers, and NaN.
+    bad : ndarray of int
+        The rows whose cell is neither a finite number nor missing.
+    """
+    if need("pandas").api.types.is_numeric_dtype(cells.dtype):
+        values = cells.to_numpy(np.float64, na_value=np.nan)
+    else:
+        texts = _texts(cells)
+        try:
+            values = np.fromiter(map(float, texts), np.float64, len(texts))
+            plain = not np.isnan(values).any() and "_" not in "".join(texts)
+        except ValueError:
+            plain = False
+        values = values if plain else _each_once(_number, texts).astype(np.float64)
+    bad = np.flatnonzero(np.isinf(values))
+    return np.where(np.isinf(values), np.nan, values), bad
+
+
+def texts_of(cells: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return cells as texts, NaN where missing."""
+    texts = _each_once(lambda text: np.nan if text.strip() in MISSING else text, _texts(cells))
+    return need("pandas").Series(texts, index=cells.index, dtype=object)
+
+
+def _each_once(function: Callable[[str], Any], texts: list[str]) -> NDArray[Any]:
+    """Apply a function to texts, to equal ones only once."""
+    codes, different = need("pandas").factorize(np.array(texts, dtype=object))
+    results = np.empty(len(different), dtype=object)
+    results[:] = [function(text) for text in different]
+    return results[codes]
+
+
+def names_of(cells: "pd.Series[Any]") -> list[Any]:
+    """Return cells as label names: any text may be one; only an empty cell is missing."""
+    return [None if text.strip() == "" else text for text in _texts(cells)]
+
+
+def _texts(cells: "pd.Series[Any]") -> list[str]:
+    """The cells as texts; '' for missing values of pandas, Python or Excel."""
+    plain = cells.tolist()
+    if set(map(type, plain)) <= {str}:
+        return plain
+    return [
+        cell if isinstance(cell, str) else "" if absent else str(cell)
+        for cell, absent in zip(plain, cells.isna().tolist(), strict=True)
+    ]
+
+
+def _number(text: str) -> float:
+    """Parse a text: NaN if it is missing, infinity if it is no number."""
+    text = text.strip()
+    if text in MISSING:
+        return np.nan
+    try:
+        value = np.inf if "_" in text else float(text)
+    except ValueError:
+        return np.inf
+    return np.inf if np.isnan(value) else value
 
 
 @dataclass(frozen=True)
@@ -40,7 +120,7 @@ class BadCell:
 
 @dataclass(frozen=True)
 class Declared:
-    r"""What a file says of itself, so that nobody need say it.
+    r"""What a file declares about itself.
 
     Attributes
     ----------
@@ -85,7 +165,7 @@ NOTHING = Declared()
 
 
 @dataclass(frozen=True)
-class Table:
+class DataTable:
     """A table, and where it came from.
 
     Attributes
@@ -106,7 +186,7 @@ class Table:
     Examples
     --------
     >>> import pandas as pd
-    >>> table = Table(pd.DataFrame({"id": ["u", "v"], "y_a": ["1", "NA"], "y_b": ["2", "x"]}))
+    >>> table = DataTable(pd.DataFrame({"id": ["u", "v"], "y_a": ["1", "NA"], "y_b": ["2", "x"]}))
     >>> table.columns("y_*")
     ['y_a', 'y_b']
     >>> table.numbers("y_a")
@@ -148,7 +228,7 @@ class Table:
         return DataError(problem, self.source, int(numbers[row]))
 
     def columns(self, wanted: Columns) -> list[str]:
-        """Return the columns that names and patterns such as 'y_*', or a list of them, mean."""
+        """Return the columns that match names or patterns such as 'y_*'."""
         if isinstance(wanted, str):
             wanted = list(filter(None, map(str.strip, wanted.split(","))))
         names = dict.fromkeys(map(str, self.frame.columns))
@@ -165,7 +245,7 @@ class Table:
         return list(chosen)
 
     def column(self, wanted: str) -> str:
-        """Return the one column that a name or pattern means."""
+        """Return the one column that matches a name or pattern."""
         found = self.columns(wanted)
         if len(found) > 1:
             raise self.error(f"{wanted!r} means {len(found)} columns, but one was expected.")
@@ -180,7 +260,7 @@ class Table:
         ]
 
     def numbers(self, columns: Columns) -> Values:
-        """Return columns as numbers, NaN for missing, refusing cells that are none."""
+        """Return columns as numbers, NaN where missing; refuse cells that are no numbers."""
         names = self.columns(columns)
         values, wrong = np.empty((len(self), len(names))), {}
         for j, name in enumerate(names):
@@ -188,23 +268,28 @@ class Table:
             if len(bad):
                 wrong[name] = bad
         if wrong:
-            raise self._no_numbers(wrong)
+            raise self._bad_columns(wrong)
         return values
 
-    def _no_numbers(self, wrong: Mapping[str, Indices]) -> DataError:
-        """An error about all cells that are no numbers, the first of a few columns told."""
-        (name, bad), *others = wrong.items()
-        cell = BadCell(int(bad[0]), name, str(self.frame[name].iloc[bad[0]]))
+    def _bad_columns(self, bad: Mapping[str, Indices], *, mixed: bool = False) -> DataError:
+        """An error about columns with cells that are no numbers, or that mix both."""
+        (name, rows), *others = bad.items()
+        cell = BadCell(int(rows[0]), name, str(self.frame[name].iloc[rows[0]]))
         problem = str(cell)
-        if others:
-            told = listed(
-                (f"{other!r} ({self.frame[other].iloc[rows[0]]!r})" for other, rows in others), 5
+        first = (f"{other!r} ({self.frame[other].iloc[at[0]]!r})" for other, at in others)
+        shown = listed(first, 5)
+        if mixed:
+            names = ",".join(bad)
+            problem += (
+                f" Other cells of the column are numbers{', as in ' + shown if others else ''}: "
+                f"correct it or leave it empty, or add categorical={names!r} if they are names."
             )
-            problem = f"{problem.removesuffix('.')}, and neither do {told}."
-        return self.error(problem, cell.row, bad[1:].tolist())
+        elif others:
+            problem = f"{problem.removesuffix('.')}, and neither do {shown}."
+        return self.error(problem, cell.row, rows[1:].tolist())
 
     def weights(self, column: str) -> Values:
-        """Return a column as weights, of which none may be missing or negative."""
+        """Return a column as weights; none may be missing or negative."""
         values = self.numbers(column)[:, 0]
         wrong = np.flatnonzero(~(values >= 0)).tolist()
         if wrong:
@@ -218,43 +303,30 @@ class Table:
         """Return columns as features: numbers, or texts with NaN for missing.
 
         A column that mixes numbers with anything else is refused unless ``categorical`` names it: a
-        typo must not turn a measurement into a set of words. With ``narrow``, numbers of single
-        precision stay what they are, and take no more memory.
+        typo must not turn a measurement into a set of categories. With ``narrow``, numbers in
+        single precision stay so, to save memory.
         """
         declared = set() if categorical is None else set(self.columns(categorical))
         features: dict[str, Any] = {}
         mixed: dict[str, Indices] = {}
         for name in self.columns(columns):
-            values, bad = numbers_of(self.frame[name])
-            if name not in declared and len(bad) and not np.isnan(values).all():
-                mixed[name] = bad
-            words = name in declared or len(bad) > 0
-            if words:
-                features[name] = texts_of(self.frame[name])
+            cells = self.frame[name]
+            if name in declared:
+                features[name] = texts_of(cells)
+                continue
+            values, bad = numbers_of(cells)
+            if len(bad):
+                features[name] = texts_of(cells)
+                if not np.isnan(values).all():
+                    mixed[name] = bad
             else:
-                kept = narrow and self.frame[name].dtype == np.float32
-                features[name] = self.frame[name] if kept else values
+                features[name] = cells if narrow and cells.dtype == np.float32 else values
         if mixed:
-            raise self._mixed(mixed)
+            raise self._bad_columns(mixed, mixed=True)
         return need("pandas").DataFrame(features, index=self.frame.index, copy=False)
 
-    def _mixed(self, mixed: Mapping[str, Indices]) -> DataError:
-        """An error about all columns that hold numbers and a few other things."""
-        (name, bad), *others = mixed.items()
-        cell = BadCell(int(bad[0]), name, str(self.frame[name].iloc[bad[0]]))
-        names = ",".join(mixed)
-        remedy = f"correct it or leave it empty, or add categorical={names!r} if they are names."
-        if not others:
-            problem = f"{cell!s} Other cells of the column are numbers: {remedy}"
-        else:
-            told = listed(
-                (f"{other!r} ({self.frame[other].iloc[rows[0]]!r})" for other, rows in others), 5
-            )
-            problem = f"{cell!s} Other cells of the column are numbers, as in {told}: {remedy}"
-        return self.error(problem, cell.row, bad[1:].tolist())
-
     def kind(self, column: str) -> str:
-        """Return in words what a column holds: numbers, texts or a mixture, and how many."""
+        """Describe what a column holds: numbers, texts or a mixture, and how many."""
         values, bad = numbers_of(self.frame[column])
         texts = texts_of(self.frame[column])
         numbers = int(np.count_nonzero(~np.isnan(values)))
@@ -264,19 +336,19 @@ class Table:
         missing = int(texts.isna().sum())
         return f"{kind}, {missing} missing" if missing else kind
 
-    def blanked(self, cells: Iterable[BadCell]) -> "Table":
+    def blanked(self, cells: Iterable[BadCell]) -> "DataTable":
         """Return the table with some cells made missing."""
         frame = self.frame.astype({cell.column: object for cell in cells})
         for cell in cells:
             frame.loc[frame.index[cell.row], cell.column] = None
         return replace(self, frame=frame)
 
-    def without(self, *columns: str | None) -> "Table":
-        """Return the table without some columns; None is no column."""
+    def without(self, *columns: str | None) -> "DataTable":
+        """Return the table without some columns; None is skipped."""
         return replace(self, frame=self.frame.drop(columns=[c for c in columns if c is not None]))
 
-    def parts(self, n_rows: int) -> Iterator["Table"]:
-        """Yield the table some rows at a time."""
+    def parts(self, n_rows: int) -> Iterator["DataTable"]:
+        """Yield the table in parts of ``n_rows`` rows."""
         for first in range(0, len(self), n_rows):
             rows = slice(first, first + n_rows)
             folds = self.declared.folds
@@ -290,21 +362,21 @@ class Table:
 
 
 def more_of(problem: str, lines: Sequence[int], word: str = "line") -> str:
-    """Return a sentence about one line with a word on the others that are wrong too."""
+    """Add to a sentence about one line which other lines are wrong too."""
     if not lines:
         return problem
     words = f"{word} {lines[0]} is" if len(lines) == 1 else f"{word}s {listed(lines, 5)} are"
     return f"{problem.removesuffix('.')}; {words} wrong too."
 
 
-def listed(things: Iterable[Any], most: int = 20) -> str:
-    """Return things with commas between, and how many more there are."""
-    words = [str(thing) for thing in things]
+def listed(items: Iterable[Any], most: int = 20) -> str:
+    """Return the first ``most`` items separated by commas, and how many more there are."""
+    words = [str(item) for item in items]
     rest = f" and {len(words) - most} more" if len(words) > most else ""
     return ", ".join(words[:most]) + rest
 
 
 def readable(problem: str) -> str:
-    """Return a sentence that may quote a file without what a terminal or a person cannot read."""
+    """Escape unprintable characters and shorten very long words of a sentence."""
     plain = "".join(char if char.isprintable() else repr(char)[1:-1] for char in problem)
     return re.sub(r"(\S{40})\S{40,}", r"\1...", plain)

@@ -1,12 +1,14 @@
-"""What requests and answers hold, as the OpenAPI description says it."""
+"""Requests and answers, as the OpenAPI description shows them."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from prefero.serve._answers import PARTS, Wish
+from prefero.serve._answers import FIELDS, ResponseFields
 
-Part = Literal["order", "ranks", "buckets", "probabilities", "expected_tau", "top_set", "relevant"]
+FieldName = Literal[
+    "order", "ranks", "buckets", "probabilities", "expected_tau", "top_set", "relevant"
+]
 
 
 class RankRequest(BaseModel):
@@ -26,39 +28,44 @@ class RankRequest(BaseModel):
         ),
     ]
     include: Annotated[
-        list[Part] | None, Field(description="What to answer; everything by default.")
+        list[FieldName] | None, Field(description="What to answer; everything by default.")
     ] = None
     top: Annotated[int | None, Field(ge=1, description="How many labels an order names.")] = None
     error: Annotated[
         float,
-        Field(gt=0, lt=1, description="How often the first label may be outside its set."),
+        Field(
+            gt=0,
+            lt=1,
+            description="The error level of the top set: the first label is in the set with "
+            "probability at least 1 - 2 * error, and usually about 1 - error.",
+        ),
     ] = 0.1
     explain: Annotated[
         bool | tuple[str, str],
         Field(description="true to explain the first two labels, or two labels to compare."),
     ] = False
 
-    def wish(self) -> Wish:
-        """What of an answer is wanted."""
-        include = PARTS if self.include is None else tuple(self.include)
-        return Wish(include, self.top, self.error, self.explain)
+    def fields(self) -> ResponseFields:
+        """Return what the answers are to hold."""
+        include = FIELDS if self.include is None else tuple(self.include)
+        return ResponseFields(include, self.top, self.error, self.explain)
 
 
-class Effect(BaseModel):
-    """What one feature does to the margin between two labels."""
+class EffectAnswer(BaseModel):
+    """The effect of one feature on the margin between two labels."""
 
     feature: str
     value: Any
     amount: float
 
 
-class WhyAnswer(BaseModel):
+class ExplanationAnswer(BaseModel):
     """Why one label is put before another."""
 
     pair: list[Any]
-    verdict: str
+    summary: str
     how: str
-    effects: list[Effect]
+    effects: list[EffectAnswer]
     base: float | None
     margin: float
     unit: str
@@ -75,13 +82,13 @@ class RankAnswer(BaseModel):
         Field(description="Row i, column j: how likely label i comes before label j."),
     ] = []
     expected_tau: Annotated[
-        float | None, Field(description="The Kendall tau to expect of the order.")
+        float | None, Field(description="The expected Kendall tau of the order.")
     ] = None
     top_set: Annotated[list[str], Field(description="Labels that may be first.")] = []
     relevant: Annotated[
-        list[str], Field(description="The relevant labels, of a model that tells them.")
+        list[str], Field(description="The relevant labels, if the model predicts them.")
     ] = []
-    explanation: WhyAnswer | None = None
+    explanation: ExplanationAnswer | None = None
 
 
 class RankResponse(BaseModel):
@@ -91,11 +98,11 @@ class RankResponse(BaseModel):
     labels: list[str]
     results: list[RankAnswer]
     notes: Annotated[
-        list[str], Field(description="What was missing, or never seen in training.")
+        list[str], Field(description="Values that were missing, or never seen in training.")
     ] = []
 
 
-class Problem(BaseModel):
+class ErrorAnswer(BaseModel):
     """Why a request was refused."""
 
     detail: Annotated[Any, Field(description="A sentence, or a list of places and sentences.")]
@@ -112,7 +119,7 @@ class FeatureAnswer(BaseModel):
 
 
 class ModelAnswer(BaseModel):
-    """What a client must know to ask a model."""
+    """The labels and features of a model."""
 
     name: str
     kind: str
@@ -126,7 +133,7 @@ class ModelAnswer(BaseModel):
 
 
 class HealthAnswer(BaseModel):
-    """How the service is."""
+    """The state of the service."""
 
     status: Literal["ok", "degraded"]
     models: list[str]

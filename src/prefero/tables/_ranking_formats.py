@@ -1,4 +1,4 @@
-"""What the cells of label columns mean: a new meaning is one function and one line here."""
+"""The formats of rankings in columns: a new one is one function and one line here."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,13 +21,12 @@ from prefero.rankings import (
     ranks_from_scores,
     split_calibrated,
 )
-from prefero.tables._cells import names_of, need, numbers_of
-from prefero.tables._table import Table
+from prefero.tables._table import DataTable, names_of, need, numbers_of
 
 
 @dataclass(frozen=True)
-class Asked:
-    """How to read the columns; `read_rankings` explains each."""
+class ReadOptions:
+    """How to read the columns, as in `read_rankings`."""
 
     higher_is_better: bool = False
     unranked: Literal["unknown", "below"] = "unknown"
@@ -38,8 +37,8 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a meaning yields; ``rows`` are the table's first of each ranking, by default all."""
+class ParsedRankings:
+    """Rankings as read; ``rows`` are the first of each ranking in the table, by default all."""
 
     ranks: Values
     labels: list[Any]
@@ -48,15 +47,15 @@ class Found:
     calibrated: Values | None = None
 
 
-def _from_ranks(table: Table, columns: list[str], asked: Asked) -> Found:
+def _from_ranks(table: DataTable, columns: list[str], options: ReadOptions) -> ParsedRankings:
     values = table.numbers(columns)
     _refuse_relevance(values)
     ranks = need("pandas").DataFrame(values, columns=columns)
-    return Found(check_ranks(ranks, name="ranks"), columns)
+    return ParsedRankings(check_ranks(ranks, name="ranks"), columns)
 
 
 def _refuse_relevance(values: Values) -> None:
-    """Refuse columns that hold nothing but 0, 1 and gaps: they say which labels are relevant."""
+    """Refuse columns that hold only 0, 1 and gaps: they say which labels are relevant."""
     zero = values == 0
     if zero.any() and (zero | (values == 1) | np.isnan(values)).all():
         row = int(np.argmax(zero.any(axis=1)))
@@ -64,13 +63,13 @@ def _refuse_relevance(values: Values) -> None:
         raise RowError(f"{problem}: if 1 is a relevant label, try format='relevance'.", "", row)
 
 
-def _from_relevance(table: Table, columns: list[str], asked: Asked) -> Found:
+def _from_relevance(table: DataTable, columns: list[str], options: ReadOptions) -> ParsedRankings:
     relevance = need("pandas").DataFrame(table.numbers(columns), columns=columns)
     return _of_calibrated(calibrated_from_relevance(relevance), columns)
 
 
-def _from_calibrated(table: Table, columns: list[str], asked: Asked) -> Found:
-    """One column of texts with brackets, else signed scores, whose zero point is 0."""
+def _from_calibrated(table: DataTable, columns: list[str], options: ReadOptions) -> ParsedRankings:
+    """One column of texts with brackets, or signed scores, with the virtual label at 0."""
     if len(columns) == 1 and len(numbers_of(table.frame[columns[0]])[1]):
         texts = [text or "[][]" for text in names_of(table.frame[columns[0]])]
         calibrated, labels = calibrated_from_text(texts)
@@ -79,37 +78,41 @@ def _from_calibrated(table: Table, columns: list[str], asked: Asked) -> Found:
     return _of_calibrated(calibrated_from_scores(values), columns, values)
 
 
-def _of_calibrated(calibrated: Values, labels: list[Any], scores: Values | None = None) -> Found:
+def _of_calibrated(
+    calibrated: Values, labels: list[Any], scores: Values | None = None
+) -> ParsedRankings:
     if not labels:
-        return Found(calibrated[:, :-1], labels)
-    return Found(split_calibrated(calibrated)[1], labels, scores=scores, calibrated=calibrated)
+        return ParsedRankings(calibrated[:, :-1], labels)
+    return ParsedRankings(
+        split_calibrated(calibrated)[1], labels, scores=scores, calibrated=calibrated
+    )
 
 
-def _from_scores(table: Table, columns: list[str], asked: Asked) -> Found:
+def _from_scores(table: DataTable, columns: list[str], options: ReadOptions) -> ParsedRankings:
     values = table.numbers(columns)
-    if asked.missing_score is not None:
-        values[values == asked.missing_score] = np.nan
-    if asked.cutoff is not None:
-        values = penalized_run_times(values, asked.cutoff)
-    higher = asked.higher_is_better
+    if options.missing_score is not None:
+        values[values == options.missing_score] = np.nan
+    if options.cutoff is not None:
+        values = penalized_run_times(values, options.cutoff)
+    higher = options.higher_is_better
     ranks = ranks_from_scores(values, higher_is_better=higher)
-    return Found(ranks, columns, scores=values if higher else -values)
+    return ParsedRankings(ranks, columns, scores=values if higher else -values)
 
 
-def _from_orders(table: Table, columns: list[str], asked: Asked) -> Found:
+def _from_orders(table: DataTable, columns: list[str], options: ReadOptions) -> ParsedRankings:
     positions = [names_of(table.frame[column]) for column in columns]
     orders: list[Any] = positions[0] if len(columns) == 1 else list(zip(*positions, strict=True))
-    if asked.letters:
+    if options.letters:
         if len(columns) > 1:
             raise table.error("letters are read from one column of orders.")
         orders = [_tied_letters(text) for text in orders]
-    ranks, labels = ranks_from_orders(orders, unranked=asked.unranked)
-    return Found(ranks, list(labels))
+    ranks, labels = ranks_from_orders(orders, unranked=options.unranked)
+    return ParsedRankings(ranks, list(labels))
 
 
-def _from_pairs(table: Table, columns: list[str], asked: Asked) -> Found:
+def _from_pairs(table: DataTable, columns: list[str], options: ReadOptions) -> ParsedRankings:
     preferred, other = _two(table, columns, "the preferred and the other label")
-    groups, rows = _instances(table, asked)
+    groups, rows = _instances(table, options)
     pairs: list[list[tuple[str, str]]] = [[] for _ in rows]
     lines = zip(names_of(table.frame[preferred]), names_of(table.frame[other]), strict=True)
     for row, (group, pair) in enumerate(zip(groups, lines, strict=True)):
@@ -120,39 +123,39 @@ def _from_pairs(table: Table, columns: list[str], asked: Asked) -> Found:
         ranks, labels = ranks_from_pairs(pairs)
     except RowError as error:
         raise RowError(error.problem, error.name, int(rows[error.row])) from error
-    return Found(ranks, list(labels), rows)
+    return ParsedRankings(ranks, list(labels), rows)
 
 
-def _from_best_worst(table: Table, columns: list[str], asked: Asked) -> Found:
+def _from_best_worst(table: DataTable, columns: list[str], options: ReadOptions) -> ParsedRankings:
     if len(columns) < 2:
         raise table.error("best-worst needs the columns shown, then the best, then the worst.")
     *shown, best, worst = (names_of(table.frame[column]) for column in columns)
     ranks, labels = ranks_from_best_worst(
         best, worst, list(zip(*shown, strict=True)) if shown else None
     )
-    return Found(ranks, list(labels))
+    return ParsedRankings(ranks, list(labels))
 
 
-def _from_long(table: Table, columns: list[str], asked: Asked) -> Found:
+def _from_long(table: DataTable, columns: list[str], options: ReadOptions) -> ParsedRankings:
     label, value = _two(table, columns, "the label and its value")
-    if asked.instance is None:
+    if options.instance is None:
         raise table.error("a long table needs instance='COLUMN', which names the instance.")
     names = names_of(table.frame[label])
     if None in names:
         raise RowError("the label is missing.", "names", names.index(None))
-    groups, rows = _instances(table, asked)
+    groups, rows = _instances(table, options)
     ranks, labels = ranks_from_long(
         groups.tolist(),
         names,
         table.numbers([value])[:, 0],
-        higher_is_better=asked.higher_is_better,
+        higher_is_better=options.higher_is_better,
     )
-    return Found(ranks, list(labels), rows)
+    return ParsedRankings(ranks, list(labels), rows)
 
 
-Meaning = Callable[[Table, list[str], Asked], Found]
+Reader = Callable[[DataTable, list[str], ReadOptions], ParsedRankings]
 
-MEANINGS: dict[str, Meaning] = {
+RANKING_FORMATS: dict[str, Reader] = {
     "ranks": _from_ranks,
     "scores": _from_scores,
     "orders": _from_orders,
@@ -165,18 +168,18 @@ MEANINGS: dict[str, Meaning] = {
 DIRECTED = ("scores", "long")
 
 
-def _two(table: Table, columns: list[str], what: str) -> tuple[str, str]:
+def _two(table: DataTable, columns: list[str], what: str) -> tuple[str, str]:
     if len(columns) != 2:
         raise table.error(f"labels must name two columns: {what}; it means {columns}.")
     return columns[0], columns[1]
 
 
-def _instances(table: Table, asked: Asked) -> tuple[Indices, Indices]:
+def _instances(table: DataTable, options: ReadOptions) -> tuple[Indices, Indices]:
     """The instance that each row is part of, counted from 0, and the first row of each."""
-    if asked.instance is None:
+    if options.instance is None:
         every = np.arange(len(table))
         return every, every
-    groups, _ = need("pandas").factorize(table.frame[asked.instance].astype(str))
+    groups, _ = need("pandas").factorize(table.frame[options.instance].astype(str))
     return groups, np.unique(groups, return_index=True)[1]
 
 

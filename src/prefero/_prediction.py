@@ -1,0 +1,424 @@
+"""Models trained on tables: what they take from a new table, and what they predict for it.
+
+The command line and the service read features and write predictions through this module.
+"""
+
+from collections import Counter
+from enum import StrEnum
+from itertools import compress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from prefero._names import did_you_mean
+from prefero._pipelines import final_step
+from prefero.exceptions import ModelFileError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from prefero.tables import DataTable
+
+CHUNK_ROWS, CHUNK_PAIRS = 10_000, 2_000_000
+_ACCEPT_MISSING = "a tree or a forest"
+
+
+# Models
+
+
+def load_ranker(path: Path, key: bytes | None = None) -> Any:
+    """Load a ranker of labels, or say what else the file holds."""
+    from prefero.persistence import load
+
+    model = load(path, key=key)
+    problem = other_task(model)
+    if problem is not None:
+        raise ModelFileError(f"{path} holds {problem}.")
+    return model
+
+
+def load_orderer(path: Path, key: bytes | None = None) -> Any:
+    """Load an orderer of objects, or say what else the file holds."""
+    from prefero.persistence import load
+
+    model = load(path, key=key)
+    if kind_of(model) != "orderer":
+        name = type(final_step(model)).__name__
+        raise ModelFileError(f"{path} holds a {name}, which orders no objects.")
+    return model
+
+
+def other_task(model: Any) -> str | None:
+    """Describe a model that does not rank labels; None if it does."""
+    kind = kind_of(model)
+    if kind in ("label_ranker", "multilabel_ranker"):
+        return None
+    name = type(final_step(model)).__name__
+    hint = ": it orders objects, so use the commands of prefero order" if kind == "orderer" else ""
+    return f"a {name}, which ranks no labels{hint}"
+
+
+def kind_of(model: Any) -> str | None:
+    """Return the task of a model, as scikit-learn's tags name it."""
+    from sklearn.utils import get_tags
+
+    return get_tags(final_step(model)).estimator_type
+
+
+def takes_categories(ranker: Any) -> bool:
+    """Tell whether a ranker takes columns of pandas' category dtype."""
+    return "categorical_features" in ranker.get_params(deep=False)
+
+
+def takes_missing(model: Any) -> bool:
+    """Tell whether a model takes NaN."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(final_step(model)).input_tags.allow_nan)
+
+
+def feature_names(model: Any) -> list[str] | None:
+    """Return the names of the features that a model was trained on; None if it had none."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def categorical_features(model: Any) -> set[str]:
+    """Return the features that a model was trained on as categories."""
+    if final_step(model) is not model:
+        return set(_columns_of(model, "text"))
+    nominal = getattr(model, "nominal_features_", [])
+    named = zip(feature_names(model) or [], nominal, strict=False)
+    return {name for name, is_nominal in named if is_nominal}
+
+
+def text_features(model: Any) -> set[str]:
+    """Return the features whose words a model was trained on."""
+    return set(_columns_of(model, "prose")) if final_step(model) is not model else set()
+
+
+def known_categories(model: Any) -> dict[str, list[str]]:
+    """Return the categories that a model was trained on, by feature."""
+    if final_step(model) is model:
+        known = getattr(model, "categories_", None) or {}
+        names = feature_names(model) or []
+        return {names[j]: list(map(str, found)) for j, found in known.items() if j < len(names)}
+    return {
+        name: list(map(str, values))
+        for step, encoder, columns in getattr(model[0], "transformers_", [])
+        if step == "text"
+        for name, values in zip(map(str, columns), encoder.categories_, strict=True)
+    }
+
+
+def _columns_of(model: Any, wanted: str) -> list[str]:
+    steps = getattr(model[0], "transformers_", [])
+    return [name for step, _, columns in steps if step == wanted for name in columns]
+
+
+# Features
+
+
+def categorical_columns(features: "pd.DataFrame") -> list[str]:
+    """Return the columns that hold categories: neither numbers nor text."""
+    from pandas.api.types import is_numeric_dtype
+
+    text = text_columns(features)
+    names = [str(name) for name in features.columns if not is_numeric_dtype(features[name])]
+    return [name for name in names if name not in text]
+
+
+def text_columns(features: "pd.DataFrame") -> list[str]:
+    """Return the columns of text, which have pandas' string dtype."""
+    from pandas import StringDtype
+
+    types = features.dtypes.items()
+    return [str(name) for name, dtype in types if isinstance(dtype, StringDtype)]
+
+
+def as_text(features: "pd.DataFrame", names: Any) -> "pd.DataFrame":
+    """Return features with some columns as text; a missing text has no words."""
+    names = list(names)
+    if not names:
+        return features
+    return features.assign(**{name: features[name].astype("string").fillna("") for name in names})
+
+
+def as_input(model: Any, features: "pd.DataFrame") -> "pd.DataFrame":
+    """Return features as a model takes them: text as categories where it knows them.
+
+    A model that bins numbers takes them in single precision; any other in double precision.
+    """
+    if final_step(model) is not model or not takes_categories(model):
+        narrow = features.columns[features.dtypes == "float32"]
+        return features.astype(dict.fromkeys(narrow, "float64")) if len(narrow) else features
+    return features.astype(dict.fromkeys(categorical_columns(features), "category"))
+
+
+def new_features(model: Any, table: "DataTable", accept_missing: str = _ACCEPT_MISSING) -> Any:
+    """Return the features of a table as a model takes them, found by their names.
+
+    A model that was trained without names takes all columns as they come. ``accept_missing`` names
+    models for a user whose numbers are missing.
+    """
+    names = feature_names(model)
+    if names is None:
+        X: Any = _unnamed_features(table, model.n_features_in_)
+    else:
+        X = _named_features(table, names, categorical_features(model), text_features(model))
+    if not takes_missing(model):
+        needs = type(final_step(model)).__name__
+        refuse_missing(table, X, range(len(X)), needs, accept_missing)
+    return X if names is None else as_input(model, X)
+
+
+def _unnamed_features(table: "DataTable", n_features: int) -> "NDArray[np.float64]":
+    columns = [str(name) for name in table.frame.columns]
+    if len(columns) != n_features:
+        raise table.error(
+            f"the model was trained on {n_features} features without names, but there are "
+            f"{len(columns)} columns."
+        )
+    return table.numbers(columns)
+
+
+def _named_features(
+    table: "DataTable", names: list[str], categorical: set[str], text: set[str]
+) -> "pd.DataFrame":
+    import pandas
+
+    columns = [str(name) for name in table.frame.columns]
+    missing = [name for name in names if name not in columns]
+    if missing and not table.declared.sparse:
+        near = did_you_mean(missing[0], columns)
+        raise table.error(
+            f"these columns are missing that the model was trained on: "
+            f"{', '.join(map(repr, missing))}{near}."
+        )
+    words = [name for name in names if name in categorical | text and name not in missing]
+    numeric = [name for name in names if name not in {*words, *missing}]
+    values = table.numbers(numeric) if numeric else None
+    frame = pandas.DataFrame(values, columns=numeric, index=table.frame.index)
+    if words:
+        frame = frame.join(table.features(words, words))
+    return as_text(frame.reindex(columns=names, fill_value=0.0), text)
+
+
+def refuse_missing(
+    table: "DataTable", features: Any, rows: Any, model: str, accept_missing: str = _ACCEPT_MISSING
+) -> None:
+    """Refuse the first missing number, on behalf of a model that needs them all."""
+    import numpy as np
+    import pandas
+
+    numeric = pandas.DataFrame(features).select_dtypes("number")
+    at = np.argwhere(numeric.isna().to_numpy())
+    if len(at):
+        row, column = at[0]
+        raise table.error(
+            f"column {str(numeric.columns[column])!r} is empty, and {model} needs every number: "
+            f"fill the cell, drop the line, or train {accept_missing}, which need not.",
+            int(rows[row]),
+        )
+
+
+def unseen_categories(model: Any, X: Any) -> dict[str, Counter[str]]:
+    """Count the categories that a model was not trained on, by feature."""
+    unseen = {}
+    for column, known in known_categories(model).items():
+        cells = X[column].dropna().astype(str)
+        new = cells[~cells.isin(known)]
+        if len(new):
+            unseen[column] = Counter(new.tolist())
+    return unseen
+
+
+# Predictions
+
+
+class OutputFormat(StrEnum):
+    """A format of predictions."""
+
+    RANKS = "ranks"
+    ORDER = "order"
+    SCORES = "scores"
+    PAIRS = "pairs"
+    RELEVANT = "relevant"
+    CALIBRATED = "calibrated"
+
+
+RELEVANCE_FORMATS = (OutputFormat.RELEVANT, OutputFormat.CALIBRATED)
+
+
+class UncertaintyOptions(NamedTuple):
+    """What to add about the uncertainty of each row: expected tau, and a top set."""
+
+    expected_tau: bool = False
+    top_set: float | None = None
+
+
+NO_UNCERTAINTY = UncertaintyOptions()
+
+
+class Prediction:
+    """What a model predicts for some instances; its trees or models are asked once.
+
+    ``pairs`` says that probabilities of pairs will be wanted, ``checked`` that X is what validation
+    would return.
+    """
+
+    def __init__(self, ranker: Any, X: Any, *, pairs: bool = False, checked: bool = False) -> None:
+        from prefero.base import pairwise_prediction
+        from prefero.rankings import strict_ranks
+
+        self.ranker, self.X = ranker, X
+        self.labels = [str(label) for label in ranker.labels_]
+        self.pairwise = None
+        if pairs and hasattr(ranker, "predict_expected_tau"):
+            self.pairwise = pairwise_prediction(ranker, X, checked=checked)
+            self.scores, self.ranks = self.pairwise.scores, self.pairwise.ranks
+        else:
+            self.scores = ranker.decision_function(X)
+            self.ranks = strict_ranks(self.scores)
+
+    @property
+    def calibrated(self) -> "NDArray[np.int64]":
+        """The ranks of the labels and, last, of the virtual label."""
+        from prefero.rankings import strict_calibrated
+
+        return strict_calibrated(self.scores)
+
+    @property
+    def relevant(self) -> "NDArray[np.bool_]":
+        """Which labels a multilabel ranker finds relevant."""
+        return self.scores > 0
+
+    @property
+    def probabilities(self) -> "NDArray[np.float64] | None":
+        """How likely one label comes before another; None if the model does not know."""
+        if self.pairwise is not None:
+            from prefero.calibration import square
+
+            return square(self.pairwise.before, 1 - self.pairwise.before, 0.5)
+        known = hasattr(self.ranker, "predict_pairwise")
+        return self.ranker.predict_pairwise(self.X) if known else None
+
+    @property
+    def expected_tau(self) -> "NDArray[np.float64]":
+        """The Kendall tau to expect of each row."""
+        from prefero.calibration import expected_tau
+
+        if self.pairwise is None:
+            return self.ranker.predict_expected_tau(self.X)
+        return expected_tau(self.ranks, self.pairwise.before)
+
+    def top_sets(self, error: float) -> list[list[str]]:
+        """Return the labels that may be first, for each row."""
+        if self.pairwise is not None and hasattr(self.ranker, "_top_set"):
+            found = self.ranker._top_set(self.pairwise.margins, error)
+        else:
+            found = self.ranker.predict_top_set(self.X, error)
+        return [list(compress(self.labels, row)) for row in found.tolist()]
+
+
+def rows_per_chunk(ranker: Any, output: OutputFormat, uncertainty: UncertaintyOptions) -> int:
+    """Return how many rows to predict at a time: few if each has many pairs of labels."""
+    if output is not OutputFormat.PAIRS and uncertainty == NO_UNCERTAINTY:
+        return CHUNK_ROWS
+    return max(1, min(CHUNK_ROWS, CHUNK_PAIRS // len(ranker.labels_) ** 2))
+
+
+def prediction_table(
+    ranker: Any,
+    X: Any,
+    table: "DataTable",
+    output: OutputFormat,
+    top: int | None = None,
+    keep: str | None = None,
+    uncertainty: UncertaintyOptions = NO_UNCERTAINTY,
+) -> "pd.DataFrame":
+    """Return the predictions for a table, or a part of one, beside the columns to keep."""
+    import numpy as np
+
+    pairs = output is OutputFormat.PAIRS or uncertainty != NO_UNCERTAINTY
+    predicted = Prediction(ranker, X, pairs=pairs)
+    lines = _OUTPUTS[output](predicted, top)
+    rows = lines["row"] if output is OutputFormat.PAIRS else np.arange(len(lines))
+    if uncertainty.expected_tau:
+        lines["expected_tau"] = predicted.expected_tau[rows]
+    if uncertainty.top_set is not None:
+        sets = [", ".join(own) for own in predicted.top_sets(uncertainty.top_set)]
+        lines["may be first"] = np.array(sets, dtype=object)[rows]
+    kept = table.frame[table.columns(keep)] if keep else table.frame[[]]
+    if clash := [name for name in map(str, kept.columns) if name in lines.columns]:
+        raise table.error(
+            f"the output has a column {clash[0]!r} of its own, so the one of NEW cannot be kept "
+            "beside it: rename it."
+        )
+    kept = kept.iloc[rows].reset_index(drop=True)
+    if output is OutputFormat.PAIRS:
+        lines["row"] += table.first_row + 1
+    return kept.join(lines)
+
+
+def _first(values: Any, predicted: Prediction, top: int | None) -> "pd.DataFrame":
+    """One column per label, blank behind the first ``top``."""
+    import pandas
+
+    frame = pandas.DataFrame(values, columns=predicted.labels)
+    if top is None:
+        return frame
+    frame = frame.where(predicted.ranks <= top)
+    return frame if values.dtype.kind == "f" else frame.astype("Int64")
+
+
+def _order(predicted: Prediction, top: int | None) -> "pd.DataFrame":
+    import pandas
+
+    from prefero.rankings import format_order, orders_from_ranks
+
+    orders = orders_from_ranks(predicted.ranks, predicted.labels, top=top)
+    return pandas.DataFrame({"order": [format_order(order) for order in orders]})
+
+
+def _calibrated(predicted: Prediction, top: int | None) -> "pd.DataFrame":
+    import numpy as np
+    import pandas
+
+    from prefero.rankings import text_from_calibrated
+
+    ranks = predicted.calibrated.astype(np.float64)
+    if top is not None:
+        ranks[:, :-1][predicted.ranks > top] = np.nan
+    return pandas.DataFrame({"calibrated": text_from_calibrated(ranks, predicted.labels)})
+
+
+def _pairs(predicted: Prediction, top: int | None) -> "pd.DataFrame":
+    """One row per pair of labels, in the predicted order."""
+    import numpy as np
+    import pandas
+
+    order = np.argsort(predicted.ranks, axis=1)
+    n, c = order.shape
+    first, second = np.triu_indices(c, 1)
+    wanted = first < (top or c)
+    preferred, other = order[:, first[wanted]].ravel(), order[:, second[wanted]].ravel()
+    row = np.repeat(np.arange(n), wanted.sum())
+    names = np.array(predicted.labels, dtype=object)
+    pairs = {"row": row, "preferred": names[preferred], "other": names[other]}
+    # A multilabel ranker has one column more, for the virtual label.
+    probabilities = predicted.probabilities
+    if probabilities is not None:
+        pairs["probability"] = probabilities[row, preferred, other]
+    return pandas.DataFrame(pairs)
+
+
+_OUTPUTS = {
+    OutputFormat.RANKS: lambda predicted, top: _first(predicted.ranks, predicted, top),
+    OutputFormat.SCORES: lambda predicted, top: _first(predicted.scores, predicted, top),
+    OutputFormat.RELEVANT: lambda predicted, top: _first(1 * predicted.relevant, predicted, top),
+    OutputFormat.ORDER: _order,
+    OutputFormat.CALIBRATED: _calibrated,
+    OutputFormat.PAIRS: _pairs,
+}
