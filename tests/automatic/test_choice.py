@@ -32,7 +32,8 @@ ORDERER = AutoOrderer(preset="quick", random_state=0)
 EXPECTED: dict[str, dict[str, str]] = {
     "AutoMultilabelRanker": {},
     "AutoOrderer": {
-        "check_methods_subset_invariance": "a rank is a place in the set that is ordered"
+        "check_methods_subset_invariance": "a rank is a place in the set that is ordered",
+        "check_sample_weight_equivalence_on_dense_data": "folds of a single order divide its rows",
     },
 }
 

@@ -1,6 +1,5 @@
 """Options meet: every pair of option values of a command, and no option without effect."""
 
-import itertools
 import json
 import warnings
 
@@ -8,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_program import prefero_inside as prefero
+from covering import covering
 
 import prefero as library
 
@@ -18,35 +18,10 @@ SCORES = ["--format", "scores", "--higher-is-better"]
 NONE: tuple[str, ...] = ()
 
 
-def covering(options):
-    """Yield cases, one value per option, in which every pair of values of two options occurs."""
-    names = list(options)
-    pairs = {
-        frozenset([(a, i), (b, j)])
-        for a, b in itertools.combinations(names, 2)
-        for i in range(len(options[a]))
-        for j in range(len(options[b]))
-    }
-    while pairs:
-        case = dict(min(pairs, key=sorted))
-        for name in names:
-            if name not in case:
-                chosen = case.items()
-                case[name] = max(
-                    range(len(options[name])),
-                    key=lambda i: sum(frozenset([(name, i), one]) in pairs for one in chosen),
-                )
-        pairs -= set(map(frozenset, itertools.combinations(case.items(), 2)))
-        yield [word for name in names for word in options[name][case[name]]]
-
-
-def test_the_cases_hold_every_pair():
-    options = {"a": [("a0",), ("a1",)], "b": [("b0",), ("b1",), ("b2",)], "c": [("c0",), ("c1",)]}
-    cases = list(covering(options))
-    assert len(cases) < 2 * 3 * 2
-    for one, other in itertools.combinations(options.values(), 2):
-        for (x,), (y,) in itertools.product(one, other):
-            assert any(x in case and y in case for case in cases)
+def words_of(options):
+    """Yield the words of commands in which every pair of values of two options occurs."""
+    for case in covering(options):
+        yield [word for value in case.values() for word in value]
 
 
 @pytest.fixture(scope="module")
@@ -224,7 +199,7 @@ def test_train_and_every_pair_of_its_options(tables, tmp_path, monkeypatch, part
     monkeypatch.chdir(tables)
     options, share = PARTS[part]
     codes = []
-    for case in covering({**options, **everywhere()}):
+    for case in words_of({**options, **everywhere()}):
         data = "data.parquet" if "--out-of-core" in case else "data.csv"
         done = run("train", *ignoring([data, *case]), "-o", tmp_path / "m.prefero")
         codes.append(done.returncode)
@@ -290,7 +265,7 @@ def test_compare_and_every_pair_of_its_options(tables, monkeypatch, part):
     monkeypatch.chdir(tables)
     options, share = COMPARED[part]
     codes = [
-        run("compare", *ignoring(["data.csv", *case])).returncode for case in covering(options)
+        run("compare", *ignoring(["data.csv", *case])).returncode for case in words_of(options)
     ]
     assert codes.count(0) >= share * len(codes), codes
 
@@ -310,7 +285,7 @@ def test_predict_and_every_pair_of_its_options(tables, tmp_path):
         "json": [NONE, ("--json",)],
     }
     codes = []
-    for model, *case in covering(options):
+    for model, *case in words_of(options):
         done = prefero("predict", model, tables / "new.csv", *case)
         assert done.returncode in (0, 2, 3, 4), (model, case, done.stderr)
         assert (done.returncode == 4) == (
@@ -340,7 +315,7 @@ def test_order_and_every_pair_of_its_options(tables, tmp_path):
         "param": [NONE, ("--param", "alpha=0.5")],
     }
     data, codes = tables / "objects.csv", []
-    for case in covering({**columns, **train}):
+    for case in words_of({**columns, **train}):
         codes.append(run("order", "train", data, "-o", tmp_path / "m", *case).returncode)
     compare = {
         "orderers": [("--orderers", "regression"), ("--orderers", "auto")],
@@ -348,14 +323,14 @@ def test_order_and_every_pair_of_its_options(tables, tmp_path):
         "folds": [("--folds", "2"), ("--folds", "2", "--repeats", "2")],
         "out": [NONE, ("--out", tmp_path / "out.csv")],
     }
-    for case in covering({**columns, **compare}):
+    for case in words_of({**columns, **compare}):
         codes.append(run("order", "compare", data, *case).returncode)
     predict = {
         "group": [NONE, ("--group", "query"), ("--group", "person")],
         "keep": [NONE, ("--keep", "x"), ("--keep", "rank")],
         "out": [NONE, ("--out", tmp_path / "out.csv")],
     }
-    for case in covering(predict):
+    for case in words_of(predict):
         codes.append(run("order", "predict", tables / "orderer", data, *case).returncode)
     assert codes.count(0) >= 15
 

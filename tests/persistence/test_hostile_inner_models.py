@@ -103,7 +103,7 @@ def test_a_table_that_lies_about_its_columns(mixed, path):
     parts = TakenApart(path)
     index = parts.state["nominal_"]["array"]
     parts.arrays[index] = parts.arrays[index][:-1]
-    refused(parts, path, "a column a feature")
+    refused(parts, path, "the columns of all features")
 
 
 def test_a_text_is_not_read_by_any_transformer(mixed, path):
@@ -111,7 +111,7 @@ def test_a_text_is_not_read_by_any_transformer(mixed, path):
     parts = TakenApart(path)
     counts = prefero.LogCountTransformer().fit([[1.0], [2.0]])
     parts.state["texts_"] = [put_inside(parts, counts, path)]
-    refused(parts, path, "an encoder a text")
+    refused(parts, path, "one encoder per text")
 
 
 def test_a_text_encoder_of_no_words_keeps_its_width():

@@ -264,14 +264,16 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
             margins += factor * np.nan_to_num(pair_margins(member, X, n_labels))
         return margins
 
-    def _decision(self, X: Any) -> Values:
-        n = X.shape[0]
+    def _scores_and_margins(self, X: Any) -> tuple[Values, Values]:
+        margins = self._margins(X)
         if self.is_baseline_:
-            return np.tile(self.baseline_votes_, (n, 1))
+            return np.tile(self.baseline_votes_, (X.shape[0], 1)), margins
+        return decoded(margins, len(self.labels_), self.decoding_), margins
+
+    def _decision(self, X: Any) -> Values:
         size = max(1, BLOCK_ENTRIES // max(1, len(self.baseline_margins_)))
-        labels, how = len(self.labels_), self.decoding_
-        parts = [decoded(self._margins(X[rows]), labels, how) for rows in gen_batches(n, size)]
-        return np.concatenate(parts)
+        parts = gen_batches(X.shape[0], size)
+        return np.concatenate([self._scores_and_margins(X[rows])[0] for rows in parts])
 
 
 class _Weighted(NamedTuple):

@@ -153,8 +153,13 @@ def _folds(orders: SampleOrders, chosen: Indices) -> Indices:
 
 
 def _fitted(orders: SampleOrders, orderer: Any, chosen: Indices) -> Any:
-    parts = orders.X[chosen], orders.positions[chosen]
-    return fit_final(clone(orderer), *parts, qid=orders.queries.codes[chosen])
+    weight = orders.weight[chosen]
+    return fit_final(
+        clone(orderer),
+        *(orders.X[chosen], orders.positions[chosen]),
+        qid=orders.queries.codes[chosen],
+        sample_weight=None if (weight == 1).all() else weight,
+    )
 
 
 def _metric_of(orders: SampleOrders, scoring: Any, model: Any, chosen: Indices) -> float:
