@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold
 
 from prefero import BoostingLabelRanker, ConsensusLabelRanker
-from prefero._trees import find_bins
+from prefero._trees._bins import find_bins
 from prefero._typing import Values
 from prefero.datasets import benchmark_path
 from prefero.evaluation import ResultTable

@@ -19,7 +19,8 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 import prefero
-from prefero._neighbors import Neighbors, in_chunks
+from prefero._neighbors._case_base import in_chunks
+from prefero._neighbors._neighborhoods import Neighbors
 from prefero.multilabel import NeighborsMultilabelRanker
 from prefero.rankings import strict_calibrated
 

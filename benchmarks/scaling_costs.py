@@ -13,8 +13,8 @@ from prefero import (
     LogLinearLabelRanker,
     _core,
 )
-from prefero._neighbors import CaseBase
-from prefero._trees import find_bins
+from prefero._neighbors._case_base import CaseBase
+from prefero._trees._bins import find_bins
 from prefero.distributed._boosting import BoostSpec, RankedRows, Rounds, ranked_rows, round_rows
 from prefero.distributed._engine import LocalEngine
 from prefero.distributed._forest import ForestGrowing

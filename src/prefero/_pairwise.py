@@ -17,7 +17,8 @@ from prefero import _core
 from prefero._pipelines import takes_weights
 from prefero._products import row_products
 from prefero._sklearn import HasMethods, Interval
-from prefero._solvers import solve_logistic, warn_unconverged
+from prefero._solvers._lbfgs import warn_unconverged
+from prefero._solvers._logistic import solve_logistic
 from prefero._state import Array, Each, FittedState, Model, Size, State
 from prefero._typing import Indices, Values
 from prefero.rankings import pair_signs

@@ -9,20 +9,10 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
-from prefero._neighbors import (
-    CaseBase,
-    FaissIndex,
-    Neighbors,
-    _case_base,
-    _index,
-    build_index,
-    evenly_sampled,
-    in_chunks,
-    index_recall,
-    largest_good_size,
-    neighbor_weights,
-    occupied_places,
-)
+from prefero._neighbors import _case_base, _index
+from prefero._neighbors._case_base import CaseBase, evenly_sampled, in_chunks, largest_good_size
+from prefero._neighbors._index import FaissIndex, build_index, index_recall
+from prefero._neighbors._neighborhoods import Neighbors, neighbor_weights, occupied_places
 
 
 def normal(*shape):

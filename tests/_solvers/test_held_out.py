@@ -10,7 +10,7 @@ from prefero import (
     PairwiseLabelRanker,
     PreferenceGraphs,
 )
-from prefero._solvers import HeldOutModels
+from prefero._solvers._held_out import HeldOutModels
 from prefero.label_ranking import loglinear, pairwise
 from prefero.metrics import kendall_tau
 from prefero.rankings import strict_ranks

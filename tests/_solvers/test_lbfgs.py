@@ -8,8 +8,9 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from prefero import _core
-from prefero._solvers import LogisticProblems, solve_logistic
 from prefero._solvers._lbfgs import approach, unpacked
+from prefero._solvers._logistic import solve_logistic
+from prefero._solvers._problems import LogisticProblems
 
 
 def two_classes(n_rows=4000, n_problems=5, seed=0):

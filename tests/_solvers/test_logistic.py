@@ -8,7 +8,7 @@ from scipy.optimize import rosen, rosen_der
 from scipy.sparse import csr_array, random_array
 
 from prefero._products import FeatureProducts
-from prefero._solvers import Lbfgs
+from prefero._solvers._lbfgs import Lbfgs
 
 # One to several vectors, with and without an overlap at the end.
 widths = st.sampled_from([1, 2, 3, 4, 5, 7, 8, 9, 12, 31, 33, 48, 49, 97, 102, 200])

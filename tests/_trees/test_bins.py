@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from prefero import BoostingLabelRanker, ForestLabelRanker, TreeLabelRanker
-from prefero._trees import MAX_ROWS_FOR_QUANTILES, find_bins
+from prefero._trees._bins import MAX_ROWS_FOR_QUANTILES, find_bins
 
 
 def test_every_category_of_many_rows_has_a_bin():

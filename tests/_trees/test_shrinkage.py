@@ -9,7 +9,7 @@ from strategies import noisy_linear_problem
 
 from prefero import ForestLabelRanker, TreeLabelRanker
 from prefero._sampling import evenly_spaced
-from prefero._trees import STRENGTHS, strongest_alike
+from prefero._trees._shrinkage import STRENGTHS, strongest_alike
 from prefero.calibration import all_pairs, learn_calibration, pair_outcomes, score_margins
 from prefero.metrics import kendall_tau
 from prefero.rankings import drop_labels, strict_ranks

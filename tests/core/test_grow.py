@@ -14,7 +14,8 @@ from split_oracles import mean_votes, votes_and_evidence, weighted_problems
 from strategies import noisy_linear_problem
 
 from prefero import BoostingLabelRanker, ForestLabelRanker, TreeLabelRanker
-from prefero._trees import LEAF, NODE, find_bins, numeric_edges
+from prefero._trees._arrays import LEAF, NODE
+from prefero._trees._bins import find_bins, numeric_edges
 from prefero.datasets import make_label_ranking
 from prefero.rankings import drop_labels
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import rank_matrices
 
 from prefero import _core
-from prefero._trees import Trees
+from prefero._trees._arrays import Trees
 
 SCORES = st.floats(-8, 8)
 OPTIONS = {

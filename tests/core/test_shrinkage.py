@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from prefero import ForestLabelRanker
-from prefero._trees import Trees
+from prefero._trees._arrays import Trees
 from prefero._typing import Values
 from prefero.rankings import drop_labels
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from partitions import cut, nested, problem, same_trees
 
 from prefero import BoostingLabelRanker, ConsensusLabelRanker, _core
-from prefero._trees import Trees
+from prefero._trees._arrays import Trees
 from prefero.distributed import DistributedLabelRanker
 from prefero.metrics import pairwise_calibration_error
 from prefero.persistence import load, save

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from strategies import rank_matrices
 
 from prefero import PairwiseLabelRanker, _core
-from prefero._solvers import solve_logistic
+from prefero._solvers._logistic import solve_logistic
 from prefero.rankings import drop_labels, pair_signs, strict_ranks
 
 EXACT = LogisticRegression(tol=1e-9, max_iter=1000)

@@ -21,7 +21,7 @@ from prefero import (
     make_ranking_pipeline,
     save,
 )
-from prefero._trees import leaf_votes
+from prefero._trees._shrinkage import leaf_votes
 from prefero.metrics import SCORERS, regret, regret_scorer
 from prefero.preferences import decompose
 from prefero.rankings import ScoredRanks, ranks_from_scores

@@ -15,7 +15,7 @@ from strategies import noisy_linear_problem
 from prefero import TreeLabelRanker
 from prefero._core import mallows_theta
 from prefero._state import StateError, check_state, fitted_state
-from prefero._trees import reached_when_pruned
+from prefero._trees._pruning import reached_when_pruned
 from prefero.consensus import extend
 from prefero.rankings import bucket_positions, drop_labels, ranks_from_scores, strict_ranks
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import bucket_positions as slow_positions
 from strategies import rank_matrices
 
-from prefero._trees import row_votes
+from prefero._trees._shrinkage import row_votes
 from prefero.exceptions import DataError, RowError
 from prefero.rankings import (
     bucket_index,

@@ -1,15 +1,6 @@
 """Automatic and stacked rankers, with conformal predictions."""
 
-from prefero.automatic.auto import AutoLabelRanker
-from prefero.automatic.multilabel import AutoMultilabelRanker
-from prefero.automatic.orderer import AutoOrderer
-from prefero.automatic.stacking import StackingLabelRanker
-from prefero.automatic.table import TableTransformer
+import lazy_loader
 
-__all__ = [
-    "AutoLabelRanker",
-    "AutoMultilabelRanker",
-    "AutoOrderer",
-    "StackingLabelRanker",
-    "TableTransformer",
-]
+# The names stand in the stub beside: each loads its module on first use.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -12,7 +12,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from prefero import _core
 from prefero._sampling import SAMPLE_ROWS, evenly_spaced
-from prefero._solvers import case_numbers
+from prefero._solvers._held_out import case_numbers
 from prefero._typing import Indices, Values
 from prefero.automatic._members import (
     Member,

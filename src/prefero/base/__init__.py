@@ -1,43 +1,6 @@
 """What the estimators of each task share: tags, validation, names, and the public predictions."""
 
-from prefero.base._features import check_features, feature_ranges, put_last, unseen_labels
-from prefero.base._fitting import FittedMixin, fitting, goes_on, twin_of
-from prefero.base._label_ranking import (
-    BaseLabelRanker,
-    GraphRankerMixin,
-    LabelRankerMixin,
-    PairWeightMixin,
-    ScoredRankerMixin,
-)
-from prefero.base._multilabel import BaseMultilabelRanker, MultilabelRankerMixin
-from prefero.base._ordering import BaseOrderer, OrdererMixin, SampleOrders, check_sample_orders
-from prefero.base._pair_probabilities import (
-    PairwisePrediction,
-    buckets_of,
-    pairwise_prediction,
-)
+import lazy_loader
 
-__all__ = [
-    "BaseLabelRanker",
-    "BaseMultilabelRanker",
-    "BaseOrderer",
-    "FittedMixin",
-    "GraphRankerMixin",
-    "LabelRankerMixin",
-    "MultilabelRankerMixin",
-    "OrdererMixin",
-    "PairWeightMixin",
-    "PairwisePrediction",
-    "SampleOrders",
-    "ScoredRankerMixin",
-    "buckets_of",
-    "check_features",
-    "check_sample_orders",
-    "feature_ranges",
-    "fitting",
-    "goes_on",
-    "pairwise_prediction",
-    "put_last",
-    "twin_of",
-    "unseen_labels",
-]
+# The names stand in the stub beside: each loads its module on first use.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -8,15 +8,7 @@ own suite and then the axioms of the task on real targets. With pytest, one test
         axiom(MyRanker())
 """
 
-from prefero.checks._label_ranker import LABEL_RANKER_AXIOMS, check_label_ranker
-from prefero.checks._multilabel_ranker import MULTILABEL_RANKER_AXIOMS, check_multilabel_ranker
-from prefero.checks._running import assert_valid_rankings, run_axiom
+import lazy_loader
 
-__all__ = [
-    "LABEL_RANKER_AXIOMS",
-    "MULTILABEL_RANKER_AXIOMS",
-    "assert_valid_rankings",
-    "check_label_ranker",
-    "check_multilabel_ranker",
-    "run_axiom",
-]
+# The names stand in the stub beside: each loads its module on first use.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

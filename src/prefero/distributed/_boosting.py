@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from prefero import _core
 from prefero._sampling import SAMPLE_ROWS, evenly_spaced
-from prefero._trees import FeatureBins, Trees
+from prefero._trees._arrays import Trees
+from prefero._trees._bins import FeatureBins
 from prefero._typing import Indices, Mask, Values
 from prefero.base import twin_of
 from prefero.distributed._engine import Engine

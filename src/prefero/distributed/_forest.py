@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from prefero import _core
-from prefero._trees import Arrays, JudgedRows, Trees, row_votes
+from prefero._trees._arrays import Arrays, Trees
+from prefero._trees._shrinkage import JudgedRows, row_votes
 from prefero._typing import Indices, Mask, Values
 from prefero.base import twin_of
 from prefero.distributed._engine import Engine

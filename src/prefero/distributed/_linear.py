@@ -9,15 +9,15 @@ from sklearn.linear_model import LogisticRegression
 
 from prefero import _core
 from prefero._pairwise import constant_models
-from prefero._solvers import (
-    LogisticProblems,
+from prefero._solvers._lbfgs import warn_unconverged
+from prefero._solvers._logistic import (
     by_newton,
     descend,
     descend_together,
     ridge_and_start,
     split_intercept,
-    warn_unconverged,
 )
+from prefero._solvers._problems import LogisticProblems
 from prefero._typing import Indices, Mask, Values
 from prefero.base import twin_of
 from prefero.distributed._engine import Summed

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prefero._neighbors import CaseBase, Neighbors
+from prefero._neighbors._case_base import CaseBase
+from prefero._neighbors._neighborhoods import Neighbors
 from prefero._typing import Indices, Values
 from prefero.base import put_last, twin_of
 from prefero.distributed._base import each_block

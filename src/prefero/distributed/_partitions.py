@@ -13,7 +13,8 @@ from sklearn.utils.extmath import row_norms
 
 from prefero._sampling import evenly_spaced
 from prefero._sklearn import check_sample_weight
-from prefero._trees import CategoryEncoder, mean_votes, row_votes
+from prefero._trees._categories import CategoryEncoder
+from prefero._trees._shrinkage import mean_votes, row_votes
 from prefero._typing import Indices, Mask, Values
 from prefero._warnings import warn_user
 from prefero.base import SampleOrders, check_sample_orders, feature_ranges, twin_of, unseen_labels

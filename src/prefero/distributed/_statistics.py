@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prefero._trees import MAX_ROWS_FOR_QUANTILES, FeatureBins, Trees, find_bins, row_votes
+from prefero._trees._arrays import Trees
+from prefero._trees._bins import MAX_ROWS_FOR_QUANTILES, FeatureBins, find_bins
+from prefero._trees._shrinkage import row_votes
 from prefero._typing import Indices, Mask, Values
 from prefero.consensus import borda_votes
 from prefero.distributed._partitions import PartitionRows, Partitions, Place

@@ -1,24 +1,6 @@
 """Cross-validated experiments, their tables of results, and tests of which rankers differ."""
 
-from prefero.evaluation.baselines import ConstantOrderer, LightGBMOrderer
-from prefero.evaluation.comparison import Comparison, compare, relative_sizes
-from prefero.evaluation.costs import cost_curve, single_choices
-from prefero.evaluation.experiment import run_experiment
-from prefero.evaluation.fold_comparison import compare_folds
-from prefero.evaluation.new_labels import leave_one_label_out
-from prefero.evaluation.results import ResultTable, summarize
+import lazy_loader
 
-__all__ = [
-    "Comparison",
-    "ConstantOrderer",
-    "LightGBMOrderer",
-    "ResultTable",
-    "compare",
-    "compare_folds",
-    "cost_curve",
-    "leave_one_label_out",
-    "relative_sizes",
-    "run_experiment",
-    "single_choices",
-    "summarize",
-]
+# The names stand in the stub beside: each loads its module on first use.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

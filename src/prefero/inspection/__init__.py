@@ -5,32 +5,7 @@ axes as ``ax_`` and the figure as ``figure_``, like scikit-learn's displays. Mat
 imported when the first one is drawn. Lines and bars differ by shape as well as by color.
 """
 
-from prefero.inspection.explanation import VIRTUAL_LABEL, Explanation, ExplanationDisplay, explain
-from prefero.inspection.model_displays import DimensionsDisplay, TreeDisplay
-from prefero.inspection.objects import explain_objects
-from prefero.inspection.ranking_displays import PairMatrixDisplay, RankHeatmapDisplay
-from prefero.inspection.result_displays import (
-    CostCurveDisplay,
-    CriticalDifferenceDisplay,
-    GainDisplay,
-    MissingLabelsDisplay,
-)
-from prefero.inspection.uncertainty_displays import AbstentionDisplay, CalibrationDisplay
+import lazy_loader
 
-__all__ = [
-    "VIRTUAL_LABEL",
-    "AbstentionDisplay",
-    "CalibrationDisplay",
-    "CostCurveDisplay",
-    "CriticalDifferenceDisplay",
-    "DimensionsDisplay",
-    "Explanation",
-    "ExplanationDisplay",
-    "GainDisplay",
-    "MissingLabelsDisplay",
-    "PairMatrixDisplay",
-    "RankHeatmapDisplay",
-    "TreeDisplay",
-    "explain",
-    "explain_objects",
-]
+# The names stand in the stub beside: each loads its module on first use.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

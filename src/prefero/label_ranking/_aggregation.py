@@ -8,7 +8,7 @@ import numpy as np
 
 from prefero import _core
 from prefero._ranking_sets import Neighborhoods, used_rows_only
-from prefero._trees import strongest_alike
+from prefero._trees._shrinkage import strongest_alike
 from prefero._typing import Indices, Values
 from prefero.consensus import kemeny
 from prefero.metrics import kendall_tau

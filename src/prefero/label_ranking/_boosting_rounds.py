@@ -9,7 +9,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from prefero import _core
-from prefero._trees import Trees, strongest_alike
+from prefero._trees._arrays import Trees
+from prefero._trees._shrinkage import strongest_alike
 from prefero._typing import Indices, Mask, Values
 from prefero.consensus import pair_sums
 from prefero.metrics import kendall_tau, regret

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from scipy.special import expit
 
 from prefero._products import FeatureProducts
-from prefero._solvers import Lbfgs
+from prefero._solvers._lbfgs import Lbfgs
 from prefero._typing import Values
 from prefero.preferences import (
     Choices,

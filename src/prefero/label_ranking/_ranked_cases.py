@@ -7,15 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefero import _core
-from prefero._neighbors import (
-    CaseBase,
-    Neighbors,
-    Space,
-    WeightFunction,
-    largest_good_size,
-    nearest_in_local_metric,
-    neighbor_weights,
-)
+from prefero._neighbors._case_base import CaseBase, largest_good_size
+from prefero._neighbors._neighborhoods import Neighbors, WeightFunction, neighbor_weights
+from prefero._neighbors._space import Space, nearest_in_local_metric
 from prefero._ranking_sets import Neighborhoods
 from prefero._typing import Indices, Values
 from prefero.calibration import all_pairs, pair_outcomes

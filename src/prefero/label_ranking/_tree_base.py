@@ -15,17 +15,11 @@ from prefero import _core
 from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, FittedState, State
-from prefero._trees import (
-    CATEGORIES_STATE,
-    CategoryEncoder,
-    ScoreEffects,
-    TieShares,
-    Trees,
-    TreesMixin,
-    n_features_to_try,
-    tie_shares,
-    trees_state,
-)
+from prefero._trees._arrays import ScoreEffects, Trees
+from prefero._trees._bins import n_features_to_try
+from prefero._trees._categories import CATEGORIES_STATE, CategoryEncoder
+from prefero._trees._keeping import TreesMixin, trees_state
+from prefero._trees._shrinkage import TieShares, tie_shares
 from prefero._typing import Values
 from prefero.base import BaseLabelRanker
 from prefero.rankings import have_ties

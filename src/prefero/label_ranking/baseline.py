@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from prefero import mallows, plackett_luce
 from prefero._docs import documented
 from prefero._sklearn import StrOptions
-from prefero._solvers import HeldOutModels
+from prefero._solvers._held_out import HeldOutModels
 from prefero._state import Array, Attribute, FittedState, Number
 from prefero._typing import Values
 from prefero.base import BaseLabelRanker

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Count, FittedState
-from prefero._trees import ScoreEffects, n_features_to_try
+from prefero._trees._arrays import ScoreEffects
+from prefero._trees._bins import n_features_to_try
 from prefero._typing import Indices, Values
 from prefero.base import PairWeightMixin
 from prefero.label_ranking._aggregation import better_kemeny

@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Attribute, FittedState, Number
-from prefero._trees import (
+from prefero._trees._arrays import Trees
+from prefero._trees._shrinkage import (
     STRENGTH,
     STRENGTHS,
     JudgedRows,
-    Trees,
     counts_in_samples,
     leaf_votes,
     mean_loss,

@@ -9,7 +9,8 @@ from sklearn.utils import check_array
 
 from prefero._products import row_products
 from prefero._sklearn import Interval, StrOptions
-from prefero._solvers import HeldOutModels, warn_unconverged
+from prefero._solvers._held_out import HeldOutModels
+from prefero._solvers._lbfgs import warn_unconverged
 from prefero._state import Array, Attribute, Count, FittedState
 from prefero._typing import Indices, Values
 from prefero.base import BaseLabelRanker, GraphRankerMixin, PairWeightMixin, twin_of

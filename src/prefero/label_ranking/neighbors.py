@@ -9,15 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
-from prefero._neighbors import (
-    INDEX_DOCS,
-    CaseRankerMixin,
-    Space,
-    WeightFunction,
-    candidate_spaces,
-    in_chunks,
-    selected_cases,
-)
+from prefero._neighbors._case_base import INDEX_DOCS, CaseRankerMixin, in_chunks
+from prefero._neighbors._neighborhoods import WeightFunction
+from prefero._neighbors._space import Space, candidate_spaces, selected_cases
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Attribute, FittedState, Number, Word
 from prefero._typing import Indices, Mask, Values

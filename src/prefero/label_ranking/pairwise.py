@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from prefero._pairwise import PairwiseModelsMixin, pairs_state
 from prefero._sklearn import Interval, StrOptions
-from prefero._solvers import HeldOutModels
+from prefero._solvers._held_out import HeldOutModels
 from prefero._state import FittedState, Number
 from prefero._typing import Indices, Values
 from prefero.base import BaseLabelRanker, PairWeightMixin, twin_of

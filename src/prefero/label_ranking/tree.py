@@ -12,21 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._docs import documented
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, FittedState, Number
-from prefero._trees import (
-    STRENGTH,
-    STRENGTHS,
-    HeldOut,
-    NodeModels,
-    TreeNode,
-    TreeReader,
-    Trees,
-    candidate_alphas,
-    node_models,
-    pruned,
-    pruning_path,
-    shrunk_models,
-    strongest_alike,
-)
+from prefero._trees._arrays import Trees
+from prefero._trees._models import NodeModels, node_models
+from prefero._trees._pruning import candidate_alphas, pruned, pruning_path
+from prefero._trees._reading import TreeNode, TreeReader
+from prefero._trees._shrinkage import STRENGTH, STRENGTHS, HeldOut, shrunk_models, strongest_alike
 from prefero._typing import Indices, Values
 from prefero.base import twin_of
 from prefero.label_ranking._tree_base import BaseTreeRanker

@@ -11,15 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero import _core
 from prefero._docs import documented
-from prefero._neighbors import (
-    INDEX_DOCS,
-    CaseBase,
-    CaseRankerMixin,
-    Neighbors,
-    WeightFunction,
-    in_chunks,
-    neighbor_weights,
-)
+from prefero._neighbors._case_base import INDEX_DOCS, CaseBase, CaseRankerMixin, in_chunks
+from prefero._neighbors._neighborhoods import Neighbors, WeightFunction, neighbor_weights
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, Attribute, FittedState, Number
 from prefero._typing import Values

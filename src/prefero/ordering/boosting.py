@@ -10,7 +10,9 @@ from sklearn.utils import check_random_state
 from prefero import _core
 from prefero._sklearn import Interval, RealNotInt, StrOptions
 from prefero._state import Count, FittedState, Number
-from prefero._trees import Trees, TreesMixin, n_features_to_try, trees_state
+from prefero._trees._arrays import Trees
+from prefero._trees._bins import n_features_to_try
+from prefero._trees._keeping import TreesMixin, trees_state
 from prefero.base import BaseOrderer, SampleOrders
 
 

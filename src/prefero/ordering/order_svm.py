@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from prefero._products import row_products
 from prefero._sklearn import Interval
-from prefero._solvers import Lbfgs, warn_unconverged
+from prefero._solvers._lbfgs import Lbfgs, warn_unconverged
 from prefero._state import Array, Count, FittedState
 from prefero.base import BaseOrderer, SampleOrders
 

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from prefero import _core
 from prefero._sklearn import Interval
 from prefero._state import Array, Count, FittedState
-from prefero._trees import MAX_BINS, find_bins, numeric_edges
+from prefero._trees._bins import MAX_BINS, find_bins, numeric_edges
 from prefero.base import BaseOrderer, SampleOrders
 
 

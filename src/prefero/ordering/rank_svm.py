@@ -11,7 +11,7 @@ from sklearn.kernel_approximation import Nystroem
 from prefero import _core
 from prefero._products import row_products
 from prefero._sklearn import Interval, StrOptions
-from prefero._solvers import warn_unconverged
+from prefero._solvers._lbfgs import warn_unconverged
 from prefero._state import Array, Count, FittedState, Model, State
 from prefero._typing import Values
 from prefero.base import BaseOrderer, SampleOrders

@@ -4,26 +4,7 @@ A directed edge says that one label is preferred to another. Graphs may be spars
 cycles; a graph has no self-loop and at most one edge between two labels.
 """
 
-from prefero.preferences._choices import Choices
-from prefero.preferences._decomposition import (
-    DECOMPOSITIONS,
-    Decomposition,
-    Subgraphs,
-    WeightedEdges,
-    by_layer,
-    decompose,
-)
-from prefero.preferences._graphs import PreferenceGraphs
-from prefero.preferences._linear import SignedFeatures
+import lazy_loader
 
-__all__ = [
-    "DECOMPOSITIONS",
-    "Choices",
-    "Decomposition",
-    "PreferenceGraphs",
-    "SignedFeatures",
-    "Subgraphs",
-    "WeightedEdges",
-    "by_layer",
-    "decompose",
-]
+# The names stand in the stub beside: each loads its module on first use.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

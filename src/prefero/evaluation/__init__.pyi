@@ -1,0 +1,22 @@
+from .baselines import ConstantOrderer, LightGBMOrderer
+from .comparison import Comparison, compare, relative_sizes
+from .costs import cost_curve, single_choices
+from .experiment import run_experiment
+from .fold_comparison import compare_folds
+from .new_labels import leave_one_label_out
+from .results import ResultTable, summarize
+
+__all__ = [
+    "Comparison",
+    "ConstantOrderer",
+    "LightGBMOrderer",
+    "ResultTable",
+    "compare",
+    "compare_folds",
+    "cost_curve",
+    "leave_one_label_out",
+    "relative_sizes",
+    "run_experiment",
+    "single_choices",
+    "summarize",
+]
