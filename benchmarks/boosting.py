@@ -1,10 +1,10 @@
-"""Speed and accuracy of boosting against LightGBM with one model a label, on the same data.
+"""Speed and accuracy of boosting against LightGBM with one model per label, on the same data.
 
 The peer regresses the rank of each label by its own boosted trees, of as many rounds, leaves and
 bins and the same learning rate, one thread, timed in the same run: a ratio is the peer's best
 CPU time over ours, of several repetitions in turn. Above 1 we are faster. "grow" is the ratio
 to growing the trees alone; a fit also calibrates pair probabilities, on rows held out of
-further fits. tau is the mean over folds, beside the constant order's; "chosen" is ours with its
+further fits. tau is the mean over folds, beside the consensus order's; "chosen" is ours with its
 default parameters, where held-out rows choose the rounds::
 
     python benchmarks/boosting.py --quick
@@ -42,7 +42,7 @@ class OneModelALabel(BaseEstimator):
         self.rounds = rounds
 
     def fit(self, X: Values, Y: Values) -> "OneModelALabel":
-        """Fit a model a label."""
+        """Fit one model per label."""
         import lightgbm
 
         models = [

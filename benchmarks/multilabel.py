@@ -1,4 +1,4 @@
-"""What ranking labels around a zero point costs beside the neighbour search it stands on.
+"""What ranking labels around a virtual label costs beside the neighbour search it stands on.
 
 Run: python benchmarks/multilabel.py [--quick] [--queries 100000]
 

@@ -25,7 +25,7 @@ from prefero.ordering import OrderedObjects, ranks_in_queries
 
 
 def main() -> None:
-    """Print one table a kernel. One thread each, the best of a few runs."""
+    """Print one table per kernel. One thread each, the best of a few runs."""
     parser = argparse.ArgumentParser(description="Measure the speed of the orderers.")
     parser.add_argument("--repeats", type=int, default=3)
     repeats = parser.parse_args().repeats

@@ -56,7 +56,7 @@ PART_ROWS = 500_000
 
 
 def write(folder: Path, rows: int) -> Path:
-    """Write rows as Parquet, a file a partition, unless they are there."""
+    """Write rows as Parquet, one file per partition, unless they are there."""
     place = folder / f"rows-{rows}"
     place.mkdir(parents=True, exist_ok=True)
     for number in range(-(-rows // PART_ROWS)):
@@ -120,7 +120,7 @@ def large(rows: int, folder: Path, trees: int, depth: int) -> None:
     print(
         f"{rows:,} rows, {trees} trees of depth {depth}: fit {fit:.0f} s, predict {predict:.0f} s "
         f"({predicted:,} rows), at most {memory.most:.2f} GB in all; weight of every root "
-        f"{set(weights.tolist())}; tau on 100,000 new rows {tau:.3f}, constant order "
+        f"{set(weights.tolist())}; tau on 100,000 new rows {tau:.3f}, consensus order "
         f"{constant:.3f}; shrinkage {local.shrinkage_:g}."
     )
 
@@ -257,7 +257,7 @@ def accuracy(name: str = "fried", trees: int = 100) -> None:
         tau = fitted.score(X[test], Y[test])
         return {"model": model, "partitions": parts, "tau": tau, "calibration error": error}
 
-    models = {"constant order": ConsensusLabelRanker(), "forest": forest, "boosting": boosting}
+    models = {"consensus order": ConsensusLabelRanker(), "forest": forest, "boosting": boosting}
     rows = [row(name, None, clone(one).fit(X[train], Y[train])) for name, one in models.items()]
     for model, ranker, kind, counts in [
         ("forest, histograms", forest, "histograms", (4,)),

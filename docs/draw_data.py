@@ -155,7 +155,7 @@ def pictures() -> dict[str, str]:
         "data-ties.svg": ranking(["b", "ac", "d"], ["2", "1", "2", "4"]),
         "data-missing.svg": ranking(["b", "a"], ["2", "1", "NaN", "NaN"], unknown="cd"),
         "data-top-k.svg": ranking(["c", "a", "bd"], ["2", "3", "1", "3"]),
-        "data-zero-point.svg": ranking(
+        "data-virtual-label.svg": ranking(
             ["b", "d", "a", "c"], ["4", "1", "5", "2", "3"], zero_after=1
         ),
         "data-graph.svg": graph(),

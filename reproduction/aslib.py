@@ -63,7 +63,7 @@ mean scores in the leaves of the same trees, `blend` half of each; `weighted` we
 solvers by the difference of their scores. The automatic ranker, with the `quick` preset, is
 told to choose by tau or by regret; only the latter looks at the scores. The pairwise models have
 C = 1, to save the time of choosing it; all else has its defaults. No setting was
-chosen by these scenarios' test folds: the three leaves are all there are. The constant order is
+chosen by these scenarios' test folds: the three leaves are all there are. The consensus order is
 the consensus of the training rankings.
 
 Forests are means of three draws. "What scores add" is the share that a forest with scores in its

@@ -1,4 +1,4 @@
-"""The automatic ranker on the KEBI sets and on real preferences, beside the constant order.
+"""The automatic ranker on the KEBI sets and on real preferences, beside the consensus order.
 
 ::
 
@@ -42,11 +42,11 @@ BY_REGRET = "auto by regret"
 
 REAL_READING = """
 Every choice is made inside the training rows of a fold. "ahead" is the mean of the folds of the
-automatic ranker's tau less that of the better of the two constant orders (Borda's and Kemeny's, the
-better on the test rows themselves); the p-value is that of the corrected resampled t-test over the
-folds, two-sided and not adjusted for the number of sets. The best single ranker is the best on the
-test rows, which nobody knows beforehand. A set "covers" if it holds the truth;
-nominal is 0.9. "exact" lets sets be empty.
+automatic ranker's tau less that of the better of the two consensus orders (Borda's and Kemeny's,
+the better on the test rows themselves); the p-value is that of the corrected resampled t-test over
+the folds, two-sided and not adjusted for the number of sets. The best single ranker is the best on
+the test rows, which nobody knows beforehand. A set "covers" if it holds the truth; nominal is 0.9.
+"exact" lets sets be empty.
 """
 
 READING = """
@@ -119,7 +119,7 @@ def main() -> None:
         missing = "" if options.real else f", {rate:.0%} of the labels missing"
         tables[f"Kendall's tau{missing}"] = beside(results, best, rate)
     if options.real:
-        tables["Against the better constant order"] = guarded(results)
+        tables["Against the better consensus order"] = guarded(results)
     else:
         tables["Cells above the best of others"] = counted(results, best)
     rates = "" if options.real else ", all rates"
@@ -130,7 +130,7 @@ def main() -> None:
 
 
 def tried(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the constant order, perhaps all single rankers, and the automatic one."""
+    """Return the consensus order, perhaps all single rankers, and the automatic one."""
     names = options.singles.split(",") if options.singles else []
     found = some_rankers(names) if options.real or names else {CONSTANT: ConsensusLabelRanker()}
     return found | {"auto": AutoLabelRanker(preset=options.preset, random_state=0)}
@@ -187,7 +187,7 @@ def run_real(options: argparse.Namespace) -> ResultTable:
 
 
 def regrets(results: ResultTable) -> ResultTable:
-    """Return the mean regret of each ranker, a line a set."""
+    """Return the mean regret of each ranker, one line per set."""
     rows: dict[str, dict[str, Any]] = {}
     for row in summarize(results):
         rows.setdefault(row["dataset"], {"dataset": row["dataset"]})[row["ranker"]] = row["regret"]
@@ -196,7 +196,7 @@ def regrets(results: ResultTable) -> ResultTable:
 
 
 def beside(results: ResultTable, best: Published, rate: float) -> ResultTable:
-    """Put our means beside the constant order and the best of others, the means last."""
+    """Put our means beside the consensus order and the best of others, the means last."""
     means = summarize(results.where(missing=rate))
     rows: dict[str, dict[str, Any]] = {}
     for row in means:
@@ -227,7 +227,7 @@ def counted(results: ResultTable, best: Published) -> ResultTable:
 
 
 def guarded(results: ResultTable) -> ResultTable:
-    """Compare the automatic ranker with the better constant order of each set, over its folds."""
+    """Compare the automatic ranker with the better consensus order of each set, over its folds."""
     rows = []
     for (name,), own in results.groups("dataset").items():
         means = {row["ranker"]: row["tau"] for row in summarize(own, by=("ranker",))}

@@ -57,7 +57,7 @@ from prefero.rankings import (
 Values = NDArray[np.float64]
 Rows = list[dict[str, Any]]
 
-CONSTANT = "constant order"
+CONSTANT = "consensus order"
 CLAIMS = "What the paper says of Tables 1 and 2"
 EXPRESSION_SETS = ("alpha", "cdc", "elu", "spo", "heat", "dtt", "cold", "diau")
 LABEL_SETS = ("yeast", "emotions")
@@ -109,7 +109,7 @@ class ByCorrelation(BaseEstimator):
 
 
 class ConstantOrder(ByCorrelation):
-    """One order of labels and zero point for everyone: by the mean ranks in training."""
+    """One order of labels and virtual label for everyone: by the mean ranks in training."""
 
     def fit(self, X: Values, y: Values, ranks: Values) -> "ConstantOrder":
         """Take the means."""
@@ -129,7 +129,7 @@ class PlainNeighbors(ByCorrelation):
         self.n_neighbors = n_neighbors
 
     def fit(self, X: Values, y: Values, ranks: Values) -> "PlainNeighbors":
-        """Regress on the positions of the labels and the zero point, where the unknown stand."""
+        """Regress on the positions of the labels and the virtual label, where the unknown stand."""
         calibrated = calibrated_from_relevance(y, ranks)
         known = np.where(np.isnan(calibrated), calibrated[:, -1:], calibrated)
         self.model_ = KNeighborsRegressor(self.n_neighbors, weights="distance")
@@ -137,7 +137,7 @@ class PlainNeighbors(ByCorrelation):
         return self
 
     def predict_calibrated(self, X: Values) -> Values:
-        """Return the ranks of labels and zero point."""
+        """Return the ranks of labels and virtual label."""
         return strict_ranks(-self.model_.predict(X))
 
 
@@ -208,7 +208,7 @@ def methods(thin: bool) -> dict[str, tuple[list[BaseEstimator], bool]]:
 
 
 def read_expression(name: str) -> tuple[Values, Values, Values]:
-    """Return features, relevance and ranks: the sign is the zero point, 0.00 is missing."""
+    """Return features, relevance and ranks: the sign is the virtual label, 0.00 is missing."""
     path = benchmark_path(f"yeast_expression/{name}_real.csv")
     n_features = int(path.read_text().split(",", 2)[1])
     table = np.loadtxt(path, delimiter=",", skiprows=1)
@@ -313,7 +313,7 @@ def scores_of(model: Any, X: Values) -> Values:
     if hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X))
     probability = model.predict_proba(X)
-    if isinstance(probability, list):  # one array a label, with a column for each class seen
+    if isinstance(probability, list):  # one array per label, with a column for each class seen
         probability = np.column_stack(
             [
                 p[:, 1] if p.shape[1] == 2 else np.full(len(p), float(classes[0]))
@@ -377,8 +377,8 @@ READING = """
       "Tuned" chooses the gap, weights 1/d or 1/d² and the Manhattan or Euclidean metric like that.
       What it may choose from was settled after k-NN* had fallen short on cold, with test scores of
       cold, dtt, heat and spo on these splits in sight: its lead over k-NN* is flattered by that.
-    - The constant order gives everyone the order of labels and zero point by their mean ranks in
-      the training part.
+    - The consensus order gives everyone the order of labels and virtual label by their mean ranks
+      in the training part.
     - "Plain k-NN*" is scikit-learn's KNeighborsRegressor on ranks, on the same splits and scored
       alike. "To reach" is the mean over three splits of its own that it reached before Prefero was
       written: beside it the splits count, too.

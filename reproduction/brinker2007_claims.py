@@ -31,7 +31,7 @@ _CHANCE = 0.05
 
 
 def claims_table(means: Rows, seconds: tuple[Rows, Rows]) -> ResultTable:
-    """On how many sets, and by how much in the mean, a claim holds; Wilcoxon's p over the sets.
+    """On how many sets, and by how much on average, a claim holds; Wilcoxon's p over the sets.
 
     ``means`` are the correlations by set and method, ``seconds`` those to train and to predict.
     """

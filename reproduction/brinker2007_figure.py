@@ -1,4 +1,4 @@
-"""Figure 1 of Brinker & Hüllermeier (2007): the gap around the zero point, on functional yeast."""
+"""Figure 1 of Brinker & Hüllermeier (2007): the gap at the virtual label, on functional yeast."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -57,7 +57,7 @@ OF_THE_PAPER: dict[str, BaseEstimator] = {
     "CC": ConstraintLabelRanker(calibrate=False),
 }
 OURS: dict[str, BaseEstimator] = {
-    "constant order": ConsensusLabelRanker(),
+    "consensus order": ConsensusLabelRanker(),
     DEFAULT: NeighborsLabelRanker(),
     "LRT-pruned": TreeLabelRanker.lrt(ccp_alpha="auto"),
     CHOSEN: chosen_constraint(),
@@ -94,7 +94,7 @@ NOTES = {
 """,
     DEFAULT: """\
 - "our default neighbours" is `NeighborsLabelRanker()`, which weighs features, judges pairs and is
-  drawn to the constant order. What it learns and how it aggregates was settled by inner validation
+  drawn to the consensus order. What it learns and how it aggregates was settled by inner validation
   on the training part of one fold of each set, whose rows are test rows of other folds.
 """,
     **dict.fromkeys(("LRT", "LRT-pruned"), OF_TREES),
@@ -115,7 +115,7 @@ OF_ALL = """\
 - "LRT by EM" is `TreeLabelRanker.lrt(criterion="mallows_em")`, which runs the paper's approximate
   EM in both children of every cut; LRT takes the spread from the observed pairs. Sets of up to 520
   rows, the first three of ten folds.
-- "Met" of tau is judged by how far the figures are apart in the mean of the sets: up to 0.01, and
+- "Met" of tau is judged by how far the figures are apart on average of the sets: up to 0.01, and
   "partly" up to 0.03, or where the methods differ in it.
 - Average ranks "by published tau" and "as printed" differ at 60 % where two methods have the same
   printed tau (segment), which the paper ranks by digits that it does not print.
@@ -370,7 +370,7 @@ def reliable(tables: dict[str, ResultTable]) -> tuple[str, str]:
         for who in ("IBLR", "LRT")
     }
     words = "; ".join(
-        f"{who} {values.mean():.2f} in the mean, above 0 in {np.sum(values > 0)} of {values.size}"
+        f"{who} {values.mean():.2f} on average, above 0 in {np.sum(values > 0)} of {values.size}"
         for who, values in found.items()
     )
     least = min(float(values.mean()) for values in found.values())

@@ -68,7 +68,7 @@ READING = """
     tests on 1000 others: a fold of ten orders is a noisy test. "RCDR (1) + ERR" is Kendall RCDR to
     one component before expected rank regression, "auto" takes the components that exceed shuffled
     orders, "scaled" standardizes the attributes first, by the training orders. The mean rank of
-    each object is the constant order: one place for every sushi, whatever it is made of; one that
+    each object is the consensus order: one place for every sushi, whatever it is made of; one that
     no training order holds stands in the middle. On held-out orders CONSTANT.
 
     *Table 2.* Second components flip their sign from draw to draw: what they hold is what chance
@@ -96,7 +96,7 @@ READING = """
 
     *Deflated* is ``deflate_orders=True``, the proposal of section 5: before the next component is
     sought, the part of the orders that a regression on the components found so far explains is
-    taken away. Its rho less that of plain Spearman RCDR, in the mean over the dimensions: DEFLATED.
+    taken away. Its rho less that of plain Spearman RCDR, on average over the dimensions: DEFLATED.
 
     *Ties.* The paper does not say how it treats the ties of its twelve binary attributes.
     ``ties="b"`` makes up for them, as tau-b does, and gives the printed first component in order
@@ -114,7 +114,12 @@ READING = """
 """
 OF_THE_PAPER = (
     ("Figure 1, the task", "docs/ordering.md", "-", "an illustration"),
-    ("Figures 2 and 3, the algorithm", "RankCorrelationReducer", "yes", "tested by a slow twin"),
+    (
+        "Figures 2 and 3, the algorithm",
+        "RankCorrelationReducer",
+        "yes",
+        "tested by a plain version",
+    ),
     (
         "Table 1, costs",
         "Table 1, and the drawing of costs",
@@ -239,7 +244,7 @@ def main() -> None:
 def draw_scores(
     orderers: Mapping[str, Any], draws: int, jobs: int | None, folder: Path | None
 ) -> dict[tuple[str, Size], Any]:
-    """Mean rho of every method, size and draw, one column a measure."""
+    """Mean rho of every method, size and draw, one column per measure."""
     run = cached(score_draw, folder)
     cells = [(name, size) for name in orderers for size in SUSHI_SIZES]
     found = Parallel(n_jobs=jobs)(
@@ -299,7 +304,7 @@ def table_3_met(scores: Mapping[tuple[str, Size], Any]) -> list[tuple[str, str, 
 
 
 def ahead_of_constant(scores: Mapping[tuple[str, Size], Any]) -> str:
-    """Say how far the best of all methods is ahead of the constant order on held-out orders."""
+    """Say how far the best of all methods is ahead of the consensus order on held-out orders."""
     words = []
     for size in SUSHI_SIZES:
         means = {

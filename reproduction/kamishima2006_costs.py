@@ -44,7 +44,7 @@ Seconds = dict[tuple[str, str], list[float]]
 
 
 def measure(run: Callable[..., float]) -> Seconds:
-    """CPU seconds to learn for every learner and quantity, one number a size."""
+    """CPU seconds to learn for every learner and quantity, one number per size."""
     return {
         (name, quantity): [run(name, **(BASE | {quantity: size})) for size in sizes]
         for quantity, sizes in SIZES.items()

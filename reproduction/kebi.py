@@ -179,7 +179,7 @@ def beside(
     missing: float = 0.0,
     scoring: str = "tau",
 ) -> ResultTable:
-    """Put our means beside published figures: one row a data set, the means last.
+    """Put our means beside published figures: one row per data set, the means last.
 
     ``theirs`` maps the head of a column to its figures. A head that is also the name of one
     of our rankers stands right of it.
@@ -207,7 +207,7 @@ def beside(
 def agreement(table: ResultTable, head: str, near: float = 0.01) -> tuple[str, str]:
     """Say whether a column of `beside` meets the published one, and how far apart they are.
 
-    It is met if the figures are no more than ``near`` apart in the mean of the sets, in part if
+    It is met if the figures are no more than ``near`` apart on average of the sets, in part if
     no more than three times that.
     """
     gaps = {
@@ -218,7 +218,7 @@ def agreement(table: ResultTable, head: str, near: float = 0.01) -> tuple[str, s
     gaps = {name: gap for name, gap in gaps.items() if not np.isnan(gap)}
     mean = float(np.mean(np.abs(list(gaps.values()))))
     farthest = max(gaps, key=lambda name: abs(gaps[name]))
-    words = f"{head}: {mean:.3f} apart in the mean of {len(gaps)} sets, farthest on {farthest} "
+    words = f"{head}: {mean:.3f} apart on average of {len(gaps)} sets, farthest on {farthest} "
     met = "yes" if mean <= near else "partly" if mean <= 3 * near else "no"
     return met, f"{words}({gaps[farthest]:+.3f})"
 
@@ -368,7 +368,7 @@ def main() -> None:
     parser.add_argument("--rankers", nargs="+", choices=rankers, default=list(rankers))
     options = parse(parser)
     sets = sets_to_run(options)
-    # The constant order stands beside every figure.
+    # The consensus order stands beside every figure.
     chosen = {name: rankers[name] for name in rankers if name in (*options.rankers, "Consensus")}
     results = run_kebi(chosen, options, sets=sets, missing=options.missing)
     best = {

@@ -59,7 +59,7 @@ features are standardised. scikit-learn's chain is of logistic regressions, its 
 trees; neither knows missing relevance, which in the expression problems is taken for irrelevant
 in their training, nor ranks inside the relevant labels, which the others are given there. Missing
 entries count in no measure. Nothing was chosen by the test
-parts, but for one thing: how wide the zero point is by default was changed when the figures of
+parts, but for one thing: how wide the virtual label is by default was changed when the figures of
 emotions had been seen.
 """
 
@@ -88,7 +88,7 @@ def methods() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run every method on every set and print a table a measure."""
+    """Run every method on every set and print one table per measure."""
     everything = ["emotions", "yeast", *EXPRESSION_SETS]
     parser = arguments("Compare label rankers as multilabel rankers.")
     parser.add_argument("--rows", type=int, default=ROWS, help="rows of a set to take; 0: all")

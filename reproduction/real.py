@@ -1,4 +1,4 @@
-"""Rankings that people, fields and solvers really gave: every ranker beside the constant order.
+"""Rankings that people, fields and solvers really gave: every ranker beside the consensus order.
 
 ::
 
@@ -38,16 +38,16 @@ from prefero.metrics import pairwise_calibration_error, regret
 from prefero.rankings import have_ties, ranks_from_orders
 from prefero.tables import Rankings, read_rankings
 
-CONSTANT = "constant order"
+CONSTANT = "consensus order"
 FOLDS = 5
 QUICK_ROWS = 1100
 
 READING = """
-The constant order is the same order for everyone; a ranker that is not above it has learnt
+The consensus order is the same order for everyone; a ranker that is not above it has learnt
 nothing from the features. Five folds (`KFold(5, shuffle=True, random_state=0)`); solver scenarios
 have their official folds. Empty features are filled by the training rows' median, linear rankers
-and neighbours behind standardised features; words are one column a category. The constant order is
-that of Borda's count, or Kemeny's. tau-x is that of
+and neighbours behind standardised features; words are one column per category. The consensus order
+is that of Borda's count, or Kemeny's. tau-x is that of
 `predict_buckets`, and stands where rankings hold ties. Regret is in the unit of the scores, of
 solvers in seconds of PAR10. The gap closed is the share of what the single best solver (of the
 training rows) loses to the best solver of each instance that a ranker wins back. Calibration
@@ -89,7 +89,7 @@ class Real:
 
 
 def main() -> None:
-    """Run every set that is there and print a table a measure."""
+    """Run every set that is there and print one table per measure."""
     parser = arguments("Compare all rankers on rankings that were really given.")
     parser.add_argument("--rows", type=int, help="at most so many rows of a set, evenly spaced")
     parser.add_argument("--sets", help="names of sets, with commas; all by default")
@@ -133,7 +133,7 @@ def main() -> None:
 
 
 def all_figures(results: ResultTable, gaps: list[dict[str, Any]]) -> ResultTable:
-    """Return the means of all measures, a row a set and ranker, with their deviations of tau."""
+    """Return the means of all metrics, one row per set and ranker, with deviations of tau."""
     closed = {gap["dataset"]: gap for gap in gaps}
     nothing = float("nan")
     rows = []
@@ -213,7 +213,7 @@ MEASURES = {"calibration_error": calibration_error, "raw_error": raw_error}
 
 
 def rankers() -> dict[str, Any]:
-    """Every ranker with its defaults behind what it needs; the constant order first."""
+    """Every ranker with its defaults behind what it needs; the consensus order first."""
     found: dict[str, Any] = {
         CONSTANT: ConsensusLabelRanker("borda"),
         f"{CONSTANT} (Kemeny)": ConsensusLabelRanker("kemeny"),
@@ -229,7 +229,7 @@ def rankers() -> dict[str, Any]:
 
 
 def some_rankers(names: list[str]) -> dict[str, Any]:
-    """Some rankers, and always the constant order."""
+    """Some rankers, and always the consensus order."""
     return {
         name: ranker
         for name, ranker in rankers().items()
@@ -260,7 +260,7 @@ def read_ranks(path: Path, labels: str | None = "r_*") -> Real:
 
 
 def real(rankings: Rankings, **more: Any) -> Real:
-    """Keep the rows that rank two labels; words become one column a category."""
+    """Keep the rows that rank two labels; words become one column per category."""
     import pandas
 
     kept = np.count_nonzero(~np.isnan(rankings.ranks), axis=1) > 1
@@ -307,7 +307,7 @@ def read_sushi(folder: Path) -> Real:
 
 
 def by_set(results: ResultTable, measure: str) -> ResultTable:
-    """Put the rankers side by side, a row a set and the means last, where the measure is known."""
+    """Put the rankers side by side, one row per set, the means last, where a metric is known."""
     if measure == "tau_x":
         results = ResultTable(row for row in results if row["tau_x"] != row["tau"])
     means = summarize(results, by=("dataset", "ranker")) if len(results) else []

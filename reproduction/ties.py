@@ -36,7 +36,7 @@ METHODS = ("Chain_PI", "Chain_RR", "Native_PI", "Native_RR", "RPC", "ST_PI", "ST
 READING = """
 tau-x of `predict_buckets`, ten folds; repetitions as the table of cells says, one on sets of more
 than 3000 rows. Every ranker has its default parameters, but for the model of ties of the pairwise
-one. The constant order is cut into buckets like any other. Published: Thies, Alfaro & Bengs
+one. The consensus order is cut into buckets like any other. Published: Thies, Alfaro & Bengs
 (2024), MORE-PLR, five repetitions of ten folds; the best of seven methods is taken set by set.
 """
 
@@ -76,9 +76,9 @@ def main() -> None:
 
 
 def rankers() -> dict[str, BaseEstimator]:
-    """The rankers that have a model of ties, beside the constant order."""
+    """The rankers that have a model of ties, beside the consensus order."""
     return {
-        "constant order": ConsensusLabelRanker(),
+        "consensus order": ConsensusLabelRanker(),
         "Forest": ForestLabelRanker(),
         "Neighbors": NeighborsLabelRanker(),
         "Pairwise": make_pipeline(StandardScaler(), PairwiseLabelRanker(ties="model")),

@@ -46,7 +46,7 @@ def backend(request):
 
 
 def with_jobs(room):
-    """The estimators of a room that have a number of jobs."""
+    """The estimators of a package that have a number of jobs."""
     names = import_module(f"prefero.{room}").__all__
     found = [getattr(import_module(f"prefero.{room}"), name) for name in names]
     estimators = [

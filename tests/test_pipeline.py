@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from model_files import problem
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from model_files import problem
 from prefero import (
     AutoLabelRanker,
     ConsensusLabelRanker,
@@ -40,7 +40,7 @@ def routing():
 
 
 def weighted_problem():
-    """Rankings of two kinds whose weights decide which is the constant order."""
+    """Rankings of two kinds whose weights decide which is the consensus order."""
     X = np.zeros((6, 1))
     Y = np.array([[1, 2]] * 4 + [[2, 1]] * 2)
     return X, Y, np.array([1.0, 1, 1, 1, 9, 9])

@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+from model_files import fitted_models
 from sklearn.preprocessing import StandardScaler
 
-from model_files import fitted_models
 from prefero import ConsensusLabelRanker, ForestLabelRanker
 from prefero._state import (
     Array,
@@ -25,7 +25,7 @@ from prefero._state import (
     fitted_state,
     made_on_use,
 )
-from prefero.base import twin_of
+from prefero.base import copy_of
 from prefero.checks import LABEL_RANKER_AXIOMS
 
 MODELS = fitted_models()
@@ -55,7 +55,7 @@ def test_what_is_made_at_first_use_is_in_no_copy(name):
     model.transform(X) if hasattr(model, "transform") else model.predict(X)
     made = made_on_use(type(model))
     assert not vars(pickle.loads(pickle.dumps(model))).keys() & made
-    assert not vars(twin_of(model, anew=False)).keys() & made
+    assert not vars(copy_of(model, anew=False)).keys() & made
 
 
 @pytest.mark.parametrize(

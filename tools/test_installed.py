@@ -40,9 +40,9 @@ def main() -> None:
         ranker = getattr(prefero, name)(**settings.get(name, {})).fit(X[:200], Y[:200])
         constant = prefero.ConsensusLabelRanker().fit(X[:200], Y[:200]).score(X[200:], Y[200:])
         found = ranker.score(X[200:], Y[200:])
-        print(f"{name}: tau {found:.3f}, the constant order {constant:.3f}")
+        print(f"{name}: tau {found:.3f}, the consensus order {constant:.3f}")
         if not found > constant:
-            raise SystemExit(f"{name} is not better than the constant order.")
+            raise SystemExit(f"{name} is not better than the consensus order.")
         with tempfile.TemporaryDirectory() as folder:
             prefero.save(ranker, Path(folder) / "model.prefero")
             again = prefero.load(Path(folder) / "model.prefero")

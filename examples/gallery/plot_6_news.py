@@ -1,5 +1,5 @@
 """
-News with topics: a zero point in the order
+News with topics: a virtual label in the order
 ===========================================
 
 A text has several topics, some more than others. The order of all topics and the line between

@@ -27,7 +27,7 @@ std::pair<Out<double, 2>, Out<double, 2>> mean_offsets(In<double, 2> offsets, St
 void bind_calibrated(nb::module_& module) {
     module.def("mean_offsets", &mean_offsets, nb::arg("offsets"), nb::arg("starts"),
                nb::arg("rows"), nb::arg("weights"),
-               "Weighted means, set by set, of the labels' offsets from the zero point and of "
+               "Weighted means, set by set, of the labels' offsets from the virtual label and of "
                "their sides.");
 }
 

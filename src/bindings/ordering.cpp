@@ -95,7 +95,7 @@ template <typename Code>
 BoostingSet<Code> boosting_set(const In<Code, 2>& codes, const In<std::int64_t, 1>& bins,
                                const In<double, 1>& positions, const In<double, 1>& weights,
                                const Starts& starts) {
-    require(bins.shape(0) == codes.shape(1), "bins must have one entry an attribute");
+    require(bins.shape(0) == codes.shape(1), "bins must have one entry per attribute");
     require(positions.shape(0) == codes.shape(0), "positions must have one entry per object");
     require(weights.shape(0) == codes.shape(0), "weights must have one entry per object");
     const std::int64_t most = CodedObjects<Code>::kMissing;
@@ -137,8 +137,7 @@ void bind_rank_boost(nb::module_& module) {
     module.def("rank_boost", &rank_boost<Code>, nb::arg("codes"), nb::arg("bins"),
                nb::arg("positions"), nb::arg("weights"), nb::arg("starts"), nb::arg("held_codes"),
                nb::arg("held_positions"), nb::arg("held_weights"), nb::arg("held_starts"),
-               nb::arg("rounds"),
-               nb::arg("learning_rate"), nb::arg("patience"),
+               nb::arg("rounds"), nb::arg("learning_rate"), nb::arg("patience"),
                "Attribute, bin, value for missing and weight of each round's weak ranker.");
 }
 
@@ -195,17 +194,17 @@ void bind_ordering(nb::module_& module) {
                "Rank correlations of each column with the positions, summed over groups.");
     module.def("sort_by_score", &sort_by_score, nb::arg("scores"), nb::arg("starts"),
                "The rows of each group in ascending order of score.");
-    module.def("pair_hinge", &pair_hinge, nb::arg("scores"), nb::arg("levels"),
-               nb::arg("weights"), nb::arg("by_score"), nb::arg("starts"),
+    module.def("pair_hinge", &pair_hinge, nb::arg("scores"), nb::arg("levels"), nb::arg("weights"),
+               nb::arg("by_score"), nb::arg("starts"),
                "Squared hinge loss over all ordered pairs, its gradient, active pairs per row.");
     module.def("pair_hinge_hessian", &pair_hinge_hessian, nb::arg("scores"), nb::arg("levels"),
-               nb::arg("weights"), nb::arg("by_score"), nb::arg("starts"), nb::arg("active"), nb::arg("vector"),
-               "Hessian of that loss by score, times a vector.");
+               nb::arg("weights"), nb::arg("by_score"), nb::arg("starts"), nb::arg("active"),
+               nb::arg("vector"), "Hessian of that loss by score, times a vector.");
     bind_rank_boost<std::uint8_t>(module);
     bind_rank_boost<std::uint32_t>(module);
     module.def("boost_pairs", &boost_pairs, nb::arg("bins"), nb::arg("levels"), nb::arg("weights"),
-               nb::arg("starts"), nb::arg("seeds"), nb::arg("learning_rate"), nb::arg("max_features"),
-               nb::arg("max_leaves"), nb::arg("min_leaf"),
+               nb::arg("starts"), nb::arg("seeds"), nb::arg("learning_rate"),
+               nb::arg("max_features"), nb::arg("max_leaves"), nb::arg("min_leaf"),
                "Boosted trees on the pair loss as arrays, and the mean share of gain per feature.");
     module.def("greedy_order", &greedy_order, nb::arg("values"), nb::arg("weights"),
                nb::arg("starts"), "The place of each object in the greedy order of its group.");

@@ -13,7 +13,7 @@
 
 namespace prefero {
 
-// Grows in place where the system can: it moves pages, not bytes, and room that is not used yet
+// Grows in place where the system can: it moves pages, not bytes, and package that is not used yet
 // costs nothing. A page that is touched for the first time costs as much as many nodes, so large
 // arrays ask for large pages, as NumPy's do.
 template <class T>

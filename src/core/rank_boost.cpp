@@ -16,7 +16,9 @@ constexpr double kLargestExponent = 250, kDrift = 50;
 class PairWeights {
   public:
     explicit PairWeights(const RankedRows& orders)
-        : orders_(orders), scores_(rows()), up_(orders.weights, orders.weights + rows()),
+        : orders_(orders),
+          scores_(rows()),
+          up_(orders.weights, orders.weights + rows()),
           down_(up_) {}
 
     std::size_t rows() const { return orders_.groups.begin(orders_.groups.count); }

@@ -1,4 +1,4 @@
-// RankBoost without a list of pairs: the weight of a pair is a product of one factor an object.
+// RankBoost without a list of pairs: the weight of a pair is a product of one factor per object.
 #pragma once
 
 #include <limits>

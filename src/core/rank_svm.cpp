@@ -118,8 +118,7 @@ void pair_hinge_hessian(ScoredOrders orders, const double* active, const double*
     const double* weights = orders.weights;
     sums([&](std::int64_t row) { return weights[row] * vector[row]; }, product, worse.data());
     for (std::size_t n = 0; n < rows; ++n)
-        product[n] =
-            2 * (active[n] * vector[n] - weights[n] * product[n] - weights[n] * worse[n]);
+        product[n] = 2 * (active[n] * vector[n] - weights[n] * product[n] - weights[n] * worse[n]);
 }
 
 }  // namespace prefero

@@ -13,7 +13,7 @@ T = TypeVar("T", bound=Callable[..., Any])
 
 _PLACE = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)
 
-# Named as the parameters are; what several rooms say in the same words.
+# Named as the parameters are; what several packages say in the same words.
 _SHARED = {
     "X": """
         X : array-like of shape (n_samples, n_features)
@@ -60,7 +60,7 @@ _SHARED = {
         average : bool, default=True
             Whether to return the mean over rows.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows in the mean.
+            Weights of the rows on average.
         """,
     "Y": """
         Y : array-like of shape (n_rankings, n_labels)

@@ -1,4 +1,4 @@
-"""Many binary models: one a pair of labels, or one a label against the zero point."""
+"""Many binary models: one a pair of labels, or one a label against the virtual label."""
 
 from collections.abc import Callable
 from numbers import Integral
@@ -122,7 +122,7 @@ class BinaryModelsMixin:
         return self._responses(positive_probability, X)
 
     def _responses(self, response: Callable[[Any, Any], Values], X: Any) -> Values:
-        """What each model of ``estimators_`` responds, a column a model."""
+        """What each model of ``estimators_`` responds, one column per model."""
         columns = Parallel(n_jobs=self.n_jobs)(
             delayed(response)(estimator, X) for estimator in self.estimators_
         )
@@ -149,7 +149,7 @@ class PairwiseModelsMixin(BinaryModelsMixin):
     max_models: int | None
     pairs_: NDArray[np.intp]
     _models_a_pair = 1
-    # A ranker of the same task that trains one model a label.
+    # A ranker of the same task that trains one model per label.
     _modest_ranker = "LogLinearLabelRanker"
 
     def __init__(
@@ -174,7 +174,7 @@ class PairwiseModelsMixin(BinaryModelsMixin):
         return self._fit_models(X, self._signs(ranks), weight)
 
     def _signs(self, ranks: Values) -> NDArray[np.int8]:
-        """What the models learn, a column a model."""
+        """What the models learn, one column per model."""
         return pair_signs(ranks)
 
     def _refuse_too_many(self, n_labels: int, n_features: int) -> None:
@@ -187,11 +187,11 @@ class PairwiseModelsMixin(BinaryModelsMixin):
             f"{n_labels} labels make {pairs:,} pairs: {type(self).__name__} would train {models:,} "
             f"models, at least {memory:,.0f} MB of coefficients, and {models / 2**17:,.1f} MB for "
             f"each row it predicts; max_models={self.max_models:,} forbids it. Raise max_models, "
-            f"or use a ranker with one model a label, such as {self._modest_ranker}."
+            f"or use a ranker with one model per label, such as {self._modest_ranker}."
         )
 
     def _first_leads(self, X: Any) -> Values:
-        """P(the first label of the pair precedes the second), a column a pair."""
+        """P(the first label of the pair precedes the second), one column per pair."""
         return self._probabilities(X)
 
     def _pairwise_matrix(self, X: Any) -> Values:
@@ -215,7 +215,7 @@ class PairwiseModelsMixin(BinaryModelsMixin):
         """Sum of P(i before j) over j: weighted voting, in blocks of rows."""
         wins = self._wins
         n_pairs, n_labels = wins.shape
-        # P(j before i) is 1 - P(i before j): a label starts with a vote a pair it is second in.
+        # P(j before i) is 1 - P(i before j): a label starts with one vote per pair it is second in.
         seconds = np.arange(n_labels, dtype=np.float64)
         votes = np.empty((X.shape[0], n_labels))
         rows = max(1, _BLOCK_ENTRIES // max(n_pairs, 1))

@@ -1,4 +1,4 @@
-"""Products of features, dense or sparse, with a matrix that has a column a label."""
+"""Products of features, dense or sparse, with a matrix that has one column per label."""
 
 from typing import Any
 

@@ -159,7 +159,7 @@ class RankingPipeline(Pipeline):
     )
     predict_ranks = _passed("predict_ranks", "Predict the rank of every label, of label sets too.")
     predict_calibrated = _passed(
-        "predict_calibrated", "Predict the rank of every label and of the zero point."
+        "predict_calibrated", "Predict the rank of every label and of the virtual label."
     )
 
 

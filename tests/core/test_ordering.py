@@ -1,4 +1,4 @@
-"""The compiled kernels of the ordering room against slow twins."""
+"""The compiled kernels of ordering against plain versions."""
 
 import itertools
 

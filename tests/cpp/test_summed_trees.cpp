@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kWidth = SummedSpread::kVector + 1;
 
-// A histogram with one number a row, +1 or -1.
+// A histogram with one number per row, +1 or -1.
 struct Histogram {
     std::vector<double> sums = std::vector<double>(kBins * kWidth);
 

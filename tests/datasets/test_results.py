@@ -14,7 +14,7 @@ def test_stored_figures_stand_beside_the_constant_order():
     for row in results.data:
         by_set.setdefault(row["dataset"], {})[row["ranker"]] = row
     for name, rows in by_set.items():
-        assert {"constant order", "constant order (Kemeny)", "Forest"} <= rows.keys(), name
+        assert {"consensus order", "consensus order (Kemeny)", "Forest"} <= rows.keys(), name
         for row in rows.values():
             assert -1 <= row["tau"] <= 1
             assert 0 <= row["top1"] <= 1

@@ -66,7 +66,7 @@ def linked_results(text):
 
 def test_a_figure_that_no_table_holds_is_found():
     tables = "| set | a |\n| iris | 0.123 |\n| wine | 0.456 |\n| mean of 2 | 0.290 |\n"
-    assert not unmeasured("on iris .123, in the mean .290", tables)
+    assert not unmeasured("on iris .123, on average .290", tables)
     assert unmeasured("on iris .456", tables) == [".456"]
     assert unmeasured("| iris | 0.290 | 0.124 |", tables) == [".124"]
 

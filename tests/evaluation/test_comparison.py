@@ -124,9 +124,9 @@ def test_groups_join_rankers_that_do_not_differ():
     assert not any({"a", "e"} <= group for group in groups)
     best, other = found.rankers[found.order[0]], found.rankers[found.order[1]]
     assert found.alike() == [other]
-    assert found.verdict().startswith(f"{best} is best")
-    assert f"It cannot be told apart from {other}; it is significantly better" in found.verdict()
-    assert "(Friedman p < 0.001, then Nemenyi, level 0.05)" in found.verdict()
+    assert found.summary().startswith(f"{best} is best")
+    assert f"It cannot be told apart from {other}; it is significantly better" in found.summary()
+    assert "(Friedman p < 0.001, then Nemenyi, level 0.05)" in found.summary()
     assert "0.000" not in found.p_table().to_text()
     assert "<0.001" in found.p_table().to_text()
 
@@ -135,7 +135,7 @@ def test_without_a_difference_all_are_one_group():
     scores = np.tile([[0.5, 0.6, 0.7], [0.6, 0.7, 0.5], [0.7, 0.5, 0.6]], (3, 1))
     found = compare(table(scores))
     assert found.groups() == [["a", "b", "c"]]
-    assert "It cannot be told apart from b, c (Friedman p = 1" in found.verdict()
+    assert "It cannot be told apart from b, c (Friedman p = 1" in found.summary()
 
 
 def test_equal_scores_everywhere_are_no_difference():
@@ -243,7 +243,7 @@ def test_a_single_data_set_is_compared_over_its_folds():
     results = folds(scores, n_splits=10)
     found = compare(results)
     assert found.over_folds == compare_folds(results)
-    assert found.verdict() == (
+    assert found.summary() == (
         f"b is best on d: its mean tau is {scores[:, 1].mean():.3f}. It cannot be told apart from "
         "c; it is significantly better than a (corrected resampled t-test over the folds, Holm, "
         "level 0.05)."
@@ -257,7 +257,7 @@ def test_a_single_data_set_is_compared_over_its_folds():
     )
     # One ranker lacks a fold: the leaderboard stands, the test does not.
     assert not len(compare(results[1:]).over_folds)
-    assert "b is best on d" in compare(results[1:]).verdict()
+    assert "b is best on d" in compare(results[1:]).summary()
     # Folds of several data sets are no sample of anything.
     twice = results + ResultTable(row | {"dataset": "e"} for row in results)
     assert not len(compare(twice).over_folds)

@@ -20,8 +20,11 @@ from sklearn.utils import Bunch
 from prefero import ConsensusLabelRanker, RankSVMOrderer, TreeLabelRanker
 from prefero.datasets import make_label_ranking
 from prefero.evaluation import ResultTable, compare, run_experiment, summarize
+from prefero.evaluation._data import DataSet
 from prefero.evaluation._run_store import RunStore
+from prefero.evaluation._tasks import gains_and_relevance
 from prefero.metrics import gap_closed, kendall_tau, regret
+from prefero.ordering import ranks_in_queries
 from prefero.rankings import strict_ranks
 
 
@@ -435,3 +438,15 @@ def test_the_gap_closed_ignores_a_label_without_scores():
     assert gap_closed(scores, ranks) == 1
     # Where the single best of the training rows has no score, the next best label counts.
     assert gap_closed(scores, ranks, single_best=1) == 1
+
+
+def test_every_fold_has_the_same_gains():
+    """Grades up to 12 are scores, also in a fold whose grades end at 10."""
+    rng = np.random.default_rng(0)
+    grades = rng.integers(0, 11, 40).astype(float)
+    grades[:4] = [12, 0, 3, 12]
+    qid, X = np.repeat(np.arange(10), 4), rng.normal(size=(40, 2))
+    ranks = ranks_in_queries(grades, qid, higher_is_better=True)
+    data = DataSet(X, ranks, grades, np.arange(1), "", qid)
+    for rows in (np.arange(4), np.arange(4, 40)):
+        np.testing.assert_array_equal(gains_and_relevance(data, rows)[0], grades[rows])

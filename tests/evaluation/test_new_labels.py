@@ -39,7 +39,7 @@ def placed_by_hand(truth, predicted, label):
 def test_what_is_measured_is_counted_by_hand(how):
     X, Y, Z = problem(**how)
     train, test = np.arange(20, 40), np.arange(20)
-    groups = np.arange(40) // 20  # one group a fold, so that the folds are known
+    groups = np.arange(40) // 20  # one group per fold, so that the folds are known
 
     found = leave_one_label_out(RANKERS, X, Y, Z, n_splits=2, groups=groups, labels=[1, 3])
     for label in (1, 3):

@@ -59,7 +59,7 @@ def test_the_deciding_feature_comes_first(explained):
         assert why.effects[0].feature == "x"
         assert why.effects[0].amount > 0
         assert why.margin > 0
-        assert "P is ahead of Q" in why.verdict()
+        assert "P is ahead of Q" in why.summary()
 
 
 def test_the_parts_sum_up_to_the_margin(explained, data):
@@ -88,7 +88,7 @@ def test_a_swapped_pair_turns_everything_round(explained, data):
     _, model, row, why = explained
     other = explain(model, data[0], row, pair=("Q", "P"))
     assert other.margin == pytest.approx(-why.margin)
-    assert other.verdict() == why.verdict()
+    assert other.summary() == why.summary()
     assert [e.feature for e in other.effects] == [e.feature for e in why.effects]
 
 
@@ -106,7 +106,7 @@ def test_text_and_dict_hold_the_same(explained):
     assert read["row"] == row
     assert len(read["effects"]) == len(why.effects)
     text = why.to_text()
-    assert why.verdict() in text
+    assert why.summary() in text
     assert (read["evidence"] is not None) == (name in ("tree", "forest", "neighbors"))
 
 

@@ -202,7 +202,7 @@ def test_weights_of_edges_are_what_labels_are_apart():
     np.testing.assert_allclose(both.weights, [*(np.array([1, 9, 8]) / 6), 1])
     with pytest.raises(ValueError, match=r"weights\[1\] is -1"):
         PreferenceGraphs([0, 2], [[0, 1], [1, 2]], 3, weights=[1, -1])
-    with pytest.raises(ValueError, match="one entry an edge"):
+    with pytest.raises(ValueError, match="one entry per edge"):
         PreferenceGraphs([0, 1], [[0, 1]], 2, weights=[1, 2])
 
 

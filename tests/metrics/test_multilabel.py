@@ -67,7 +67,7 @@ def test_rows_without_anything_known_do_not_count():
         assert np.isnan(metrics.hamming_loss([[nan, nan]], [[1, 1]]))
 
 
-def test_the_zero_point_is_one_more_label():
+def test_the_virtual_label_is_one_more_label():
     assert_allclose(metrics.calibrated_rho([[1, 2, 3, 4]], [[1, 2, 4, 3]]), 0.8)
     with pytest.raises(ValueError, match=r"C_pred\[0\]: label 0 is tied"):
         metrics.calibrated_rho([[1, 2, 3]], [[2, 1, 2]])

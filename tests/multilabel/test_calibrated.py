@@ -92,7 +92,7 @@ def test_a_wide_zero_point_lets_the_majority_decide():
     )
     assert CalibratedMultilabelRanker(leaves).fit(X, relevance).predict(X[:1])[0, 0] == 1
     narrow = CalibratedMultilabelRanker(leaves, gap_amplification=0).fit(X, relevance)
-    # One label before the zero point half a place; ten behind it five.
+    # One label before the virtual label half a place; ten behind it five.
     assert np.mean([0.5] * 6 + [-5.0] * 4) < 0
     assert narrow.predict(X[:1])[0, 0] == 0
     wide = CalibratedMultilabelRanker(leaves, gap_amplification=100).fit(X, relevance)

@@ -1,4 +1,4 @@
-"""Every multilabel ranker: scikit-learn's checks, and a zero point that is where it should be."""
+"""Every multilabel ranker: scikit-learn's checks, and where they put the virtual label."""
 
 import numpy as np
 import pytest
@@ -190,7 +190,7 @@ def test_neighbors_give_mean_ranks():
         C = ranker.calibrated_[cases]
         means = mean_calibrated_ranks(C, 3, sample_weight=weights)
         assert_allclose(why.mean_ranks[i], means[:-1], atol=1e-8)
-        assert_allclose(why.zero_point[i], means[-1])
+        assert_allclose(why.virtual_label[i], means[-1])
         assert_allclose(scores[i], means[-1] - means[:-1], atol=1e-8)
         assert_array_equal(why.relevance[i], split_calibrated(C)[0])
 
@@ -302,7 +302,7 @@ def test_weights_that_are_all_zero_leave_the_mean_of_all_cases():
     means = mean_calibrated_ranks(ranker.calibrated_)
     why = ranker.explain_neighbors(X_new)
     assert_allclose(why.mean_ranks, np.tile(means[:-1], (len(X_new), 1)))
-    assert_allclose(why.zero_point, means[-1])
+    assert_allclose(why.virtual_label, means[-1])
     assert_allclose(ranker.decision_function(X_new)[0], means[-1] - means[:-1], atol=1e-8)
 
 
@@ -327,7 +327,7 @@ def test_binary_relevance_scores_are_those_of_the_models():
         assert_allclose(ranker.decision_function(X_new)[:, j], model.decision_function(X_new))
 
 
-def test_pairwise_votes_against_the_zero_point():
+def test_pairwise_votes_against_the_virtual_label():
     X, relevance, ranks, X_new = problem()
     ranker = PairwiseMultilabelRanker(GaussianNB()).fit(X, relevance, ranks)
     votes = ranker.predict_pairwise(X_new).sum(axis=2)

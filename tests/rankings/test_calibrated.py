@@ -20,7 +20,7 @@ from prefero.rankings import (
     split_calibrated,
     strict_calibrated,
     text_from_calibrated,
-    zero_offsets,
+    virtual_label_offsets,
 )
 
 nan = float("nan")
@@ -98,7 +98,7 @@ def test_a_score_of_zero_is_on_neither_side():
     assert_array_equal(calibrated_from_scores([[0.0, nan, -1.0]]), [[nan, nan, 2, 1]])
 
 
-def test_the_zero_point_wins_a_tie():
+def test_the_virtual_label_wins_a_tie():
     assert_array_equal(strict_calibrated([[0.0, 1.0, -1.0]]), [[3, 1, 4, 2]])
 
 
@@ -124,7 +124,7 @@ def test_a_gap_is_as_many_virtual_labels_merged(C, gap):
 
 @given(calibrated_matrices(labels=(1, 4), missing=False))
 def test_ordering_by_mean_ranks_is_optimal(C):
-    """Theorem 1: no permutation of labels and zero point has a smaller sum of distances."""
+    """Theorem 1: no permutation of labels and virtual label has a smaller sum of distances."""
 
     def cost(ranks):
         return sum(squared_rank_distance(np.array(ranks, float), row) for row in C)
@@ -143,8 +143,8 @@ def test_with_ties_the_least_squares_are_not_the_best_correlation():
 
 
 @given(calibrated_matrices())
-def test_offsets_count_the_labels_on_the_way_to_the_zero_point(C):
-    offsets, places = zero_offsets(C)
+def test_offsets_count_the_labels_on_the_way_to_the_virtual_label(C):
+    offsets, places = virtual_label_offsets(C)
     for row, offset, place in zip(C, offsets, places, strict=True):
         known = ~np.isnan(row[:-1])
         stretch = len(row) / (known.sum() + 1)

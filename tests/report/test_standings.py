@@ -9,7 +9,7 @@ from prefero.report.standings import p_text, standings
 
 
 def results(scores, scoring="tau"):
-    """One row a ranker, data set and fold; scores are [ranker][data set][fold]."""
+    """One row per ranker, data set and fold; scores are [ranker][data set][fold]."""
     return ResultTable(
         {
             **{"dataset": f"d{d}", "ranker": name, "missing": 0.0, "repetition": 0, "fold": f},

@@ -39,7 +39,7 @@ def test_agreement_is_judged_by_the_mean_over_sets():
     ]
     met, words = agreement(ResultTable(rows), "X")
     assert met == "partly"
-    assert "0.020 apart in the mean of 2 sets" in words
+    assert "0.020 apart on average of 2 sets" in words
     assert agreement(ResultTable(rows), "X", near=0.021)[0] == "yes"
     assert agreement(ResultTable(rows), "X", near=0.001)[0] == "no"
     assert item("Table 1", "here", ("yes", "u"), ("no", "v")) == (
@@ -112,7 +112,7 @@ def test_cheng_2009_reliability_is_judged_by_its_size():
         rows = [{"dataset": "u", "IBLR, 0%": 0.9, "LRT, 0%": rho}]
         met, words = cheng2009.reliable({cheng2009.RELIABILITY: ResultTable(rows)})
         assert met == verdict
-        assert f"LRT {rho:.2f} in the mean, above 0 in 1 of 1" in words
+        assert f"LRT {rho:.2f} on average, above 0 in 1 of 1" in words
 
 
 @pytest.fixture(scope="module")

@@ -72,7 +72,7 @@ def test_figures_are_stored_with_what_made_them(tmp_path, monkeypatch):
     real.store(ResultTable([row]), tmp_path / "x.csv")
     made, head, figures = (tmp_path / "x.csv").read_text().splitlines()
     assert made.endswith(": prefero reproduce real --rows 9")
-    assert (head, figures) == ("dataset,ranker,cells,tau", "one,constant order,5,0.333333")
+    assert (head, figures) == ("dataset,ranker,cells,tau", "one,consensus order,5,0.333333")
 
 
 def test_the_constant_order_is_among_any_rankers():

@@ -125,7 +125,7 @@ def test_an_explanation_is_that_of_the_library(client, models, pair):
     labels = None if pair is True else tuple(pair)
     why = explain(models["forest"], pd.DataFrame([ONE]), pair=labels)
     assert told["pair"] == list(why.pair)
-    assert told["summary"] == why.verdict()
+    assert told["summary"] == why.summary()
     assert sum(effect["amount"] for effect in told["effects"]) + told["base"] == pytest.approx(
         told["margin"]
     )

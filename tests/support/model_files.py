@@ -42,7 +42,7 @@ def estimators_of(package):
 
 
 def automatic(name="AutoLabelRanker"):
-    """An automatic ranker that is quick, and keeps whatever is better than the constant order."""
+    """An automatic ranker that is quick, and keeps whatever is better than the consensus order."""
     estimator = getattr(prefero, name)(preset="quick", random_state=0)
     return (
         estimator.set_params(baseline_guard=0)

@@ -1,4 +1,4 @@
-"""Slow twins of the kernels: a few plain lines each, the specification the fast code must meet."""
+"""Plain versions of the kernels: a few lines each, which the fast code must agree with."""
 
 import itertools
 from itertools import combinations, pairwise
@@ -200,7 +200,7 @@ def ranking_error(edges, scores, decomposition):
 
 
 def expanded_calibrated(row, gap):
-    """A calibrated row with the zero point written out as that many tied virtual labels."""
+    """A calibrated row with the virtual label written out as that many tied virtual labels."""
     return np.append(row[:-1], np.full(gap, row[-1]))
 
 

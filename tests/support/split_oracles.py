@@ -1,4 +1,4 @@
-"""Slow twins of the split criteria: every cut of every feature, tried in plain Python."""
+"""Plain versions of the split criteria: every cut of every feature, tried in plain Python."""
 
 from itertools import combinations
 

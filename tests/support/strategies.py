@@ -25,7 +25,7 @@ def rank_matrices(draw, rows=(1, 5), labels=(1, 7), ties=True, missing=True):
 
 @st.composite
 def calibrated_matrices(draw, rows=(1, 5), labels=(1, 5), missing=True):
-    """Random calibrated ranks: signed levels around a zero point, with ties."""
+    """Random calibrated ranks: signed levels around a virtual label, with ties."""
     n, c = draw(st.integers(*rows)), draw(st.integers(*labels))
     levels = st.integers(1, c).flatmap(lambda level: st.sampled_from([-level, level]))
     scores = draw(arrays(np.float64, (n, c), elements=levels.map(float)))
@@ -88,7 +88,7 @@ def linear_data(n=80, features=3, labels=4, noise=0.3, seed=0):
 
 
 def linear_values(X, labels):
-    """h of one linear utility a label with intercept: what the default base functions are."""
+    """h of one linear utility per label with intercept: what the default base functions are."""
     X = np.column_stack([X, np.ones(len(X))])
     values = np.zeros((len(X), labels, X.shape[1], labels))
     for label in range(labels):

@@ -16,7 +16,7 @@ from prefero.tables._costs import least_weight
 
 @settings(max_examples=50, deadline=None)
 @given(calibrated_matrices())
-def test_every_form_with_a_zero_point_is_read_back(C):
+def test_every_form_with_a_virtual_label_is_read_back(C):
     labels = [f"y{j}" for j in range(C.shape[1] - 1)]
     relevance, ranks = split_calibrated(C)
     table = read_rankings(pd.DataFrame(relevance, columns=labels), format="relevance").table

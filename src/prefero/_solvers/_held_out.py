@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from prefero._typing import Indices, Mask, Values
-from prefero.base import twin_of
+from prefero.base import copy_of
 from prefero.preferences import PreferenceGraphs, decompose
 from prefero.rankings import strict_ranks
 
@@ -21,7 +21,7 @@ _MOST_ENTRIES = 2**24
 
 
 class HeldOutModels:
-    """One model a fold, trained on the other folds, whose penalty is relaxed step by step.
+    """One model per fold, trained on the other folds, whose penalty is relaxed step by step.
 
     Equal rows are one case and share a fold. Cases are sorted by their features, then by their
     target, and dealt out in turn: neither the order of the rows nor whether a row is written
@@ -50,7 +50,7 @@ class HeldOutModels:
         # Cases left out of a large number were seen by no model.
         self._used = case % step == 0
         self._fold = case // step % N_FOLDS
-        self._models = [twin_of(ranker, anew=False) for _ in range(N_FOLDS)]
+        self._models = [copy_of(ranker, anew=False) for _ in range(N_FOLDS)]
         rows = [np.flatnonzero(self._used & (self._fold != fold)) for fold in range(N_FOLDS)]
         self._training = [(X[part], target[part], weight[part]) for part in rows]
 

@@ -51,7 +51,7 @@ def node_models(tree: Trees, reached: Indices, ranks: Values, weight: Values) ->
     Returns
     -------
     NodeModels
-        One model a node.
+        One model per node.
     """
     rows, starts = _rows_of_nodes(tree, reached)
     batch = fit_mallows_batch(ranks, rows, weight[rows], indptr=starts)

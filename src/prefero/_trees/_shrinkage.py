@@ -22,7 +22,7 @@ from prefero.calibration import all_pairs, pair_outcomes
 from prefero.metrics import kendall_tau, regret
 from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
 
-# Infinity is the constant order.
+# Infinity is the consensus order.
 STRENGTHS = np.array([0.0, 1, 3, 10, 30, 100, 300, 1000, np.inf])
 
 # Means of votes that are equal in theory differ by their rounding, in floats.
@@ -159,7 +159,7 @@ def _ratio(votes: Values, evidence: Values) -> Values:
     return np.divide(votes, evidence, out=np.zeros_like(votes), where=evidence > 0)
 
 
-class JudgedRows(NamedTuple):
+class OutOfBagRows(NamedTuple):
     """Training rows by which the strength is chosen.
 
     Attributes
@@ -180,14 +180,14 @@ class JudgedRows(NamedTuple):
     votes: Values
     evidence: Values
 
-    def evenly_spaced(self) -> "JudgedRows":
+    def evenly_spaced(self) -> "OutOfBagRows":
         """Return some of all rows, all if they are few."""
         some = evenly_spaced(n := len(self.weight))
         if len(some) == n:
             return self
         counts = counts_in_samples(self.samples, n, some)
         bins, target, weight, _, votes, evidence = self
-        return JudgedRows(
+        return OutOfBagRows(
             bins[some], target[some], weight[some], counts, votes[some], evidence[some]
         )
 
@@ -195,13 +195,13 @@ class JudgedRows(NamedTuple):
 def counts_in_samples(
     seeds: NDArray[np.unsignedinteger], n_samples: int, rows: Indices
 ) -> NDArray[np.uint16]:
-    """Return how often the bootstrap samples of seeds hold some of all rows, a row a seed."""
+    """Return how often the bootstrap samples of seeds hold some of all rows, one row per seed."""
     drawn = (_core.bootstrap_counts(int(seed), 0, n_samples, n_samples)[rows] for seed in seeds)
     return np.stack(list(drawn))
 
 
 def out_of_bag_path(
-    trees: Trees, rows: JudgedRows, leaf: str = "ranks"
+    trees: Trees, rows: OutOfBagRows, leaf: str = "ranks"
 ) -> tuple[Values, dict[str, Values]]:
     """Return what each row is given at each strength by trees that have not seen it.
 
@@ -209,7 +209,7 @@ def out_of_bag_path(
     ----------
     trees : Trees
         As grown, on bootstrap samples.
-    rows : JudgedRows
+    rows : OutOfBagRows
         The rows.
     leaf : {"ranks", "scores", "blend"}
         What the leaves hold.
@@ -217,7 +217,7 @@ def out_of_bag_path(
     Returns
     -------
     scores : ndarray of shape (n_strengths, n_samples, n_labels)
-        Votes; NaN for rows that all trees have seen. The constant order of a row is that of all
+        Votes; NaN for rows that all trees have seen. The consensus order of a row is that of all
         other rows.
     losses : dict of str to ndarray of shape (n_samples, n_strengths)
         ``"squared_error"`` of the votes; unless leaves hold scores alone, ``"disorder"``, 1 - tau;
@@ -346,7 +346,7 @@ class TieShares(NamedTuple):
         Returns
         -------
         Trees
-            The same nodes, with a score a pair.
+            The same nodes, with one score per pair.
         """
         known = self.known.ravel()
         evidence = known[:0] if (known == 1).all() else known

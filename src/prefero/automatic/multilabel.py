@@ -36,7 +36,7 @@ from prefero.multilabel import (
     NeighborsMultilabelRanker,
     PairwiseMultilabelRanker,
 )
-from prefero.rankings import zero_offsets
+from prefero.rankings import virtual_label_offsets
 
 # By name: the metric, the prediction that it takes, and its sign.
 _METRICS: dict[str, tuple[Callable[..., Any], str, int]] = {
@@ -225,7 +225,7 @@ def _metric_of(rows: TrainingRows, name: str, model: Any, chosen: Indices) -> fl
 
 
 def _relevance(calibrated: Values) -> Values:
-    offsets, _ = zero_offsets(calibrated)
+    offsets, _ = virtual_label_offsets(calibrated)
     return np.where(np.isnan(calibrated[:, :-1]), np.nan, offsets < 0)
 
 

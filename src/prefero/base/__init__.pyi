@@ -1,5 +1,5 @@
-from ._features import check_features, feature_ranges, put_last, unseen_labels
-from ._fitting import FittedMixin, fitting, goes_on, twin_of
+from ._features import check_features, feature_ranges, place_unseen_last, unseen_labels
+from ._fitting import FittedMixin, fitting, continues_fit, copy_of
 from ._label_ranking import (
     BaseLabelRanker,
     GraphRankerMixin,
@@ -29,9 +29,9 @@ __all__ = [
     "check_sample_orders",
     "feature_ranges",
     "fitting",
-    "goes_on",
+    "continues_fit",
     "pairwise_prediction",
-    "put_last",
-    "twin_of",
+    "place_unseen_last",
+    "copy_of",
     "unseen_labels",
 ]

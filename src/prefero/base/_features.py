@@ -260,7 +260,7 @@ def refuse_other_labels(target: Any, labels: NDArray[Any]) -> None:
         )
 
 
-def put_last(scores: Values, unseen: Mask) -> Values:
+def place_unseen_last(scores: Values, unseen: Mask) -> Values:
     """Score labels below all others.
 
     Parameters
@@ -277,7 +277,7 @@ def put_last(scores: Values, unseen: Mask) -> Values:
 
     Examples
     --------
-    >>> put_last(np.array([[3.0, 1.0, 2.0]]), np.array([True, False, False]))
+    >>> place_unseen_last(np.array([[3.0, 1.0, 2.0]]), np.array([True, False, False]))
     array([[0., 1., 2.]])
     """
     if not unseen.any():

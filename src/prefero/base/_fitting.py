@@ -15,14 +15,14 @@ from prefero._typing import Values
 from prefero.base._features import feature_ranges
 
 
-def goes_on(estimator: Any) -> bool:
+def continues_fit(estimator: Any) -> bool:
     """Tell whether the next fit of an estimator builds on the last one.
 
     Examples
     --------
     >>> from prefero import ForestLabelRanker
     >>> forest = ForestLabelRanker(5, warm_start=True, random_state=0)
-    >>> goes_on(forest), goes_on(forest.fit([[0.0], [1.0]], [[1, 2], [2, 1]]))
+    >>> continues_fit(forest), continues_fit(forest.fit([[0.0], [1.0]], [[1, 2], [2, 1]]))
     (False, True)
     """
     return bool(getattr(estimator, "warm_start", False)) and hasattr(estimator, "n_features_in_")
@@ -30,53 +30,53 @@ def goes_on(estimator: Any) -> bool:
 
 @contextmanager
 def fitting(estimator: Any, *, anew: bool = True) -> Iterator[Any]:
-    """Lend a twin to fit; the estimator takes what it learned if no error leaves the block.
+    """Lend a copy to fit; the estimator takes what it learned if no error leaves the block.
 
     Parameters
     ----------
     estimator : estimator
         The estimator to fit.
     anew : bool, default=True
-        Whether the twin starts without the attributes of an earlier fit.
+        Whether the copy starts without the attributes of an earlier fit.
 
     Yields
     ------
     estimator
-        The twin, with the same parameters.
+        The copied, with the same parameters.
 
     Examples
     --------
     >>> from prefero import ConsensusLabelRanker
     >>> ranker = ConsensusLabelRanker()
-    >>> with fitting(ranker) as twin:
-    ...     twin.order_ = ["b", "a"]
+    >>> with fitting(ranker) as copied:
+    ...     copied.order_ = ["b", "a"]
     >>> ranker.order_
     ['b', 'a']
     """
-    twin = twin_of(estimator, anew=anew)
-    yield twin
+    copied = copy_of(estimator, anew=anew)
+    yield copied
     vars(estimator).clear()
-    vars(estimator).update(vars(twin))
+    vars(estimator).update(vars(copied))
 
 
-def twin_of(estimator: Any, *, anew: bool = True) -> Any:
+def copy_of(estimator: Any, *, anew: bool = True) -> Any:
     """Return an estimator of the same parameters, for a calculation that must leave no trace.
 
     Examples
     --------
     >>> from prefero import ConsensusLabelRanker
-    >>> twin = twin_of(ConsensusLabelRanker("kemeny").fit([[0.0]], [[1, 2]]))
-    >>> twin.aggregation, hasattr(twin, "labels_")
+    >>> copied = copy_of(ConsensusLabelRanker("kemeny").fit([[0.0]], [[1, 2]]))
+    >>> copied.aggregation, hasattr(copied, "labels_")
     ('kemeny', False)
     """
-    twin = object.__new__(type(estimator))
+    copied = object.__new__(type(estimator))
     made = made_on_use(type(estimator))
-    vars(twin).update(
+    vars(copied).update(
         (name, value)
         for name, value in vars(estimator).items()
         if name not in made and not (anew and name.endswith("_"))
     )
-    return twin
+    return copied
 
 
 def _is_range(values: Any, _: State) -> bool:
@@ -144,7 +144,7 @@ class FittedMixin:
         package, room = [*type(self).__module__.split("."), ""][:2]
         if package != "prefero":
             return ""
-        if room.startswith("_"):  # a class that two rooms share, shown in the upper one
+        if room.startswith("_"):  # a class that two packages share, shown in the upper one
             room = import_module(package)._PUBLIC[type(self).__name__]
         return f"{SITE}/reference/names/{package}.{room}.{type(self).__name__}.html"
 

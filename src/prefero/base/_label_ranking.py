@@ -14,12 +14,12 @@ from prefero._state import FittedState
 from prefero.base._features import (
     all_unknown,
     check_features,
-    put_last,
+    place_unseen_last,
     refuse_other_labels,
     unseen_labels,
     used_rows,
 )
-from prefero.base._fitting import LABELS, FittedMixin, fitting, goes_on, twin_of
+from prefero.base._fitting import LABELS, FittedMixin, continues_fit, copy_of, fitting
 from prefero.base._pair_probabilities import PairProbabilitiesMixin
 from prefero.metrics import kendall_tau, ranking_error
 from prefero.preferences import PreferenceGraphs
@@ -152,10 +152,10 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, scores: ArrayLike | None = None
     ) -> Self:
         self._validate_params()
-        anew = not goes_on(self)
+        anew = not continues_fit(self)
         with fitting(self, anew=anew) as ranker:
             X, truth, weight = ranker._validate_fit(X, y, sample_weight, scores, reset=anew)
-            target, blank = ranker._target(truth), twin_of(ranker, anew=False)
+            target, blank = ranker._target(truth), copy_of(ranker, anew=False)
             ranker._fit(X, target, weight)
             ranker._calibrate(blank, X, ranks_of(truth), target, weight)
         return self
@@ -179,7 +179,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
         """
         check_is_fitted(self)
         scores = self._decision(self._validate_X(X, reset=False))
-        return put_last(scores, self.unseen_labels_)
+        return place_unseen_last(scores, self.unseen_labels_)
 
     def _decision(self, X: NDArray[Any]) -> NDArray[np.float64]:
         raise NotImplementedError

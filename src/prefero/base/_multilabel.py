@@ -1,4 +1,4 @@
-"""What every multilabel ranker shares: tags, validation, and predictions around the zero point."""
+"""What every multilabel ranker shares: tags, validation, predictions around the virtual label."""
 
 from typing import Any, ClassVar, Self
 
@@ -14,7 +14,7 @@ from prefero._state import FittedState
 from prefero._typing import Values
 from prefero.base._features import (
     check_features,
-    put_last,
+    place_unseen_last,
     refuse_other_labels,
     unseen_labels,
     used_rows,
@@ -143,12 +143,12 @@ class MultilabelRankerMixin(FittedMixin):
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Scores, larger is better; the zero point has score 0.
+            Scores, larger is better; the virtual label has score 0.
         """
         check_is_fitted(self)
         scores = self._decision(self._validate_X(X, reset=False))
         with_zero = np.column_stack([scores, np.zeros(len(scores))])
-        return put_last(with_zero, np.append(self.unseen_labels_, False))[:, :-1]
+        return place_unseen_last(with_zero, np.append(self.unseen_labels_, False))[:, :-1]
 
     def _decision(self, X: NDArray[Any]) -> Values:
         raise NotImplementedError
@@ -161,7 +161,7 @@ class MultilabelRankerMixin(FittedMixin):
         Returns
         -------
         ndarray of shape (n_samples, n_labels), dtype int64
-            1 for relevant, 0 for irrelevant; a label on the zero point is irrelevant.
+            1 for relevant, 0 for irrelevant; a label on the virtual label is irrelevant.
         """
         return (self.decision_function(X) > 0).astype(np.int64)
 
@@ -178,7 +178,7 @@ class MultilabelRankerMixin(FittedMixin):
         return strict_ranks(self.decision_function(X))
 
     def predict_calibrated(self, X: Any) -> NDArray[np.int64]:
-        """Predict the rank of every label and of the zero point.
+        """Predict the rank of every label and of the virtual label.
 
         %(of_X)s
 
@@ -207,7 +207,7 @@ class MultilabelRankerMixin(FittedMixin):
         ranks: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Return the mean generalized Spearman correlation over the labels and the zero point.
+        """Return the mean generalized Spearman correlation over the labels and the virtual label.
 
         Parameters
         ----------

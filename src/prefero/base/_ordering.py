@@ -23,7 +23,7 @@ class SampleOrders(NamedTuple):
     Attributes
     ----------
     X : ndarray or csr_matrix of shape (n_objects, n_features)
-        One row an object in one order.
+        One row per object in one order.
     positions : ndarray of shape (n_objects,)
         The place of each object in its order, 1 is best; tied objects share their mean place,
         and one of weight two takes two places.
@@ -71,7 +71,7 @@ def check_sample_orders(
     estimator : estimator
         Its tags say whether sparse X and NaN are legal in X.
     X : array-like or sparse matrix of shape (n_objects, n_features)
-        One row an object in one order.
+        One row per object in one order.
     y : array-like of shape (n_objects,)
         Ranks inside the query: smaller is better, equal is tied, NaN is unknown.
     qid : array-like of shape (n_objects,), optional
@@ -139,7 +139,7 @@ class OrdererMixin(FittedMixin):
     """Mixin of all orderers: from sample orders to the order of any new set of objects.
 
     An orderer writes two methods for data already validated: ``_fit(orders)``, and
-    ``_decision(X)``, which returns one score an object, larger is better. An orderer without a
+    ``_decision(X)``, which returns one score per object, larger is better. An orderer without a
     global score writes ``_query_scores(X, queries)`` instead, whose scores count inside a query
     only. What its parameters may be stands in ``_parameter_constraints``.
 
@@ -177,7 +177,7 @@ class OrdererMixin(FittedMixin):
         Parameters
         ----------
         X : array-like of shape (n_objects, n_features)
-            One row an object in one order. Tags tell whether a sparse matrix or NaN is legal.
+            One row per object in one order. Tags tell whether a sparse matrix or NaN is legal.
         y : array-like of shape (n_objects,)
             Ranks inside the query: smaller is better, equal is tied, NaN is unknown.
         qid : array-like of shape (n_objects,), optional
@@ -274,7 +274,7 @@ class OrdererMixin(FittedMixin):
         qid : array-like of shape (n_objects,), optional
             Names the set each object is ordered in; by default all are one set.
         sample_weight : array-like of shape (n_objects,), optional
-            Weights; a query weighs what its objects weigh in the mean.
+            Weights; a query weighs what its objects weigh on average.
 
         Returns
         -------

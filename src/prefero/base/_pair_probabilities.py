@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._docs import documented
 from prefero._state import Array, FittedState, State
 from prefero._typing import Indices, Mask, Values
-from prefero.base._features import put_last
-from prefero.base._fitting import twin_of
+from prefero.base._features import place_unseen_last
+from prefero.base._fitting import copy_of
 from prefero.calibration import (
     LabelPairs,
     all_pairs,
@@ -221,7 +221,7 @@ class PairProbabilitiesMixin:
             before = np.clip(before, tied / 2, 1 - tied / 2)
         else:
             tied = np.minimum(tied, 2 * np.minimum(before, 1 - before))
-        scores = put_last(scores, self.unseen_labels_)
+        scores = place_unseen_last(scores, self.unseen_labels_)
         return PairwisePrediction(strict_ranks(scores), before, tied, scores, margins)
 
     def _tie_probabilities(self, X: Any, margins: Values) -> Values:
@@ -386,15 +386,15 @@ def _cross_fitted(
     for start in range(0, min(_ENOUGH_ROWS, len(rows)) if n > 1 else 0, size):
         left_out = places[start : start + size]
         seen = np.delete(np.arange(n), rows[left_out])
-        twin = twin_of(blank, anew=False)
+        copied = copy_of(blank, anew=False)
         # To go on from an earlier fit would be to go on from the rows left out.
-        twin.warm_start = False
+        copied.warm_start = False
         with warnings.catch_warnings():
             # The fit to all rows has said so where a solver does not converge.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            twin._fit(X[seen], target[seen], weight[seen])
-        margins[left_out] = twin._pair_margins(X[rows[left_out]], pairs)
-        shares = twin._tie_shares(X[rows[left_out]])
+            copied._fit(X[seen], target[seen], weight[seen])
+        margins[left_out] = copied._pair_margins(X[rows[left_out]], pairs)
+        shares = copied._tie_shares(X[rows[left_out]])
         if shares is not None:
             ties = np.full((len(rows), shares.shape[1]), np.nan) if ties is None else ties
             ties[left_out] = shares

@@ -96,7 +96,7 @@ def check_only_order_counts(estimator: Any) -> None:
 
 @_axiom
 def check_ties_and_missing_labels(estimator: Any) -> None:
-    """Ties and missing labels are legal in any mixture, down to one label a row."""
+    """Ties and missing labels are legal in any mixture, down to one label per row."""
     problem = _problem()
     for rate in (0.0, 0.3, 0.6):
         ranks = drop_labels(np.ceil(problem.targets["y"] / 2), rate, random_state=0)

@@ -100,7 +100,7 @@ def check_consistency(estimator: Any) -> None:
 
 @_axiom
 def check_score(estimator: Any) -> None:
-    """The score is the mean Spearman correlation with the zero point as one more label."""
+    """The score is the mean Spearman correlation with the virtual label as one more label."""
     problem = _problem()
     ranker = fitted(estimator, problem)
     weight = np.arange(len(problem.X), dtype=float)
@@ -131,7 +131,7 @@ def check_ranks_are_optional(estimator: Any) -> None:
 
 @_axiom
 def check_unknown_relevance(estimator: Any) -> None:
-    """Relevance may be unknown in any mixture, down to one label a row."""
+    """Relevance may be unknown in any mixture, down to one label per row."""
     problem = _problem()
     coins = np.random.default_rng(1).random(problem.targets["y"].shape)
     for rate in (0.3, 0.8):
@@ -177,7 +177,7 @@ def check_degenerate_data(estimator: Any) -> None:
 
 @_axiom
 def check_pair_probabilities(estimator: Any) -> None:
-    """Pair probabilities are complementary, the zero point included."""
+    """Pair probabilities are complementary, the virtual label included."""
     if not hasattr(estimator, "predict_pairwise"):
         return
     problem = _problem()

@@ -236,7 +236,7 @@ def _as_json(trials: Trials, found: "Comparison", plan: CrossValidation) -> dict
     from prefero.evaluation import summarize
 
     return {
-        "summary": found.verdict(),
+        "summary": found.summary(),
         "metric": found.scoring.replace("_", "-"),
         "best": found.best,
         "indistinguishable": found.alike(),
@@ -283,7 +283,7 @@ def _show(trials: Trials, found: "Comparison", plan: CrossValidation) -> None:
             continue
         if name in results.columns and not all(value != value for value in results[name]):
             say(sentence)
-    say(found.verdict())
+    say(found.summary())
 
 
 def _average_ranks(found: "Comparison", noun: str) -> Any:

@@ -181,7 +181,7 @@ def _explanation() -> "RenderableType":
     )
     return section(
         "How certain a forest is about a wine that it has not seen, and why",
-        Group(why.verdict(), certainty, "", table),
+        Group(why.summary(), certainty, "", table),
     )
 
 

@@ -195,7 +195,7 @@ def _placed(
     held_out = dict(zip(found.rankers, found.scores[0].tolist(), strict=True))
     able = [found.rankers[i] for i in found.order if found.rankers[i] in models.ORDERERS]
     say(PLACED_HELP)
-    return able[0] if model == models.AUTO else model, held_out, found.verdict()
+    return able[0] if model == models.AUTO else model, held_out, found.summary()
 
 
 def leave_labels_out(

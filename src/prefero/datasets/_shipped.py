@@ -136,7 +136,7 @@ def get_results(name: str = "real", *, as_frame: bool = False) -> Bunch:
     --------
     >>> results = get_results("real")
     >>> rows = [row for row in results.data if row["dataset"] == "political"]
-    >>> {"Forest", "constant order"} <= {row["ranker"] for row in rows}
+    >>> {"Forest", "consensus order"} <= {row["ranker"] for row in rows}
     True
     """
     if name not in _NAMES:

@@ -12,7 +12,7 @@ from prefero._sampling import SAMPLE_ROWS, evenly_spaced
 from prefero._trees._arrays import Trees
 from prefero._trees._bins import FeatureBins
 from prefero._typing import Indices, Mask, Values
-from prefero.base import twin_of
+from prefero.base import copy_of
 from prefero.distributed._engine import Engine
 from prefero.distributed._partitions import PartitionRows, Partitions, Place
 from prefero.distributed._statistics import learn_bins, leaves_of, rounded, shortest
@@ -176,7 +176,7 @@ def fit_boosting(ranker: BoostingLabelRanker, partitions: Partitions) -> None:
     rows are held out, and their loss after every round decides.
     """
     learn_bins(ranker, partitions)
-    blank = twin_of(ranker, anew=False)
+    blank = copy_of(ranker, anew=False)
     few = partitions.n_rows <= SAMPLE_ROWS
     watching = not few and ranker.validation is not None
     most = -(-partitions.n_rows // _ONE_OF) if watching else SAMPLE_ROWS

@@ -10,9 +10,9 @@ from scipy.linalg import block_diag
 
 from prefero import _core
 from prefero._trees._arrays import Arrays, Trees
-from prefero._trees._shrinkage import JudgedRows, row_votes
+from prefero._trees._shrinkage import OutOfBagRows, row_votes
 from prefero._typing import Indices, Mask, Values
-from prefero.base import twin_of
+from prefero.base import copy_of
 from prefero.distributed._engine import Engine
 from prefero.distributed._partitions import PartitionRows, Partitions, Place
 from prefero.distributed._statistics import (
@@ -292,7 +292,7 @@ def _grow_own(
 ) -> tuple[Arrays, NDArray[np.uint16]]:
     """Grow the trees of a partition, and count how often each has drawn the watched rows."""
     ranker, ties, seeds, numbers = shared
-    own, copy = seeds[place.number], twin_of(ranker, anew=False)
+    own, copy = seeds[place.number], copy_of(ranker, anew=False)
     if copy.criterion == "auto":  # for all partitions alike
         copy.criterion = "spearman" if ties else "kendall"
     # A node needs the share of the examples that its partition has of all rows: the leaves that a
@@ -339,7 +339,7 @@ def _finish_forest(
     ranker.trees_, ranker.mean_votes_ = grown.arrays, partitions.mean_votes()
     bins = ranker._feature_bins.apply(sample.X)
     drawn = np.ascontiguousarray(drawn)
-    rows = JudgedRows(bins, sample.ranks, sample.weight, drawn, *row_votes(sample.ranks))
+    rows = OutOfBagRows(bins, sample.ranks, sample.weight, drawn, *row_votes(sample.ranks))
     ranker._choose_shrinkage(grown, rows, "ranks")
     if not hasattr(ranker, "_held_out"):
         scores, trees = ranker._trees.walker.out_of_bag(bins, drawn)

@@ -19,7 +19,7 @@ from prefero._solvers._logistic import (
 )
 from prefero._solvers._problems import LogisticProblems
 from prefero._typing import Indices, Mask, Values
-from prefero.base import twin_of
+from prefero.base import copy_of
 from prefero.distributed._engine import Summed
 from prefero.distributed._partitions import PartitionRows, Partitions, Place, lean_copy
 from prefero.label_ranking import LogLinearLabelRanker, PairwiseLabelRanker
@@ -65,7 +65,7 @@ def fit_loglinear(ranker: LogLinearLabelRanker, partitions: Partitions) -> None:
     engine = partitions.engine
     _, sample = partitions.sample()
     target = ranker._target(sample.ranks)
-    blank = twin_of(ranker, anew=False)
+    blank = copy_of(ranker, anew=False)
     ranker.alpha_ = ranker._choose_alpha(sample.X, target, sample.weight)
     sizes = engine.gather(partitions.read(_sizes))
     squares, entries, total = (sum(column) for column in zip(*sizes, strict=True))
@@ -132,11 +132,11 @@ class SummedProblems:
 
 
 def _own_problems(rows: PartitionRows, _: Place, ranker: Any) -> OwnProblems:
-    twin = twin_of(ranker, anew=False)
-    twin.pairs_ = np.column_stack(np.triu_indices(rows.ranks.shape[1], 1))
-    signs = twin._signs(rows.ranks)
+    copied = copy_of(ranker, anew=False)
+    copied.pairs_ = np.column_stack(np.triu_indices(rows.ranks.shape[1], 1))
+    signs = copied._signs(rows.ranks)
     X = rows.X.toarray() if issparse(rows.X) else rows.X
-    if twin._base_estimator().fit_intercept:
+    if copied._base_estimator().fit_intercept:
         X = np.hstack([X, np.ones((len(X), 1))])
     first, second = _core.sign_weights(signs, rows.weight)
     no_penalty = np.zeros(X.shape[1])
@@ -152,7 +152,7 @@ def fit_pairwise(ranker: PairwiseLabelRanker, partitions: Partitions) -> None:
         )
     ranker._refuse_too_many(partitions.n_labels, ranker.n_features_in_)
     _, sample = partitions.sample()
-    blank = twin_of(ranker, anew=False)
+    blank = copy_of(ranker, anew=False)
     chosen = ranker.C == "auto"
     ranker.C_ = (
         ranker._choose_C(sample.X, sample.ranks, sample.weight) if chosen else float(ranker.C)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from prefero._neighbors._case_base import CaseBase
 from prefero._neighbors._neighborhoods import Neighbors
 from prefero._typing import Indices, Values
-from prefero.base import put_last, twin_of
+from prefero.base import copy_of, place_unseen_last
 from prefero.distributed._base import each_block
 from prefero.distributed._engine import need
 from prefero.distributed._partitions import PartitionRows, Partitions, Place, lean_copy
@@ -66,7 +66,7 @@ def fit_neighbors(ranker: NeighborsLabelRanker, partitions: Partitions) -> "Part
             raise ValueError(f"{name} looks at all cases at once: leave it at None.")
     engine = partitions.engine
     _, sample = partitions.sample()
-    blank = twin_of(ranker, anew=False)
+    blank = copy_of(ranker, anew=False)
     ranker._fit(sample.X, sample.ranks, sample.weight)
     ranker._calibrate(blank, sample.X, sample.ranks, sample.ranks, sample.weight)
     if ranker.n_neighbors == "all":
@@ -100,7 +100,7 @@ class PartitionedCases:
     def gathered(self, ranker: NeighborsLabelRanker) -> NeighborsLabelRanker:
         """Return a plain ranker that holds all cases."""
         parts = [part.result() if hasattr(part, "result") else part for part in self.parts]
-        local = twin_of(ranker, anew=False)
+        local = copy_of(ranker, anew=False)
         points, ranks, weight = (np.concatenate(c) for c in list(zip(*parts, strict=True))[:3])
         local._store(points, ranks, weight)
         return local
@@ -147,4 +147,4 @@ def _vote(voting: _Voting, X: Any, found: list[NearCases]) -> NDArray[np.float64
     own = Neighbors(near.distances, np.arange(n * width).reshape(n, width), near.places)
     votes = cases.votes(own.first(k), ranker.aggregation_)
     share = ranker.shrinkage_
-    return put_last((1 - share) * votes + share * voting.everyone, ranker.unseen_labels_)
+    return place_unseen_last((1 - share) * votes + share * voting.everyone, ranker.unseen_labels_)

@@ -17,7 +17,7 @@ from prefero._trees._categories import CategoryEncoder
 from prefero._trees._shrinkage import mean_votes, row_votes
 from prefero._typing import Indices, Mask, Values
 from prefero._warnings import warn_user
-from prefero.base import SampleOrders, check_sample_orders, feature_ranges, twin_of, unseen_labels
+from prefero.base import SampleOrders, check_sample_orders, copy_of, feature_ranges, unseen_labels
 from prefero.distributed._engine import Call, Column, Engine, Handles
 from prefero.distributed.blocks import Blocks, given_blocks
 from prefero.rankings import check_ranks, have_ties, label_names
@@ -86,7 +86,7 @@ def _validated(
 def summarize(number: int, *entries: Any) -> PartitionSummary:
     """Read a partition and summarize it for the driver."""
     *blocks, (ranker, names) = entries
-    given, own = given_blocks(names, blocks), twin_of(ranker)
+    given, own = given_blocks(names, blocks), copy_of(ranker)
     with naming(number):
         rows, labels = _validated(own, True, **given)
     votes, known = row_votes(rows.ranks)
@@ -141,7 +141,7 @@ class Partitions:
         self.summaries = [found[number] for number in self._numbers]
         self._columns = [[column[k] for k in self._numbers] for column in blocks.columns]
         self.starts = np.concatenate([[0], np.cumsum([s.n_rows for s in self.summaries])])
-        reader = twin_of(ranker)
+        reader = copy_of(ranker)
         self._name_features(reader)
         self._reader = reader, blocks.names
 
@@ -161,7 +161,7 @@ class Partitions:
         # A column of words in one partition is nominal in all, even where all values are numbers.
         apart = [k for k, s in enumerate(found) if (s.encoder.nominal != nominal).any()]
         if apart:
-            informed = twin_of(ranker)
+            informed = copy_of(ranker)
             informed.categorical_features = nominal
             again = self._summaries(blocks, apart, informed)
             for number, summary in zip(apart, again, strict=True):
@@ -256,7 +256,7 @@ class Partitions:
 
 def lean_copy(ranker: Any, *heavy: str) -> Any:
     """Return a copy to be sent to workers: without its held-out scores and heavy attributes."""
-    own = twin_of(ranker, anew=False)
+    own = copy_of(ranker, anew=False)
     for name in ("_held_out", *heavy):
         vars(own).pop(name, None)
     return own
@@ -326,7 +326,7 @@ class OrdersSummary(NamedTuple):
 
 def _read_orders(number: int, *entries: Any) -> tuple[SampleOrders, Any, Any]:
     *blocks, (orderer, names) = entries
-    given, own = given_blocks(names, blocks), twin_of(orderer)
+    given, own = given_blocks(names, blocks), copy_of(orderer)
     with naming(number), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a partition may be tied where others are not
         return check_sample_orders(own, given["X"], given["y"], given["qid"]), own, given["qid"]

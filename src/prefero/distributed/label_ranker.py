@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._docs import documented
 from prefero._progress import Progress, row_progress
 from prefero._sklearn import StrOptions
-from prefero.base import fitting, twin_of
+from prefero.base import copy_of, fitting
 from prefero.distributed._base import SHARED_DOCS, BaseDistributed, by_blocks, learner_of
 from prefero.distributed._boosting import fit_boosting
 from prefero.distributed._engine import find_engine
@@ -156,13 +156,13 @@ class DistributedLabelRanker(BaseDistributed):
         ranker = clone(self.ranker)
         ranker._validate_params()
         try:
-            with fitting(ranker) as twin, row_progress(self.progress, "training") as passed:
+            with fitting(ranker) as copied, row_progress(self.progress, "training") as passed:
                 engine.passed = passed
-                partitions = Partitions(engine, blocks, twin_of(twin))
-                partitions.name_features_and_labels(twin)
-                steps = _expected_passes(twin) * len(blocks)
+                partitions = Partitions(engine, blocks, copy_of(copied))
+                partitions.name_features_and_labels(copied)
+                steps = _expected_passes(copied) * len(blocks)
                 passed.expect(steps, -(-partitions.n_rows // len(blocks)))
-                cases = learner(twin, partitions)
+                cases = learner(copied, partitions)
         finally:
             engine.close()
         self.ranker_, self.cases_ = ranker, cases

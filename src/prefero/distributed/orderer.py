@@ -11,7 +11,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from prefero._docs import documented
 from prefero._typing import Values
-from prefero.base import SampleOrders, fitting, twin_of
+from prefero.base import SampleOrders, copy_of, fitting
 from prefero.distributed._base import SHARED_DOCS, BaseDistributed, by_blocks, learner_of
 from prefero.distributed._engine import Engine, Summed, find_engine
 from prefero.distributed._partitions import OrderPartitions, name_columns
@@ -217,10 +217,10 @@ class DistributedOrderer(BaseDistributed):
         try:
             orderer = clone(self.orderer)
             orderer._validate_params()
-            with fitting(orderer) as twin:
-                partitions = OrderPartitions(engine, blocks, twin_of(twin))
-                name_columns(twin, partitions.summaries[0].features)
-                learner(twin, partitions)
+            with fitting(orderer) as copied:
+                partitions = OrderPartitions(engine, blocks, copy_of(copied))
+                name_columns(copied, partitions.summaries[0].features)
+                learner(copied, partitions)
         finally:
             engine.close()
         self.orderer_ = orderer

@@ -161,7 +161,7 @@ class OrderingTask(RankingTask):
         """Return the means of metrics over queries."""
         truth, scores = data.ranks[rows], -np.asarray(predicted, dtype=np.float64)
         qid = _some(data.groups, rows)
-        gains, relevant = gains_and_relevance(truth, _some(data.scores, rows), qid)
+        gains, relevant = gains_and_relevance(data, rows)
         return {
             "rho": ordering.query_rho(truth, scores, qid),
             "tau": ordering.query_tau(truth, scores, qid),
@@ -207,16 +207,17 @@ def first_choice_mean(values: Values, predicted: Any) -> float:
     return float(chosen[some].mean()) if some.any() else float("nan")
 
 
-def gains_and_relevance(
-    ranks: Values, grades: Values | None, members: NDArray[Any] | None
-) -> tuple[Values, Values]:
+def gains_and_relevance(data: DataSet, rows: Indices) -> tuple[Values, Values]:
     """Return the gain of each object for NDCG, and which objects are relevant.
 
     For grades that are not negative the gain is 2^grade - 1, and positive grades are relevant.
-    Otherwise the gain is the number of objects behind, and the first of each group is relevant.
+    Otherwise the gain is the number of objects behind, and the first of each query is relevant.
     """
-    known = None if grades is None else grades[~np.isnan(grades)]
-    if grades is not None and known is not None and known.size and 0 <= known.min():
+    ranks, members = data.ranks[rows], _some(data.groups, rows)
+    # Asked of all rows, so that every fold has the same gains.
+    known = np.empty(0) if data.scores is None else data.scores[~np.isnan(data.scores)]
+    if data.scores is not None and known.size and known.min() >= 0:
+        grades = data.scores[rows]
         # Grades of a wide range are scores: as exponents they would leave only the best object.
         gains = 2**grades - 1 if known.max() <= HEAD else grades
         return gains, np.where(np.isnan(grades), np.nan, grades > 0)

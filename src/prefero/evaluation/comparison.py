@@ -125,7 +125,7 @@ class Comparison:
             if end - first > 1 and end not in ends[:first]
         ]
 
-    def verdict(self) -> str:
+    def summary(self) -> str:
         """Summarize the comparison in one or two sentences.
 
         Returns
@@ -234,7 +234,7 @@ class Comparison:
         str
             The summary, the leaderboard, the p-values and the wins.
         """
-        parts = [self.verdict(), self.leaderboard().to_text()]
+        parts = [self.summary(), self.leaderboard().to_text()]
         if not np.isnan(self.p_value) and len(self.rankers) > 2:
             parts += [f"{self.posthoc.capitalize()}'s p-values:", self.p_table().to_text()]
         if len(self.over_folds):
@@ -299,7 +299,7 @@ def compare(
     ...     for name, values in tau.items()
     ...     for i, value in enumerate(values)
     ... )
-    >>> print(compare(results).verdict())
+    >>> print(compare(results).summary())
     a is best: its average rank by tau is 1.25 of 3 over 4 data sets. It cannot be told apart
     from b; it is significantly better than c (Friedman p = 0.039, then Nemenyi, level 0.05).
     """

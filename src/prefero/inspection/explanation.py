@@ -77,7 +77,7 @@ class Explanation:
     title: str = field(default="", repr=False)
     n_relevant: int | None = None
 
-    def verdict(self) -> str:
+    def summary(self) -> str:
         """Summarize the explanation in a sentence.
 
         Returns
@@ -146,7 +146,7 @@ class Explanation:
         str
             The order, the summary, the effects of the features, and the evidence.
         """
-        parts = [f"Row {self.row}: {self.order_text()}  ({self.model})", self.verdict()]
+        parts = [f"Row {self.row}: {self.order_text()}  ({self.model})", self.summary()]
         if self.effects:
             parts += [self.how, self.effect_table(top).to_text()]
         if self.evidence is not None:
@@ -331,7 +331,7 @@ class ExplanationDisplay(Display):
         rows = why.effect_table(top)
         names = [f"{r['feature']} = {r['value']}" if r["value"] else r["feature"] for r in rows]
         amounts = [row["effect"] for row in rows]
-        display = cls(names, amounts, pair=why.pair, title=why.verdict(), unit=why.unit)
+        display = cls(names, amounts, pair=why.pair, title=why.summary(), unit=why.unit)
         return display.plot(ax)
 
     def _draw(self, ax: Any) -> None:

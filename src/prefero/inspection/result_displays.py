@@ -82,10 +82,10 @@ class CriticalDifferenceDisplay(Display):
         # Names are left and right of the scale.
         names = [f"{found.rankers[i]} 0.00" for i in found.order]
         half = (len(names) + 1) // 2
-        rooms = [room_for(some) for some in (names[:half], names[half:])]
-        ax = self._axes(ax, _SCALE + sum(rooms), 0.6 + 0.27 * rows)
+        packages = [room_for(some) for some in (names[:half], names[half:])]
+        ax = self._axes(ax, _SCALE + sum(packages), 0.6 + 0.27 * rows)
         unit = (k - 1 + 2 * _EDGE) / _SCALE
-        left, right = 1 - _EDGE - rooms[0] * unit, k + _EDGE + rooms[1] * unit
+        left, right = 1 - _EDGE - packages[0] * unit, k + _EDGE + packages[1] * unit
         ax.set(xlim=(left, right), ylim=(-rows, 2))
         ax.axis("off")
         self._draw_scale(k)

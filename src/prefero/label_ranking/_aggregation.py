@@ -37,7 +37,7 @@ def neighborhoods(ranks: Values, indices: Indices, weights: Values) -> Neighborh
     Returns
     -------
     Neighborhoods
-        One set a query.
+        One set per query.
     """
     starts = np.arange(len(indices) + 1, dtype=np.int64) * indices.shape[1]
     return used_rows_only(ranks, starts, indices.ravel(), weights.ravel())
@@ -104,7 +104,7 @@ def better_kemeny(
     weight : ndarray of shape (n_samples,)
         Their weights.
     constant : ndarray of shape (n_labels,)
-        The votes of the constant order that the model has: nothing new if Kemeny's is the same.
+        The votes of the consensus order that the model has: nothing new if Kemeny's is the same.
 
     Returns
     -------

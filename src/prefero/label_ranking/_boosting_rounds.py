@@ -19,7 +19,7 @@ from prefero.rankings import ScoredRanks, ranks_of, strict_ranks
 N_FOLDS = 5
 # So many examples tell rounds apart, and with so many different ones copies share a fold.
 _FEWEST_EXAMPLES, _ENOUGH_CASES, _MOST_COPIES = 10, 50, 1000
-# The smallest of many losses is too good by chance: the constant order must be worse by so many
+# The smallest of many losses is too good by chance: the consensus order must be worse by so many
 # standard errors.
 _ERRORS = 2.0
 _UNKNOWN = 2**16 - 1
@@ -42,14 +42,14 @@ class Cases(NamedTuple):
         Their ranks: average positions in their bucket.
     weight : ndarray of shape (n_cases,)
         Their weights.
-    stakes : ndarray of shape (n_cases, n_labels) or None
-        What their labels are worth, if a pair weighs the difference: 1 in the mean.
+    scaled_scores : ndarray of shape (n_cases, n_labels) or None
+        What their labels are worth, if a pair weighs the difference: 1 on average.
     """
 
     bins: Bins
     ranks: Values
     weight: Values
-    stakes: Values | None
+    scaled_scores: Values | None
 
     @classmethod
     def of(cls, bins: Bins, target: Values | ScoredRanks, weight: Values) -> tuple[Self, Indices]:
@@ -57,25 +57,25 @@ class Cases(NamedTuple):
         ranks = _core.bucket_positions(ranks_of(target), smallest=False)
         twice = np.where(np.isnan(ranks), _UNKNOWN, 2 * ranks).astype(">u2")
         parts = [bins, twice.view(np.uint8)]
-        stakes = _stakes(target, weight) if isinstance(target, ScoredRanks) else None
-        if stakes is not None:
-            parts.append(stakes.view(np.uint8))
+        scaled_scores = _scaled_scores(target, weight) if isinstance(target, ScoredRanks) else None
+        if scaled_scores is not None:
+            parts.append(scaled_scores.view(np.uint8))
         keys = np.ascontiguousarray(np.hstack(parts))
         rows = keys.view(np.dtype((np.void, keys.shape[1])))[:, 0]
         _, first, case = np.unique(rows, return_index=True, return_inverse=True)
         total = np.bincount(case, weight, minlength=len(first)).astype(np.float64)
-        own = None if stakes is None else stakes[first]
+        own = None if scaled_scores is None else scaled_scores[first]
         return cls(bins[first], ranks[first], total, own), case
 
     def part(self, weight: Values) -> Self:
         """Return the cases that have some of these weights."""
         used = weight > 0
-        stakes = None if self.stakes is None else self.stakes[used]
-        return type(self)(self.bins[used], self.ranks[used], weight[used], stakes)
+        scaled_scores = None if self.scaled_scores is None else self.scaled_scores[used]
+        return type(self)(self.bins[used], self.ranks[used], weight[used], scaled_scores)
 
     def losses(self, scores: Values) -> Values:
         """Return the loss of each case by its scores."""
-        return _core.pair_logistic_losses(self.ranks, scores, self.stakes)
+        return _core.pair_logistic_losses(self.ranks, scores, self.scaled_scores)
 
     def measures(self, scores: Values) -> list[Values]:
         """Return what each case loses by scores: in pairs, and by the order that they give.
@@ -83,8 +83,8 @@ class Cases(NamedTuple):
         That is the regret where it is known what labels are worth, else how far tau is from 1.
         """
         order = strict_ranks(scores)
-        if self.stakes is not None:
-            worths = np.where(np.isnan(self.ranks), np.nan, self.stakes)
+        if self.scaled_scores is not None:
+            worths = np.where(np.isnan(self.ranks), np.nan, self.scaled_scores)
             return [self.losses(scores), np.asarray(regret(worths, order, average=False))]
         return [self.losses(scores), 1 - np.asarray(kendall_tau(self.ranks, order, average=False))]
 
@@ -112,8 +112,8 @@ class Cases(NamedTuple):
         return [np.diff(np.maximum(part, 0), prepend=0) for part in before]
 
 
-def _stakes(target: ScoredRanks, weight: Values) -> Values | None:
-    """Scores in a unit in which ordered labels are 1 apart in the mean; None if all are level."""
+def _scaled_scores(target: ScoredRanks, weight: Values) -> Values | None:
+    """Scores in a unit in which ordered labels are 1 apart on average; None if all are level."""
     known = ~np.isnan(target.ranks)
     worths = np.where(known, target.scores, -np.inf)
     worths = np.where(known, worths - worths.max(axis=1, keepdims=True), 0.0)
@@ -185,8 +185,8 @@ class Boosting:
             training.weight,
             *watched[:3],
             start,
-            training.stakes,
-            watched.stakes,
+            training.scaled_scores,
+            watched.scaled_scores,
             **self.options_for(training),
         )
 
@@ -211,7 +211,7 @@ class HeldOutRounds(NamedTuple):
     Attributes
     ----------
     rounds : int
-        How many have the smallest loss; none if the constant order is as good.
+        How many have the smallest loss; none if the consensus order is as good.
     path : ndarray of shape (n_rounds + 1,)
         The mean loss after 0, 1, ... rounds.
     scores : ndarray of shape (n_cases, n_labels)
@@ -288,7 +288,7 @@ def scores_of_duels(wins: Values, met: Values, penalty: float = 1.0) -> Values:
 
 def duels(cases: Cases) -> tuple[Values, Values]:
     """Return how much each label won in all, and how much was at stake between two labels."""
-    if cases.stakes is not None:
+    if cases.scaled_scores is not None:
         won = np.array([_won(cases, label) for label in range(cases.ranks.shape[1])])
         return won.sum(axis=1), won + won.T
     known = (~np.isnan(cases.ranks)).astype(np.float64)
@@ -300,9 +300,11 @@ def duels(cases: Cases) -> tuple[Values, Values]:
 
 def _won(cases: Cases, label: int) -> Values:
     """What a label won of each other, where it is known what labels are worth."""
-    assert cases.stakes is not None
+    assert cases.scaled_scores is not None
     ahead = cases.ranks[:, [label]] < cases.ranks
-    return cases.weight @ np.where(ahead, cases.stakes[:, [label]] - cases.stakes, 0.0)
+    return cases.weight @ np.where(
+        ahead, cases.scaled_scores[:, [label]] - cases.scaled_scores, 0.0
+    )
 
 
 def _alike(cases: Cases, scores: Values, constant: Values, weight: Values) -> bool:

@@ -36,7 +36,7 @@ _BATCH_ENTRIES = 2**21
 
 
 class LinearFunctions:
-    """One linear utility a label: h_(y', d)(x, y) is x_d if y = y', else 0.
+    """One linear utility per label: h_(y', d)(x, y) is x_d if y = y', else 0.
 
     The parameters are a matrix of shape (n_features, n_labels), with one more row for the
     intercepts if there are any: the weights of a constant feature. The larger the constant, the
@@ -205,7 +205,7 @@ class Objective:
     """Weighted mean loss of the instances plus a penalty.
 
     With ``total``, the weight of all instances, these may be some of them: then the loss is their
-    share in the mean.
+    share on average.
     """
 
     def __init__(

@@ -240,9 +240,9 @@ def tau_of_votes(truth: Values, votes: Values) -> Values:
 
 # What "auto" chooses from: each size is about a quarter larger than the one before.
 NEIGHBORHOOD_SIZES = (1, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 25, 32, 40, 50, 65, 85, 110, 150, 200)
-# How much of the constant order joins the votes of the neighbours; 1 is the constant order.
+# How much of the consensus order joins the votes of the neighbours; 1 is the consensus order.
 SHRINKAGES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# Fewer cases than these cannot tell neighbours from the constant order.
+# Fewer cases than these cannot tell neighbours from the consensus order.
 FEWEST_CASES = 10
 
 
@@ -265,7 +265,7 @@ class NeighborhoodChoiceMixin:
         """Settle on what predicts the cases left out best, up to chance.
 
         Of choices that they cannot tell apart that one is taken which averages most: the
-        constant order, then the largest neighbourhood, the strongest shrinkage, the plainest
+        consensus order, then the largest neighbourhood, the strongest shrinkage, the plainest
         space.
         """
         self.aggregation_ = "pairs" if self.aggregation == "auto" else self.aggregation

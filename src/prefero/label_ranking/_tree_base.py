@@ -40,7 +40,7 @@ _SHARES = Array(
     low=0,
     high=1,
     optional=True,
-    rule=("one share a leaf and pair of labels", _are_of_leaves),
+    rule=("one share per leaf and pair of labels", _are_of_leaves),
 )
 
 
@@ -140,7 +140,7 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         bootstrap: bool = False,
         n_jobs: int | None = None,
     ) -> Trees:
-        """Grow a tree a seed; the result does not depend on the number of jobs.
+        """Grow one tree per seed; the result does not depend on the number of jobs.
 
         Leaves average the votes, by default those of the rankings.
         """
@@ -224,7 +224,7 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
     def explain_scores(self, X: Any) -> ScoreEffects:
         """Say what each feature adds to the scores of a few instances.
 
-        On its way down a tree an instance meets tests; the effect of a test is by how much
+        On its way down a tree, an instance meets tests; the effect of a test is by how much
         the mean votes change from the node above it to the node below.
 
         %(of_X)s

@@ -37,7 +37,7 @@ class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
     i comes before label j, over the pairs that a row ranks; a tie counts half for either order.
     Boosting starts at the constant scores of the smallest loss, which order the labels for
     everyone. Each round adds a tree of Newton steps. How many rounds there are is decided by
-    rows that were held out; none, which leaves the constant order, unless it is worse by two
+    rows that were held out; none, which leaves the consensus order, unless it is worse by two
     standard errors. Where Kemeny's order for everyone beats all that beyond chance, it is taken.
 
     Parameters
@@ -85,7 +85,7 @@ class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
     n_estimators_ : int
         The number of rounds.
     start_scores_ : ndarray of shape (n_labels,)
-        What all instances start with; its order is the constant order.
+        What all instances start with; its order is the consensus order.
     trees_ : dict of str to ndarray
         The trees as plain arrays. The scores of an instance are the start and what its leaves
         add.
@@ -213,7 +213,7 @@ class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
 
     def _try_kemeny(self, cases: Cases, case: Indices, scores: Values) -> bool:
         """Start, and end, at Kemeny's order where it beats what was learned beyond chance."""
-        if cases.stakes is not None:
+        if cases.scaled_scores is not None:
             return False
         known = ~np.isnan(scores).any(axis=1)
         disorder = np.full(len(scores), np.nan)
@@ -257,7 +257,7 @@ class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
     def explain_scores(self, X: Any) -> ScoreEffects:
         """Say what each feature adds to the scores of a few instances.
 
-        On its way down a tree an instance meets tests; the effect of a test is by how much
+        On its way down a tree, an instance meets tests; the effect of a test is by how much
         the mean step of the training rows changes from the node above it to the node below.
 
         Parameters

@@ -1,4 +1,4 @@
-"""Constraint classification: one linear utility a label, learned online."""
+"""Constraint classification: one linear utility per label, learned online."""
 
 from collections.abc import Callable
 from numbers import Integral, Real

@@ -17,7 +17,7 @@ from prefero._trees._arrays import Trees
 from prefero._trees._shrinkage import (
     STRENGTH,
     STRENGTHS,
-    JudgedRows,
+    OutOfBagRows,
     counts_in_samples,
     leaf_votes,
     mean_loss,
@@ -36,7 +36,7 @@ from prefero.label_ranking._tree_base import CRITERIA, BaseTreeRanker
 from prefero.metrics import kendall_tau
 from prefero.rankings import ScoredRanks, have_ties, ranks_of, strict_ranks
 
-# More of them have too many pairs for a criterion that sums a number a pair.
+# More of them have too many pairs for a criterion that sums one number per pair.
 _MANY_LABELS = 30
 
 
@@ -77,7 +77,7 @@ default="auto"
     shrinkage : float or "auto", default="auto"
         How strongly leaves are drawn towards the nodes above them: a step from a node to its
         child is divided by 1 + shrinkage / (weight of the node's rows); infinity gives the
-        constant order. ``"auto"`` chooses among ``shrinkage_path_`` by out-of-bag predictions
+        consensus order. ``"auto"`` chooses among ``shrinkage_path_`` by out-of-bag predictions
         of at most 20,000 rows, evenly spaced; without ``bootstrap``, where there are none, it
         means 0.
     leaf_values : {"auto", "ranks", "scores", "blend"}, default="auto"
@@ -116,7 +116,7 @@ default="auto"
         out-of-bag ``"squared_error"`` of the votes, ``"tau"`` unless leaves hold scores alone,
         and ``"regret"`` if they hold scores.
     mean_votes_ : ndarray of shape (n_labels,)
-        The mean votes of all training rows, whose order is the constant order; or those of
+        The mean votes of all training rows, whose order is the consensus order; or those of
         Kemeny's order, if that orders rows left out better than any shrinkage, beyond chance.
     leaf_ties_, leaf_pairs_ : ndarray of shape (n_leaves, n_pairs)
         Where training rankings hold ties: how often each pair of labels is tied in the rows of a
@@ -138,7 +138,7 @@ default="auto"
 
     Shrinkage is the strongest that differs by no more than a standard error from the best:
     best by the squared error of the votes, which is far less noisy than tau, and alike by both.
-    Where features say little, the forest so becomes the constant order; elsewhere it is
+    Where features say little, the forest so becomes the consensus order; elsewhere it is
     hardly changed.
 
     References
@@ -258,7 +258,7 @@ default="auto"
         votes, evidence = leaf_votes(target, weight, leaf)
         constant, judged = mean_votes(votes, evidence, weight), None
         if isinstance(self.shrinkage, str) and self.bootstrap:
-            of_all = JudgedRows(bins, target, weight, self.seeds_, votes, evidence)
+            of_all = OutOfBagRows(bins, target, weight, self.seeds_, votes, evidence)
             judged = of_all.evenly_spaced()
             del of_all
         own = None if leaf == "ranks" else votes
@@ -285,7 +285,7 @@ default="auto"
         many = ranks.shape[1] > _MANY_LABELS
         return "spearman" if many or have_ties(ranks) else "kendall"
 
-    def _choose_shrinkage(self, grown: Trees, rows: JudgedRows | None, leaf: str) -> None:
+    def _choose_shrinkage(self, grown: Trees, rows: OutOfBagRows | None, leaf: str) -> None:
         """Choose by what is said of rows that samples lack, if any; keep it for calibration."""
         self.shrinkage_ = 0.0 if isinstance(self.shrinkage, str) else float(self.shrinkage)
         self.__dict__.pop("shrinkage_path_", None)
@@ -304,7 +304,7 @@ default="auto"
         if self.aggregation == "rankings":
             self.__dict__.pop("_held_out", None)
 
-    def _try_kemeny(self, disorder: Values, rows: JudgedRows) -> None:
+    def _try_kemeny(self, disorder: Values, rows: OutOfBagRows) -> None:
         """Take Kemeny's order for everyone where it beats what was chosen beyond chance."""
         found = better_kemeny(disorder, ranks_of(rows.target), rows.weight, self.mean_votes_)
         if found is not None:

@@ -184,7 +184,7 @@ class LabelFeatureRanker(BaseLabelRanker):
         if len(features) != len(self.labels_):
             raise ValueError(
                 f"label_features have {len(features)} rows, but y has {len(self.labels_)} labels: "
-                "give one row a label, in the order of the columns, or a table with their names."
+                "give one row per label, in the order of the columns, or a table with their names."
             )
         return features
 

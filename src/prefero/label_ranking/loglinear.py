@@ -13,7 +13,7 @@ from prefero._solvers._held_out import HeldOutModels
 from prefero._solvers._lbfgs import warn_unconverged
 from prefero._state import Array, Attribute, Count, FittedState
 from prefero._typing import Indices, Values
-from prefero.base import BaseLabelRanker, GraphRankerMixin, PairWeightMixin, twin_of
+from prefero.base import BaseLabelRanker, GraphRankerMixin, PairWeightMixin, copy_of
 from prefero.label_ranking._loglinear import (
     GivenFunctions,
     LinearFunctions,
@@ -30,7 +30,7 @@ from prefero.rankings import ScoredRanks
 
 # Intercepts need a penalty only to stay finite: they bear no more than this share of one.
 _OF_INTERCEPTS = 1e-4
-# From the constant order on, and what is exact enough to compare the penalties.
+# From the consensus order on, and what is exact enough to compare the penalties.
 _PATH = (np.inf, 1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 _TOL_ON_PATH = 1e-2
 
@@ -226,12 +226,12 @@ default="domination"
 
     def _quick_twin(self) -> Any:
         """A blank ranker that minimises the same loss, fast and roughly, along a path."""
-        twin = twin_of(self, anew=False)
-        twin.__dict__.pop("coef_", None)
-        twin.warm_start, twin.tol = True, max(self.tol, _TOL_ON_PATH)
+        copied = copy_of(self, anew=False)
+        copied.__dict__.pop("coef_", None)
+        copied.warm_start, copied.tol = True, max(self.tol, _TOL_ON_PATH)
         if self.solver == "boosting":
-            twin.solver, twin.penalty = "lbfgs", "smooth_l1"
-        return twin
+            copied.solver, copied.penalty = "lbfgs", "smooth_l1"
+        return copied
 
     def _learn(self, X: Any, graphs: PreferenceGraphs, weight: Values) -> bool:
         """Minimise the loss from where the weights stand; False if it did not converge."""

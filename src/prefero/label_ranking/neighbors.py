@@ -55,7 +55,7 @@ class NeighborsLabelRanker(
         The size of the neighbourhood. ``"auto"`` chooses it among twenty sizes by leaving out
         one case after the other, from a single neighbour query; of sizes within one standard
         error of the best the largest. ``"best"`` takes the best of all choices itself.
-        ``"all"`` is the constant order: that of all cases, however far.
+        ``"all"`` is the consensus order: that of all cases, however far.
     weights : {"dudani", "uniform", "distance"} or callable, default="dudani"
         What a neighbour counts: (d_k - d_i)/(d_k - d_1); 1; 1/d; or what a function of the
         distances (n_queries, k) returns.
@@ -66,7 +66,7 @@ default="auto"
         the same Borda count where no labels are missing. ``"auto"`` takes ``"pairs"`` unless
         ``"kemeny"`` predicts the cases left out better by more than a standard error.
     shrinkage : float or "auto", default="auto"
-        The share of the constant order, that of all cases, in the votes; 1 means the same
+        The share of the consensus order, that of all cases, in the votes; 1 means the same
         order for everyone. ``"auto"`` chooses it with the size, the stronger the rather; with
         fewer than ten cases, and an aggregation other than ``"pairs"`` and ``"kemeny"``, it is 0.
     scale : bool, default=True
@@ -99,7 +99,7 @@ default="auto"
     n_neighbors_ : int
         The size of the neighbourhood.
     shrinkage_ : float
-        The share of the constant order in the votes.
+        The share of the consensus order in the votes.
     aggregation_ : str
         How the rankings of the neighbours become one.
     feature_weights_ : ndarray of shape (n_features,)

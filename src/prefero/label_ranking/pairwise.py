@@ -13,10 +13,10 @@ from prefero._sklearn import Interval, StrOptions
 from prefero._solvers._held_out import HeldOutModels
 from prefero._state import FittedState, Number
 from prefero._typing import Indices, Values
-from prefero.base import BaseLabelRanker, PairWeightMixin, twin_of
+from prefero.base import BaseLabelRanker, PairWeightMixin, copy_of
 from prefero.rankings import ScoredRanks, pair_signs
 
-# From the constant order on; C for so few cases that there is nothing to choose by.
+# From the consensus order on; C for so few cases that there is nothing to choose by.
 _PATH = (0.0, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 _C_OF_FEW = 1.0
 _TOL_ON_PATH = 1e-2
@@ -41,7 +41,7 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
         held-out pairs right in three folds of the training data; 1 for fewer than ten different
         rows. An estimator has its own.
     ties : {"ignore", "model"}, default="ignore"
-        Whether a second model a pair learns from all instances that rank both labels whether
+        Whether a second model per pair learns from all instances that rank both labels whether
         they are tied. A tie then counts as half a vote for either.
     pair_weight : {"auto", "score_difference"} or None, default="auto"
         What a pair of labels counts in its model: the difference of the scores that ``fit``
@@ -143,13 +143,13 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
     def _learn(self, X: Any, target: Values | ScoredRanks, weight: Values) -> bool:
         if not isinstance(target, ScoredRanks):
             return super()._learn(X, target, weight)
-        stakes = target.pair_weights(weight)
+        pair_weights = target.pair_weights(weight)
         if self.ties == "model":
-            stakes = np.hstack([stakes, np.ones_like(stakes)])
-        return super()._learn(X, target.ranks, weight[:, None] * stakes)
+            pair_weights = np.hstack([pair_weights, np.ones_like(pair_weights)])
+        return super()._learn(X, target.ranks, weight[:, None] * pair_weights)
 
     def _choose_C(self, X: Any, target: Values | ScoredRanks, weight: Values) -> float:
-        rough = twin_of(self, anew=False)
+        rough = copy_of(self, anew=False)
         rough._tol = _TOL_ON_PATH
         models = HeldOutModels(rough, "C_", X, target, weight)
         if not models.possible:

@@ -18,7 +18,7 @@ from prefero._trees._pruning import candidate_alphas, pruned, pruning_path
 from prefero._trees._reading import TreeNode, TreeReader
 from prefero._trees._shrinkage import STRENGTH, STRENGTHS, HeldOut, shrunk_models, strongest_alike
 from prefero._typing import Indices, Values
-from prefero.base import twin_of
+from prefero.base import copy_of
 from prefero.label_ranking._tree_base import BaseTreeRanker
 
 FOLDS = 5
@@ -375,10 +375,10 @@ class TreeLabelRanker(BaseTreeRanker):
             The leaves that remain at each.
         """
         self._validate_params()
-        twin = twin_of(self)
-        X, ranks, weight = twin._validate_fit(X, y, sample_weight)
-        bins = twin._learn_bins(X, twin.nominal_features_)
-        return pruning_path(twin._grow(bins, ranks, weight, twin._draw_seeds(1)))
+        copied = copy_of(self)
+        X, ranks, weight = copied._validate_fit(X, y, sample_weight)
+        bins = copied._learn_bins(X, copied.nominal_features_)
+        return pruning_path(copied._grow(bins, ranks, weight, copied._draw_seeds(1)))
 
     def export_text(self, max_depth: int | None = None, decimals: int = 4) -> str:
         """Return the tree as indented text: tests, and in the leaves order, rows and theta.

@@ -2,8 +2,8 @@
 
 Every metric compares two rank matrices, or preference graphs and scores, row by row; metrics
 of ranks skip labels that either row does not rank. It returns the (weighted) mean over the rows
-where it is defined, or with ``average=False`` one value a row, NaN where it is not. The metrics of
-label sets are in :mod:`prefero.metrics.multilabel`.
+where it is defined, or with ``average=False`` one value per row, NaN where it is not. The metrics
+of label sets are in :mod:`prefero.metrics.multilabel`.
 """
 
 import lazy_loader

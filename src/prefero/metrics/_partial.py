@@ -119,7 +119,7 @@ def ranking_error(
     average : bool, default=True
         Whether to return the mean over the graphs that have an edge.
     sample_weight : array-like of shape (n_samples,), optional
-        Weights of the graphs in the mean.
+        Weights of the graphs on average.
 
     Returns
     -------

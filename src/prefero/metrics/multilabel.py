@@ -79,7 +79,7 @@ def calibrated_rho(
     average: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float | Values:
-    """Generalized Spearman correlation of calibrated rankings, over the labels and the zero point.
+    """Generalized Spearman correlation of calibrated rankings, the virtual label included.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def calibrated_rho(
 def hamming_loss(
     relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Return the share of labels on the wrong side of the zero point.
+    """Return the share of labels on the wrong side of the virtual label.
 
     %(of_sets)s
 

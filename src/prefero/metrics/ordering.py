@@ -1,6 +1,6 @@
 """How good an order of objects is, query by query: what search engines are judged by.
 
-Every metric takes one value an object and the query that it belongs to, computes one value a
+Every metric takes one value per object and the query that it belongs to, computes one value a
 query and returns their mean. Objects whose truth is unknown (NaN) are left out, and so are queries
 that say nothing. Equal scores are a tie: no metric profits from the order of the rows.
 """
@@ -36,7 +36,7 @@ _documented = documented(
             True ranks inside the queries: smaller is better, equal is tied, NaN is unknown.
         %(scores)s
         sample_weight : array-like of shape (n_objects,), optional
-            Weights; a query weighs what its objects weigh in the mean.
+            Weights; a query weighs what its objects weigh on average.
 
         Returns
         -------
@@ -238,7 +238,7 @@ def _mean_correlation(
 def _matrices(
     truth: ArrayLike, scores: ArrayLike, qid: ArrayLike | None
 ) -> Iterator[tuple[NDArray[np.float64], ...]]:
-    """Yield truth and scores of known objects, one row a query, queries of one size together."""
+    """Yield truth and scores of known objects, one row per query, queries of one size together."""
     true, score = _column(truth, "truth"), _column(scores, "scores")
     check_consistent_length(true, score)
     if (true < 0).any():

@@ -1,11 +1,11 @@
-"""One calibrated ranking for many: mean generalized ranks around a zero point of any width."""
+"""One calibrated ranking for many: mean generalized ranks around a virtual label of any width."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prefero import _core
 from prefero._sklearn import check_sample_weight
-from prefero.rankings import check_calibrated, zero_offsets
+from prefero.rankings import check_calibrated, virtual_label_offsets
 
 __all__ = ["mean_calibrated_ranks"]
 
@@ -13,9 +13,9 @@ __all__ = ["mean_calibrated_ranks"]
 def mean_calibrated_ranks(
     C: ArrayLike, gap_amplification: float = 1, sample_weight: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """Return the mean generalized rank of each label and of the zero point.
+    """Return the mean generalized rank of each label and of the virtual label.
 
-    To order labels and zero point by it minimises the sum of squared rank differences to the
+    To order labels and virtual label by it minimises the sum of squared rank differences to the
     given rankings (Theorem 1). Where none of them has ties, that maximises the mean Spearman
     correlation; where some have, ``calibrated_rho`` weighs these differently, and another order
     may have a slightly larger mean.
@@ -25,7 +25,7 @@ def mean_calibrated_ranks(
     C : array-like of shape (n_rankings, n_labels + 1)
         Calibrated ranks.
     gap_amplification : float, default=1
-        The number of virtual labels that share the zero point. The larger, the dearer it is
+        The number of virtual labels that share the virtual label. The larger, the dearer it is
         to put a label on the wrong side of it, against to put two labels in the wrong order.
     sample_weight : array-like of shape (n_rankings,), optional
         Weights of the rankings.
@@ -33,8 +33,8 @@ def mean_calibrated_ranks(
     Returns
     -------
     ndarray of shape (n_labels + 1,)
-        Mean ranks, the zero point last. A label's mean is its mean distance from the zero
-        point, over the rankings that know it, added to the zero point's mean; NaN if none does.
+        Mean ranks, the virtual label last. A label's mean is its mean distance from the zero
+        point, over the rankings that know it, added to the virtual label's mean; NaN if none does.
 
     References
     ----------
@@ -54,7 +54,7 @@ def mean_calibrated_ranks(
         raise ValueError(f"gap_amplification must not be negative, got {gap_amplification!r}.")
     calibrated = check_calibrated(C)
     weight = check_sample_weight(sample_weight, calibrated, ensure_non_negative=True)
-    offsets, places = zero_offsets(calibrated)
+    offsets, places = virtual_label_offsets(calibrated)
     rows = np.arange(len(offsets))
     offset, side = _core.mean_offsets(offsets, np.array([0, len(rows)]), rows, weight)
     zero = np.average(places, weights=weight) + (gap_amplification + 1) / 2

@@ -19,16 +19,16 @@ class ConsensusMultilabelRanker(BaseMultilabelRanker):
     Parameters
     ----------
     gap_amplification : float, default=1
-        The width of the zero point, as for `mean_calibrated_ranks`.
+        The width of the virtual label, as for `mean_calibrated_ranks`.
 
     Attributes
     ----------
     votes_ : ndarray of shape (n_labels,)
-        How far each label stands before the zero point in the mean: positive is relevant.
+        How far each label stands before the virtual label on average: positive is relevant.
 
     See Also
     --------
-    ConsensusLabelRanker : The same without a zero point.
+    ConsensusLabelRanker : The same without a virtual label.
 
     Examples
     --------

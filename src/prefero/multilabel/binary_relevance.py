@@ -1,4 +1,4 @@
-"""Binary relevance: one model a label, whose scores order the labels."""
+"""Binary relevance: one model per label, whose scores order the labels."""
 
 from typing import Any, ClassVar
 

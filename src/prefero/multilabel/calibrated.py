@@ -1,4 +1,4 @@
-"""Any label ranker as a multilabel ranker: the zero point is one label more."""
+"""Any label ranker as a multilabel ranker: the virtual label is one label more."""
 
 from numbers import Real
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from prefero._state import FittedState, Model, State
 from prefero._typing import Mask, Values
 from prefero.base import BaseMultilabelRanker
 from prefero.label_ranking import ForestLabelRanker
-from prefero.rankings import bucket_index, bucket_positions, zero_offsets
+from prefero.rankings import bucket_index, bucket_positions, virtual_label_offsets
 
 
 def _has_probabilities(ranker: Any) -> bool:
@@ -25,7 +25,7 @@ def _has_probabilities(ranker: Any) -> bool:
 
 
 def _ranks_seen(ranker: Any, state: State) -> bool:
-    """Whether a ranker knows the labels that were seen, and the zero point."""
+    """Whether a ranker knows the labels that were seen, and the virtual label."""
     n_seen = int(np.count_nonzero(~state.values["unseen_labels_"]))
     return len(getattr(final_step(ranker), "labels_", ())) == n_seen + 1
 
@@ -34,18 +34,18 @@ def _ranks_seen(ranker: Any, state: State) -> bool:
 class CalibratedMultilabelRanker(BaseMultilabelRanker):
     """Multilabel ranking by any label ranker, trained on calibrated rankings.
 
-    The relevant labels stand before a virtual label, the zero point, the others behind it. A
-    label ranker learns the order of all of them; what it puts before the zero point is relevant,
+    The relevant labels stand before a virtual label, the virtual label, the others behind it. A
+    label ranker learns the order of all of them; what it puts before the virtual label is relevant,
     so that the predicted set and the predicted order agree by construction.
 
     Parameters
     ----------
     ranker : label ranker, default=None
-        Learns the order of the labels and the zero point; a forest whose leaves hold scores if
+        Learns the order of the labels and the virtual label; a forest whose leaves hold scores if
         None.
     gap_amplification : float or "auto", default="auto"
-        The width of the zero point, in labels. A ranker that learns from scores is given the
-        places of labels, half the width farther from the zero point: the wider it is, the more
+        The width of the virtual label, in labels. A ranker that learns from scores is given the
+        places of labels, half the width farther from the virtual label: the wider it is, the more
         counts on which side a label stands, against its place there. ``"auto"`` is the number
         of labels, which no place exceeds; where no row orders labels of one side, nothing but
         the side counts. Other rankers learn from the order alone, which knows no width.
@@ -55,13 +55,13 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
     Attributes
     ----------
     ranker_ : label ranker
-        The fitted ranker of the labels that some row judges, and of the zero point, which is
+        The fitted ranker of the labels that some row judges, and of the virtual label, which is
         last.
 
     Notes
     -----
-    A ranker that adds up votes against all other labels puts the zero point too high where few
-    labels are relevant: it wins against all the others. Scores with a wide zero point undo this,
+    A ranker that adds up votes against all other labels puts the virtual label too high where few
+    labels are relevant: it wins against all the others. Scores with a wide virtual label undo this,
     and so do models of single pairs.
 
     References
@@ -132,8 +132,8 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
         self.ranker_ = fit_final(ranker, X, _ranks(calibrated, seen), **given)
 
     def _places(self, calibrated: Values) -> Values:
-        """How far labels stand before the zero point, which is last."""
-        offsets, _ = zero_offsets(calibrated)
+        """How far labels stand before the virtual label, which is last."""
+        offsets, _ = virtual_label_offsets(calibrated)
         if self.gap_amplification != "auto":
             gap = float(self.gap_amplification)
         elif _orders_inside(calibrated):
@@ -151,7 +151,7 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
 
     @available_if(_has_probabilities)
     def predict_pairwise(self, X: Any) -> Values:
-        """Predict how likely each label, or the zero point, comes before each other.
+        """Predict how likely each label, or the virtual label, comes before each other.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
         Returns
         -------
         ndarray of shape (n_samples, n_labels + 1, n_labels + 1)
-            ``[n, i, j]`` is P(i before j), the zero point last, calibrated as the ranker's; 1/2
+            ``[n, i, j]`` is P(i before j), the virtual label last, calibrated as the ranker's; 1/2
             on the diagonal and for labels never judged. ``[n, i, -1]`` is the probability that
             label i is relevant.
         """
@@ -174,7 +174,7 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
 
 
 def _orders_inside(calibrated: Values) -> bool:
-    """Whether a row puts one label before another on the same side of the zero point."""
+    """Whether a row puts one label before another on the same side of the virtual label."""
     levels = bucket_index(calibrated)
     before, behind = levels[:, -1], levels.max(axis=1) - levels[:, -1]
     return bool((np.maximum(before, behind) > 1).any())

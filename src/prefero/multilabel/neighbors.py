@@ -18,7 +18,7 @@ from prefero._state import Array, Attribute, FittedState, Number
 from prefero._typing import Values
 from prefero.base import BaseMultilabelRanker
 from prefero.multilabel._selection import LOSSES
-from prefero.rankings import split_calibrated, zero_offsets
+from prefero.rankings import split_calibrated, virtual_label_offsets
 
 Aggregation = Callable[..., ArrayLike]
 
@@ -43,8 +43,8 @@ class MultilabelNeighborExplanation(NamedTuple):
         Their label sets: 1, 0, or NaN where unknown.
     mean_ranks : ndarray of shape (n_samples, n_labels)
         The mean rank of each label among them.
-    zero_point : ndarray of shape (n_samples,)
-        The mean rank of the zero point: labels of a smaller mean rank are relevant, unless
+    virtual_label : ndarray of shape (n_samples,)
+        The mean rank of the virtual label: labels of a smaller mean rank are relevant, unless
         ``aggregation`` is a function.
 
     Examples
@@ -62,7 +62,7 @@ class MultilabelNeighborExplanation(NamedTuple):
     weights: Values
     relevance: Values
     mean_ranks: Values
-    zero_point: Values
+    virtual_label: Values
 
 
 class CalibratedCases(CaseBase):
@@ -74,8 +74,8 @@ class CalibratedCases(CaseBase):
 
     @cached_property
     def zero(self) -> tuple[Values, Values]:
-        """Offsets of the labels from the zero point of each case, and its place."""
-        return zero_offsets(self.calibrated)
+        """Offsets of the labels from the virtual label of each case, and its place."""
+        return virtual_label_offsets(self.calibrated)
 
     @cached_property
     def prior(self) -> list[Values]:
@@ -95,8 +95,8 @@ _COORDINATES = (
 class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
     """Case-based multilabel ranking (k-NN of Brinker & Hüllermeier).
 
-    The relevant labels of a case, the zero point and its irrelevant labels are one ranking with
-    ties, which ranks inside both parts may refine. The labels and the zero point are ordered by
+    The relevant labels of a case, the virtual label and its irrelevant labels are one ranking with
+    ties, which ranks inside both parts may refine. The labels and the virtual label are ordered by
     their mean ranks among the nearest cases, which is the strict order with the smallest sum of
     squared rank differences to them. Fitted without ranks it is the paper's "-r" variant. A case
     of weight 2 takes two places among the neighbours.
@@ -107,7 +107,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         The size of the neighbourhood. ``"auto"`` chooses it by leaving out one case after the
         other, from a single neighbour query.
     gap_amplification : float or "auto", default=1
-        How many virtual labels share the zero point. The wider, the dearer a label on the wrong
+        How many virtual labels share the virtual label. The wider, the dearer a label on the wrong
         side is against two labels in the wrong order: small for orders, large for label sets.
     weights : {"uniform", "distance", "squared_distance", "dudani"} or callable, default="uniform"
         What a neighbour counts: 1; 1/d, the paper's k-NN*; 1/d²; (d_k - d_i)/(d_k - d_1); or
@@ -258,9 +258,9 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         return offset, side
 
     def _scores(self, near: Neighbors, gaps: tuple[Any, ...]) -> list[Values]:
-        """The labels' distances above the zero point, for each of some gaps."""
+        """The labels' distances above the virtual label, for each of some gaps."""
         offset, side = self._means(near)
-        # Rounded, so that a label on the zero point stays there whatever the order of summation.
+        # Rounded, so that a label on the virtual label stays there whatever the order of summation.
         scores = [0.0 - np.round(offset + gap / 2 * side, 9) for gap in gaps]
         if not callable(self.aggregation):
             return scores
@@ -303,7 +303,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         >>> why.relevance
         array([[[1., 0.],
                 [1., 1.]]])
-        >>> why.mean_ranks, why.zero_point
+        >>> why.mean_ranks, why.virtual_label
         (array([[1.25, 2.25]]), array([2.5]))
         """
         check_is_fitted(self)

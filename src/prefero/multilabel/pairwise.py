@@ -1,4 +1,4 @@
-"""Calibrated ranking by pairwise comparison: labels compete with each other and the zero point."""
+"""Calibrated ranking by pairwise comparison: labels against each other and the virtual label."""
 
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ class PairwiseMultilabelRanker(PairwiseModelsMixin, BaseMultilabelRanker):
     """Calibrated ranking by pairwise comparison (CRPC).
 
     A binary model for each pair of labels learns which of the two comes first, and one for each
-    label whether it is relevant, that is, comes before the zero point. The labels and the zero
+    label whether it is relevant, that is, comes before the virtual label. The labels and the zero
     point are ordered by the sum of the probabilities to precede the others.
 
     Parameters
@@ -33,7 +33,7 @@ class PairwiseMultilabelRanker(PairwiseModelsMixin, BaseMultilabelRanker):
     Attributes
     ----------
     pairs_ : ndarray of shape (n_pairs, 2)
-        The pairs of label indices, the smaller first; the zero point is the last index.
+        The pairs of label indices, the smaller first; the virtual label is the last index.
     coef_ : ndarray of shape (n_pairs, n_features)
         Coefficients, if the models are logistic regressions solved together.
     intercept_ : ndarray of shape (n_pairs,)
@@ -65,7 +65,7 @@ class PairwiseMultilabelRanker(PairwiseModelsMixin, BaseMultilabelRanker):
         return votes[:, :-1] - votes[:, -1:]
 
     def predict_pairwise(self, X: Any) -> NDArray[np.float64]:
-        """Predict the probability that one label, or the zero point, precedes another.
+        """Predict the probability that one label, or the virtual label, precedes another.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class PairwiseMultilabelRanker(PairwiseModelsMixin, BaseMultilabelRanker):
         Returns
         -------
         ndarray of shape (n_samples, n_labels + 1, n_labels + 1)
-            ``[n, i, j]`` is P(i before j), the zero point last; 1/2 on the diagonal.
+            ``[n, i, j]`` is P(i before j), the virtual label last; 1/2 on the diagonal.
         """
         check_is_fitted(self)
         return self._pairwise_matrix(self._validate_X(X, reset=False))

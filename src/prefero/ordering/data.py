@@ -23,7 +23,7 @@ _documented = documented(
 
 
 class OrderedObjects(NamedTuple):
-    """One row an object in one order; ``orderer.fit(*objects)`` learns from it.
+    """One row per object in one order; ``orderer.fit(*objects)`` learns from it.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ def objects_from_orders(
     Returns
     -------
     OrderedObjects
-        One row an object in one order.
+        One row per object in one order.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def objects_from_pairs(
     Returns
     -------
     OrderedObjects
-        Two rows a pair.
+        Two rows per pair.
 
     Examples
     --------

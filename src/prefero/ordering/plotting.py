@@ -22,7 +22,7 @@ class ComponentsDisplay:
     figure_ : matplotlib Figure
         The figure.
     axes_ : list of matplotlib Axes
-        One axes a component.
+        One axes per component.
     bars_ : list of matplotlib BarContainer
         The bars of each component, the largest on top.
 
@@ -62,7 +62,7 @@ class ComponentsDisplay:
         top : int or None, default=10
             How many attributes of each; None for all.
         axes : sequence of matplotlib Axes, optional
-            Where to draw, one axes a component; a new figure by default.
+            Where to draw, one axes per component; a new figure by default.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class ComponentsDisplay:
         Parameters
         ----------
         axes : sequence of matplotlib Axes, optional
-            Where to draw, one axes a component; a new figure by default.
+            Where to draw, one axes per component; a new figure by default.
         numbers : sequence of int, optional
             What to call the components; 0, 1, ... by default.
 

@@ -20,7 +20,7 @@ class RankBoostOrderer(BaseOrderer):
 
     Each round picks the threshold that separates the weighted pairs best, adds it with weight
     ln((1 + r) / (1 - r)) / 2 for its separation r, and shifts weight to the pairs still wrong.
-    The weight of a pair is a product of one factor an object, so a round takes time
+    The weight of a pair is a product of one factor per object, so a round takes time
     proportional to objects times attributes and no list of pairs is made.
 
     Parameters
@@ -114,9 +114,13 @@ class RankBoostOrderer(BaseOrderer):
         self.attributes_, bins, self.missing_, self.weights_ = _core.rank_boost(
             thresholds.codes(train.X),
             thresholds.counts + 1,
-            *(train.positions, train.weight, train.queries.starts),
+            train.positions,
+            train.weight,
+            train.queries.starts,
             thresholds.codes(held_out.X),
-            *(held_out.positions, held_out.weight, held_out.queries.starts),
+            held_out.positions,
+            held_out.weight,
+            held_out.queries.starts,
             rounds=self.n_estimators,
             learning_rate=self.learning_rate,
             patience=self.n_iter_no_change,

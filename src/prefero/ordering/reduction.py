@@ -161,7 +161,7 @@ class RankCorrelationReducer(
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_objects, n_features)
-            One row an object in one order. A sparse matrix is made dense a block at a time.
+            One row per object in one order. A sparse matrix is made dense a block at a time.
         y : array-like of shape (n_objects,)
             Ranks inside the query: smaller is better, equal is tied, NaN is unknown.
         qid : array-like of shape (n_objects,), optional

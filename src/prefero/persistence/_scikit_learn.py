@@ -62,7 +62,7 @@ def _row_a_class(coef: Any, state: State) -> bool:
 _LINEAR_CLASSIFIER: FittedState = {
     **_FEATURES,
     **_CLASSES,
-    "coef_": Array("f", "n_rows", _F, rule=("a row a class", _row_a_class)),
+    "coef_": Array("f", "n_rows", _F, rule=("one row per class", _row_a_class)),
     "intercept_": Array("f", "n_rows"),
 }
 
@@ -286,11 +286,11 @@ STATES: dict[str, FittedState] = {
     },
     "OneHotEncoder": {
         **_CATEGORIES,
-        "drop_idx_": Attribute(none=True, rule=("an index a feature", _is_index_a_feature)),
+        "drop_idx_": Attribute(none=True, rule=("one index per feature", _is_index_a_feature)),
         "_drop_idx_after_grouping": Attribute(
-            none=True, rule=("an index a feature", _is_index_a_feature)
+            none=True, rule=("one index per feature", _is_index_a_feature)
         ),
-        "_n_features_outs": Each(Count(), _F, rule=("a column a category", _counts_columns)),
+        "_n_features_outs": Each(Count(), _F, rule=("one column per category", _counts_columns)),
     },
     "OrdinalEncoder": {
         **_CATEGORIES,
@@ -327,7 +327,7 @@ STATES: dict[str, FittedState] = {
     "RidgeClassifier": {
         **_FEATURES,
         "classes_": Names("n_classes", optional=True, rule=("sorted classes", _rises)),
-        "coef_": Attribute(rule=("a weight a feature", _is_ridge_coef)),
+        "coef_": Attribute(rule=("one weight per feature", _is_ridge_coef)),
         "intercept_": Array("f", 1),
         "_label_binarizer": Model("inverse_transform", n_features=None),
     },
@@ -338,7 +338,7 @@ STATES: dict[str, FittedState] = {
     },
     "SimpleImputer": {
         **_FEATURES,
-        "statistics_": Attribute(rule=("a value a feature", _are_statistics)),
+        "statistics_": Attribute(rule=("one value per feature", _are_statistics)),
         "_fit_dtype": Attribute(rule=("a plain dtype", _is_simple_dtype)),
         "_fill_dtype": Attribute(optional=True, rule=("a plain dtype", _is_simple_dtype)),
         "indicator_": Model("transform", n_features=None, when={"add_indicator": True}),

@@ -72,12 +72,12 @@ def refuse_bad_edges(
 
 
 def check_edge_weights(weights: ArrayLike, n_edges: int) -> Values:
-    """Return one finite weight an edge, none negative, or say which is wrong."""
+    """Return one finite weight per edge, none negative, or say which is wrong."""
     found = check_array(
         weights, ensure_2d=False, dtype=np.float64, ensure_min_samples=0, input_name="weights"
     )
     if found.shape != (n_edges,):
-        raise ValueError(f"weights must have one entry an edge, {n_edges}, got {found.shape}.")
+        raise ValueError(f"weights must have one entry per edge, {n_edges}, got {found.shape}.")
     if (found < 0).any():
         edge = int(np.argmax(found < 0))
         raise ValueError(f"weights[{edge}] is {found[edge]:g}, but no edge weighs less than zero.")

@@ -7,7 +7,7 @@ from ._calibrated import (
     split_calibrated,
     strict_calibrated,
     text_from_calibrated,
-    zero_offsets,
+    virtual_label_offsets,
 )
 from ._orders import format_order, orders_from_ranks, parse_order, ranks_from_orders
 from ._queries import Queries
@@ -54,5 +54,5 @@ __all__ = [
     "strict_calibrated",
     "strict_ranks",
     "text_from_calibrated",
-    "zero_offsets",
+    "virtual_label_offsets",
 ]

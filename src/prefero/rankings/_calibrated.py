@@ -1,4 +1,4 @@
-"""Calibrated rankings: ranks of the labels and of a zero point between relevant and irrelevant.
+"""Calibrated rankings: ranks of the labels and of a virtual label between relevant and irrelevant.
 
 The matrix has one column more than there are labels: the last one is the virtual label. Labels
 before it are relevant, labels after it irrelevant, and a label whose side is unknown is NaN.
@@ -72,7 +72,7 @@ def check_relevance(relevance: ArrayLike, *, name: str = "relevance") -> Values:
 
 
 def calibrated_from_relevance(relevance: ArrayLike, ranks: ArrayLike | None = None) -> Values:
-    """Put the zero point between the relevant and the irrelevant labels.
+    """Put the virtual label between the relevant and the irrelevant labels.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def calibrated_from_scores(S: ArrayLike) -> Values:
     Parameters
     ----------
     S : array-like of shape (n_samples, n_labels)
-        Scores such as expression levels, whose sign is the zero point. NaN is unknown, and so
+        Scores such as expression levels, whose sign is the virtual label. NaN is unknown, and so
         is 0: such a label is on neither side.
 
     Returns
@@ -251,12 +251,12 @@ def split_calibrated(C: ArrayLike) -> tuple[Values, Values]:
 
 
 def strict_calibrated(scores: ArrayLike) -> NDArray[np.int64]:
-    """Rank scores and the zero point between positive and other ones, with no ties.
+    """Rank scores and the virtual label between positive and other ones, with no ties.
 
     Parameters
     ----------
     scores : array-like of shape (n_samples, n_labels)
-        Scores, larger is better, none missing. A score of 0 stands after the zero point.
+        Scores, larger is better, none missing. A score of 0 stands after the virtual label.
 
     Returns
     -------
@@ -269,17 +269,17 @@ def strict_calibrated(scores: ArrayLike) -> NDArray[np.int64]:
     array([[1, 4, 3, 2]])
     """
     values = check_array(scores, dtype=np.float64, input_name="scores")
-    # Equal scores go by index: put first, the zero point wins against labels that reach it.
+    # Equal scores go by index: put first, the virtual label wins against labels that reach it.
     ranks = strict_ranks(np.column_stack([np.zeros(len(values)), values]))
     return np.roll(ranks, -1, axis=1)
 
 
-def zero_offsets(C: Values) -> tuple[Values, Values]:
-    """Return how far each label stands from the zero point, and where the zero point stands.
+def virtual_label_offsets(C: Values) -> tuple[Values, Values]:
+    """Return how far each label stands from the virtual label, and where the virtual label stands.
 
     The offset counts the labels between, the own one half (its whole bucket half): -1/2 is the
     last relevant label, +1/2 the first irrelevant one. A row of m of c labels is stretched by
-    (c + 1)/(m + 1), as in the generalized Borda count. A zero point of width p, that is p
+    (c + 1)/(m + 1), as in the generalized Borda count. A virtual label of width p, that is p
     virtual labels in one bucket, puts a label p/2 farther away; its generalized rank is then
     ``place + (p + 1) / 2 + offset + side * p / 2``.
 
@@ -301,7 +301,7 @@ def zero_offsets(C: Values) -> tuple[Values, Values]:
 
     Examples
     --------
-    >>> zero_offsets(np.array([[1.0, 3.0, 4.0, 4.0, 2.0]]))
+    >>> virtual_label_offsets(np.array([[1.0, 3.0, 4.0, 4.0, 2.0]]))
     (array([[-0.5,  0.5,  2. ,  2. ]]), array([1.]))
     """
     positions = bucket_positions(C)
@@ -326,7 +326,7 @@ class _ZeroPoint:
     """Stands for the virtual label among names, and is equal to none of them."""
 
     def __repr__(self) -> str:
-        return "the zero point"
+        return "the virtual label"
 
 
 _ZERO = _ZeroPoint()
@@ -340,7 +340,7 @@ def calibrated_from_text(
     Parameters
     ----------
     texts : iterable of str
-        One text a row: the order of the relevant labels and that of the irrelevant ones, each
+        One text per row: the order of the relevant labels and that of the irrelevant ones, each
         in square brackets, with ``>`` between places and ``~`` between tied labels. A name that
         holds one of these characters stands in double quotes. Labels that are not named are
         unknown.
@@ -389,7 +389,7 @@ def text_from_calibrated(C: ArrayLike, labels: Sequence[Any] | None = None) -> l
     Returns
     -------
     list of str
-        One text a row; labels whose side is unknown are left out.
+        One text per row; labels whose side is unknown are left out.
 
     See Also
     --------

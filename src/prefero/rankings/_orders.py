@@ -25,7 +25,7 @@ def ranks_from_orders(
     Parameters
     ----------
     orders : iterable
-        One order a row: text such as ``"b > a ~ c"``, or labels, best first, in which a tuple
+        One order per row: text such as ``"b > a ~ c"``, or labels, best first, in which a tuple
         or list holds the labels that share a place. None and NaN among them mark positions
         that were left empty.
     labels : sequence, optional
@@ -90,7 +90,7 @@ def orders_from_ranks(
     Returns
     -------
     list of list
-        One order a row: labels, best first; a tuple holds the labels that share a place.
+        One order per row: labels, best first; a tuple holds the labels that share a place.
         Labels of unknown rank are left out.
 
     See Also

@@ -111,14 +111,14 @@ class ScoredRanks:
         Returns
         -------
         ndarray of shape (n_samples, n_pairs)
-            As `pair_signs` lists the pairs; 1 in the mean over all that a row orders.
+            As `pair_signs` lists the pairs; 1 on average over all that a row orders.
         """
         first, second = np.triu_indices(self.ranks.shape[1], 1)
-        stakes = np.abs(self.scores[:, first] - self.scores[:, second])
+        apart = np.abs(self.scores[:, first] - self.scores[:, second])
         ordered = pair_signs(self.ranks) != 0
-        stakes = np.where(ordered, stakes, 0.0)
-        total = weight @ stakes.sum(axis=1)
-        return stakes * (weight @ ordered.sum(axis=1) / total) if total > 0 else ordered * 1.0
+        apart = np.where(ordered, apart, 0.0)
+        total = weight @ apart.sum(axis=1)
+        return apart * (weight @ ordered.sum(axis=1) / total) if total > 0 else ordered * 1.0
 
 
 def ranks_of(target: Values | ScoredRanks) -> Values:

@@ -157,7 +157,7 @@ def ranks_from_long(
     labels: Sequence[Any] | None = None,
     order_of_instances: Sequence[Hashable] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Turn a long table, one line an instance and label, into ranks.
+    """Turn a long table, one line per instance and label, into ranks.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ def write_report(
     )
     page = dict(
         title=title,
-        summary=found.verdict(),
+        summary=found.summary(),
         alike=found.alike() if found.tested else [],
         found=found,
         board=standings(task.kind, found, at_rate, baselines),

@@ -119,7 +119,7 @@ def _explanation(
     effects = [effect._asdict() for effect in why.effects]
     return {
         "pair": [str(label) for label in why.pair],
-        "summary": why.verdict(),
+        "summary": why.summary(),
         "how": why.how,
         "effects": [{**effect, "value": _as_json(effect["value"])} for effect in effects],
         "base": why.base,

@@ -18,7 +18,7 @@ from prefero.rankings import (
     pairs_from_ranks,
     split_calibrated,
     text_from_calibrated,
-    zero_offsets,
+    virtual_label_offsets,
 )
 from prefero.tables._format import FileFormat, Write
 from prefero.tables._rankings import Rankings
@@ -222,7 +222,7 @@ def _scores(rankings: Rankings) -> "pd.DataFrame":
     In calibrated rankings they count from the virtual label, so that positive is relevant.
     """
     if rankings.scores is None and rankings.calibrated is not None:
-        signed = -zero_offsets(rankings.calibrated)[0]
+        signed = -virtual_label_offsets(rankings.calibrated)[0]
         return need("pandas").DataFrame(signed, columns=rankings.labels)
     known = np.count_nonzero(~np.isnan(rankings.ranks), axis=1)[:, None]
     counts = known - bucket_positions(rankings.ranks)
