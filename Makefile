@@ -105,7 +105,7 @@ BUILD_TOOLS = "scikit-build-core>=0.11" "nanobind>=2.9" ninja $$(command -v cmak
 $(VENV)/.installed: $(VENV)/bin/python $(NATIVE)
 	@bash tools/check-compiler.sh "$(CXX)"
 	$(SAY) "Installing Prefero and what it needs (the C++ core compiles, some minutes; later runs skip this)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(BUILD_TOOLS)
+	@bash tools/progress.sh build/tools.log $(BIN)/python -m pip install --quiet --disable-pip-version-check $(BUILD_TOOLS)
 	@bash tools/progress.sh build/install.log env PATH="$(CURDIR)/$(BIN):$$PATH" \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e ".[cli]"
 	@touch $@

@@ -71,7 +71,9 @@ __all__ = [*sorted(_PUBLIC), *_PACKAGES]
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return import_module("importlib.metadata").version("prefero")
+        # Kept: to look it up reads the folders of all installed packages.
+        globals()[name] = import_module("importlib.metadata").version("prefero")
+        return globals()[name]
     if name in _PUBLIC:
         return getattr(import_module(f"prefero.{_PUBLIC[name]}"), name)
     if name in _PACKAGES:

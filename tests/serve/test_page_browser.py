@@ -140,13 +140,13 @@ def test_two_labels_are_explained_by_keyboard_the_first_of_them_first(browser, a
     with shown(browser, address, "large") as page:
         names = order(page)
         page.locator("#bars button").nth(4).press("Enter")
-        assert "Choose a second label" in page.locator("#summary").inner_text()
+        assert "Choose a second label" in page.locator("#why-summary").inner_text()
         with page.expect_response("**/rank") as answer:
             page.locator("#bars button").nth(1).press(" ")
         page.locator("#effects tbody tr").first.wait_for()
         told = answer.value.json()["results"][0]
         first, second = (names[i].removeprefix("yield_of_") for i in (1, 4))
-        summary = page.locator("#summary").inner_text()
+        summary = page.locator("#why-summary").inner_text()
         assert summary.startswith(f"Why {first} is put before {second} (probability ")
         assert float(summary.split()[-1].rstrip(").")) >= 0.5
         assert told["explanation"]["pair"] == [names[4], names[1]]

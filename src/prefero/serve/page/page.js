@@ -210,7 +210,7 @@ function choose(label) {
 function effects(result) {
   const why = result.explanation;
   if (!why || state.pair.length < 2) {
-    at("summary").textContent = state.pair.length === 1
+    at("why-summary").textContent = state.pair.length === 1
       ? `${called(state.pair[0])} and? Choose a second label.` : "Choose two labels of the ranking.";
     at("effects").replaceChildren();
     return;
@@ -218,7 +218,7 @@ function effects(result) {
   // The one that is put first now, whichever was chosen first.
   const sign = result.ranks[why.pair[0]] < result.ranks[why.pair[1]] ? 1 : -1;
   const [first, second] = sign > 0 ? why.pair : [...why.pair].reverse();
-  at("summary").textContent = `Why ${called(first)} is put before ${called(second)}${chance(first, second)}.`;
+  at("why-summary").textContent = `Why ${called(first)} is put before ${called(second)}${chance(first, second)}.`;
   const shown = why.effects.slice(0, 10);
   if (!shown.length) {
     at("effects").replaceChildren(make("p", { class: "hint", text: "No single feature moves the one against the other." }));
