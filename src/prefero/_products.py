@@ -66,8 +66,8 @@ class FeatureProducts:
 
     Attributes
     ----------
-    has_rough : bool
-        Whether rough products are faster: sums in single precision, relative errors about 1e-7.
+    has_float32 : bool
+        Whether float32 products are faster: sums in single precision, relative errors about 1e-7.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class FeatureProducts:
     array([[ 6.,  8.],
            [ 1.,  2.],
            [ 9., 12.]])
-    >>> products.transposed_times(np.array([[1.0], [1.0], [1.0]]), rough=True)
+    >>> products.transposed_times(np.array([[1.0], [1.0], [1.0]]), float32=True)
     array([[1.],
            [5.]])
     """
@@ -85,27 +85,27 @@ class FeatureProducts:
         self._X = X
         self._by_rows: dict[type, Any] = {}
         self._by_columns: dict[type, Any] = {}
-        self.has_rough = issparse(X) and _moderate(X.data)
+        self.has_float32 = issparse(X) and _moderate(X.data)
         if issparse(X):
             rows, columns = _compressed(csr_array(X)), _compressed(csr_array(X.T))
-            for kind in (np.float64, np.float32) if self.has_rough else (np.float64,):
+            for kind in (np.float64, np.float32) if self.has_float32 else (np.float64,):
                 self._by_rows[kind] = (*rows[:2], rows[2].astype(kind))
                 self._by_columns[kind] = (*columns[:2], columns[2].astype(kind))
 
-    def times(self, weights: Values, *, rough: bool = False) -> Values:
+    def times(self, weights: Values, *, float32: bool = False) -> Values:
         """X @ weights."""
         if not self._by_rows:
             return np.ascontiguousarray(self._X @ weights)
-        return _product(self._by_rows[self._kind(rough)], weights)
+        return _product(self._by_rows[self._kind(float32)], weights)
 
-    def transposed_times(self, values: Values, *, rough: bool = False) -> Values:
+    def transposed_times(self, values: Values, *, float32: bool = False) -> Values:
         """X.T @ values."""
         if not self._by_columns:
             return np.ascontiguousarray(self._X.T @ values)
-        return _product(self._by_columns[self._kind(rough)], values)
+        return _product(self._by_columns[self._kind(float32)], values)
 
-    def _kind(self, rough: bool) -> type:
-        return np.float32 if rough and self.has_rough else np.float64
+    def _kind(self, float32: bool) -> type:
+        return np.float32 if float32 and self.has_float32 else np.float64
 
 
 def _moderate(values: Values) -> bool:

@@ -77,7 +77,7 @@ def test_kernels_refuse_arrays_that_do_not_fit(kernel):
 def test_most_of_the_way_needs_single_precision_alone():
     X, signs = two_classes()
     problems = LogisticProblems(X, signs, np.ones(len(X)), np.ones(4))
-    beta, inverse = approach(problems.rough(), np.zeros((5, 4)), 1e-5, 100)
+    beta, inverse = approach(problems.to_float32(), np.zeros((5, 4)), 1e-5, 100)
     _, gradient = problems.slopes(beta)
     assert np.abs(gradient).max() <= 1.01e-5 * len(X)
     # How the loss bends was learnt from some of the rows and the steps.
@@ -100,7 +100,7 @@ def test_problems_beyond_single_precision_are_not_led_astray(X):
     start = np.zeros((5, 4))
     with np.errstate(over="ignore", invalid="ignore"):
         before = np.abs(problems.slopes(start)[1]).max(axis=1)
-        beta, _ = approach(problems.rough(), start, 1e-5, 100)
+        beta, _ = approach(problems.to_float32(), start, 1e-5, 100)
         after = np.abs(problems.slopes(beta)[1]).max(axis=1)
     assert np.isfinite(beta).all()
     assert (after <= before * (1 + 1e-6)).all()
@@ -111,7 +111,7 @@ def test_a_step_that_overshoots_is_not_taken():
     signs, weight = np.array([[1], [1], [-1], [-1]], dtype=np.int8), [1.0, 10, 1, 100]
     problems = LogisticProblems(X, signs, np.array(weight), np.array([1.0, 0]))
     start = np.array([[-2.0, -2]])
-    beta, inverse = approach(problems.rough(), start, 1e-8, 100)
+    beta, inverse = approach(problems.to_float32(), start, 1e-8, 100)
     steep = [np.abs(problems.slopes(at)[1]).max() for at in (start, beta)]
     assert steep[1] <= steep[0]
     assert np.isnan(inverse).all()  # given up: who goes on asks anew

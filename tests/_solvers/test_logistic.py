@@ -22,25 +22,25 @@ def test_sparse_products_are_those_of_scipy(width, n, d, seed):
     weights, values = rng.normal(size=(d, width)), rng.normal(size=(n, width))
     np.testing.assert_allclose(products.times(weights), X @ weights, atol=1e-12)
     np.testing.assert_allclose(products.transposed_times(values), X.T @ values, atol=1e-12)
-    np.testing.assert_allclose(products.times(weights, rough=True), X @ weights, atol=1e-5)
-    rough = products.transposed_times(values, rough=True)
-    np.testing.assert_allclose(rough, X.T @ values, atol=1e-5)
+    np.testing.assert_allclose(products.times(weights, float32=True), X @ weights, atol=1e-5)
+    in_float32 = products.transposed_times(values, float32=True)
+    np.testing.assert_allclose(in_float32, X.T @ values, atol=1e-5)
 
 
 def test_dense_products_need_no_rough_form():
     X = np.arange(6.0).reshape(3, 2)
     products = FeatureProducts(X)
-    assert not products.has_rough
-    np.testing.assert_array_equal(products.times(X.T, rough=True), X @ X.T)
+    assert not products.has_float32
+    np.testing.assert_array_equal(products.times(X.T, float32=True), X @ X.T)
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e30])
 def test_features_out_of_the_range_of_single_precision_are_multiplied_in_double(size):
     X = csr_array([[size, 0.0], [0.0, 3.0]])
     products = FeatureProducts(X)
-    assert not products.has_rough
+    assert not products.has_float32
     weights = np.full((2, 40), 2.0)
-    np.testing.assert_allclose(products.times(weights, rough=True), X @ weights)
+    np.testing.assert_allclose(products.times(weights, float32=True), X @ weights)
 
 
 def test_the_search_finds_the_end_of_a_bent_valley():

@@ -103,7 +103,7 @@ def test_a_kernel_orders_what_no_line_can():
 
 def test_order_svm_gradient(orders):
     sides = order_svm._sides(orders, max_cuts=20)
-    objective = order_svm._PrimalObjective(orders, sides, C=0.7, deviation=0.3)
+    objective = order_svm._CutObjective(orders, sides, C=0.7, deviation=0.3)
     point = np.random.default_rng(0).normal(size=objective.size) / 3
     assert check_grad(lambda v: objective(v)[0], lambda v: objective(v)[1], point) < 1e-3
 

@@ -180,14 +180,14 @@ _SLOW = 0.7
 _DAMPING = 1e-6
 
 
-class RoughProblems:
+class Float32Problems:
     """Penalised logistic losses of many problems on the same dense rows.
 
     Parameters
     ----------
     X, signs, weight, ridge, total
         As of `LogisticProblems`.
-    bends : RoughProblems, optional
+    bends : Float32Problems, optional
         The same problems on fewer rows, which tell how the loss bends; all rows if None.
     """
 
@@ -198,7 +198,7 @@ class RoughProblems:
         weight: Values,
         ridge: Values,
         total: Values,
-        bends: "RoughProblems | None" = None,
+        bends: "Float32Problems | None" = None,
     ) -> None:
         self._X, self._signs, self._weight = X.astype(np.float32), signs, weight
         self._ridge = np.broadcast_to(ridge, (len(total), X.shape[1]))
@@ -248,7 +248,7 @@ def unpacked(packed: Values, diagonal: Values) -> Values:
 
 
 def approach(
-    problems: RoughProblems,
+    problems: Float32Problems,
     beta: Values,
     near: float,
     max_iter: int,
@@ -260,7 +260,7 @@ def approach(
 
     Parameters
     ----------
-    problems : RoughProblems
+    problems : Float32Problems
         What to minimise.
     beta : ndarray of shape (n_problems, n_columns)
         The start.
@@ -284,7 +284,7 @@ def approach(
 
 
 def _approach(
-    problems: RoughProblems, beta: Values, near: float, max_iter: int, inverse: Values | None
+    problems: Float32Problems, beta: Values, near: float, max_iter: int, inverse: Values | None
 ) -> tuple[Values, Values]:
     every, goal = np.arange(len(beta)), near * problems.total
     inverse = problems.inverse_hessians(beta, every) if inverse is None else inverse.copy()

@@ -137,10 +137,10 @@ def _newton(
         if fewer is None:  # most of the way costs a fraction on some of the rows
             continue
         near = max(_PILOT_TOLERANCE * tol, _PILOT_CHANCE / np.sqrt(fewer.n_rows))
-        beta, inverse = approach(fewer.rough(), beta, near, max_iter)
+        beta, inverse = approach(fewer.to_float32(), beta, near, max_iter)
         inverse *= (fewer.total / problems.total)[:, None, None]
     if inverse is not None:
-        beta, inverse = approach(problems.rough(), beta, _NEARER * tol, max_iter, inverse)
+        beta, inverse = approach(problems.to_float32(), beta, _NEARER * tol, max_iter, inverse)
     return _descend(problems, beta, tol, max_iter, inverse)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefero import _core
-from prefero._solvers._lbfgs import RoughProblems, unpacked
+from prefero._solvers._lbfgs import Float32Problems, unpacked
 from prefero._typing import Indices, Mask, Values
 
 # The rows of a batch are few enough for its arrays to stay in the cache.
@@ -105,11 +105,11 @@ class LogisticProblems:
         ridge = (total / self.total)[:, None] * self._ridge
         return LogisticProblems(np.ascontiguousarray(self._X[::step]), signs, weight, ridge, total)
 
-    def rough(self) -> RoughProblems:
+    def to_float32(self) -> Float32Problems:
         """Return the same problems in single precision."""
         fewer = self.sample(_HESSIAN_ROWS_A_COLUMN[0] * self._X.shape[1])
-        bends = None if fewer is None else RoughProblems(*fewer._parts())
-        return RoughProblems(*self._parts(), bends)
+        bends = None if fewer is None else Float32Problems(*fewer._parts())
+        return Float32Problems(*self._parts(), bends)
 
     def _parts(self) -> tuple[Values, NDArray[np.int8], Values, Values, Values]:
         return self._X, self._signs, self._weight, self._ridge, self.total

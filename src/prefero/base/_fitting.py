@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prefero._docs import SITE
 from prefero._sklearn import make_constraint
 from prefero._state import Array, Count, FittedState, Names, State, made_on_use
 from prefero._typing import Values
-from prefero.base._features import feature_ranges
+from prefero.base._features import check_features, feature_ranges
 
 
 def continues_fit(estimator: Any) -> bool:
@@ -88,7 +89,6 @@ LABELS: FittedState = {
     "labels_": Names("n_labels"),
     "classes_": Array("i", "n_labels", rule=("0, 1, ...", _is_range)),
     "unseen_labels_": Array("b", "n_labels"),
-    # Files that were written before do not hold it.
     "feature_ranges_": Array("f8", "n_features", 2, nan=True, optional=True),
 }
 
@@ -152,3 +152,37 @@ class FittedMixin:
         """Take over the ranges of features, together with those of earlier rows unless reset."""
         earlier = None if reset else getattr(self, "feature_ranges_", None)
         self.feature_ranges_ = feature_ranges(X, earlier)
+
+
+class LabelsMixin(FittedMixin):
+    """Mixin of all estimators with a fixed set of labels: attributes, tags, validation of X.
+
+    An estimator names its task, and writes ``_fit`` and ``_decision``.
+
+    Examples
+    --------
+    >>> from prefero import BinaryRelevanceRanker
+    >>> isinstance(BinaryRelevanceRanker(), LabelsMixin)
+    True
+    """
+
+    labels_: NDArray[Any]
+    classes_: NDArray[np.intp]
+    unseen_labels_: NDArray[np.bool_]
+
+    _estimator_type_tag: ClassVar[str]
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    _fitted_state: ClassVar[FittedState] = LABELS
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.estimator_type = self._estimator_type_tag
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        tags.target_tags.two_d_labels = True
+        return tags
+
+    def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        """Validate features as the tags of the estimator say."""
+        return check_features(self, X, reset=reset)

@@ -10,16 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
 from prefero._sklearn import StrOptions, check_sample_weight
-from prefero._state import FittedState
 from prefero.base._features import (
     all_unknown,
-    check_features,
     place_unseen_last,
     refuse_other_labels,
     unseen_labels,
     used_rows,
 )
-from prefero.base._fitting import LABELS, FittedMixin, continues_fit, copy_of, fitting
+from prefero.base._fitting import LabelsMixin, continues_fit, copy_of, fitting
 from prefero.base._pair_probabilities import PairProbabilitiesMixin
 from prefero.metrics import kendall_tau, ranking_error
 from prefero.preferences import PreferenceGraphs
@@ -27,7 +25,7 @@ from prefero.rankings import ScoredRanks, check_ranks, label_names, ranks_of, st
 
 
 @documented()
-class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
+class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
     """Mixin of all label rankers.
 
     A ranker writes two methods for data already validated: ``_fit(X, ranks, weight)``, and
@@ -55,25 +53,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, FittedMixin):
     True
     """
 
-    labels_: NDArray[Any]
-    classes_: NDArray[np.intp]
-    unseen_labels_: NDArray[np.bool_]
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
-    _fitted_state: ClassVar[FittedState] = LABELS
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.estimator_type = "label_ranker"
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = False
-        tags.target_tags.two_d_labels = True
-        return tags
-
-    def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
-        """Validate features as the tags of the estimator say."""
-        return check_features(self, X, reset=reset)
+    _estimator_type_tag: ClassVar[str] = "label_ranker"
 
     def _validate_fit(
         self,

@@ -10,16 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
-from prefero._state import FittedState
 from prefero._typing import Values
 from prefero.base._features import (
-    check_features,
     place_unseen_last,
     refuse_other_labels,
     unseen_labels,
     used_rows,
 )
-from prefero.base._fitting import LABELS, FittedMixin, fitting
+from prefero.base._fitting import LabelsMixin, fitting
 from prefero.metrics import spearman_rho
 from prefero.rankings import (
     calibrated_from_relevance,
@@ -31,7 +29,7 @@ from prefero.rankings import (
 
 
 @documented()
-class MultilabelRankerMixin(FittedMixin):
+class MultilabelRankerMixin(LabelsMixin):
     """Mixin of all multilabel rankers.
 
     A ranker writes two methods for data already validated: ``_fit(X, calibrated, weight)``, and
@@ -59,26 +57,12 @@ class MultilabelRankerMixin(FittedMixin):
     True
     """
 
-    labels_: NDArray[Any]
-    classes_: NDArray[np.intp]
-    unseen_labels_: NDArray[np.bool_]
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
-    _fitted_state: ClassVar[FittedState] = LABELS
+    _estimator_type_tag: ClassVar[str] = "multilabel_ranker"
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.estimator_type = "multilabel_ranker"
+        tags = super().__sklearn_tags__()
         tags.classifier_tags = ClassifierTags(multi_class=False, multi_label=True)
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = False
-        tags.target_tags.two_d_labels = True
         return tags
-
-    def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
-        """Validate features as the tags of the estimator say."""
-        return check_features(self, X, reset=reset)
 
     def _validate_fit(
         self, X: Any, y: Any, ranks: Any = None, sample_weight: ArrayLike | None = None

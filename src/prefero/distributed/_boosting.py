@@ -17,7 +17,12 @@ from prefero.distributed._engine import Engine
 from prefero.distributed._partitions import PartitionRows, Partitions, Place
 from prefero.distributed._statistics import learn_bins, leaves_of, rounded, shortest
 from prefero.label_ranking import BoostingLabelRanker
-from prefero.label_ranking._boosting_rounds import Cases, HeldOutRounds, duels, scores_of_duels
+from prefero.label_ranking._boosting_rounds import (
+    Cases,
+    HeldOutRounds,
+    pair_counts,
+    scores_of_pair_counts,
+)
 
 # One of so many rows, and no more than come to the driver, decides on the rounds.
 _ONE_OF = 20
@@ -78,7 +83,7 @@ def ranked_rows(rows: PartitionRows, place: Place, spec: BoostSpec) -> RankedRow
 
 
 def _own_pair_counts(rows: RankedRows, _: Any) -> tuple[Values, Values]:
-    return duels(Cases(rows.bins, rows.ranks, rows.weight * rows.learns, None))
+    return pair_counts(Cases(rows.bins, rows.ranks, rows.weight * rows.learns, None))
 
 
 def _first_scores(rows: RankedRows, start: Values) -> RoundRows:
@@ -195,7 +200,9 @@ def fit_boosting(ranker: BoostingLabelRanker, partitions: Partitions) -> None:
     if few:
         rounds = ranker._choose_rounds(boosting, cases, case)
     else:
-        ranker.start_scores_ = scores_of_duels(*partitions.engine.sum(_own_pair_counts, parts))
+        ranker.start_scores_ = scores_of_pair_counts(
+            *partitions.engine.sum(_own_pair_counts, parts)
+        )
         ranker.validation_path_ = np.empty(0)
     growing = Rounds(
         *(partitions.engine, parts, ranker.start_scores_),

@@ -39,9 +39,11 @@ class SummedObjective(Objective):
     def __init__(self, losses: Summed, functions: Any, penalty: Penalty) -> None:
         self._losses, self.functions, self.penalty = losses, functions, penalty
 
-    def loss_and_gradient(self, parameters: Values, *, rough: bool = False) -> tuple[float, Values]:
+    def loss_and_gradient(
+        self, parameters: Values, *, float32: bool = False
+    ) -> tuple[float, Values]:
         """The loss and its gradient; partitions send as many numbers as there are parameters."""
-        return self._losses.total("loss_and_gradient", parameters, rough=rough)
+        return self._losses.total("loss_and_gradient", parameters, float32=float32)
 
 
 def _own_objective(rows: PartitionRows, _: Place, shared: tuple[Any, float]) -> Objective:

@@ -263,10 +263,10 @@ def constant_scores(cases: Cases, penalty: float = 1.0) -> Values:
     ndarray of shape (n_labels,)
         Scores; they sum to 0.
     """
-    return scores_of_duels(*duels(cases), penalty)
+    return scores_of_pair_counts(*pair_counts(cases), penalty)
 
 
-def scores_of_duels(wins: Values, met: Values, penalty: float = 1.0) -> Values:
+def scores_of_pair_counts(wins: Values, met: Values, penalty: float = 1.0) -> Values:
     """Return the constant scores, from what each label won and what was at stake in pairs."""
     n_labels = len(wins)
     share = 1 / max(n_labels - 1, 1)
@@ -286,7 +286,7 @@ def scores_of_duels(wins: Values, met: Values, penalty: float = 1.0) -> Values:
     return scores - scores.mean()
 
 
-def duels(cases: Cases) -> tuple[Values, Values]:
+def pair_counts(cases: Cases) -> tuple[Values, Values]:
     """Return how much each label won in all, and how much was at stake between two labels."""
     if cases.scaled_scores is not None:
         won = np.array([_won(cases, label) for label in range(cases.ranks.shape[1])])

@@ -27,8 +27,8 @@ from prefero.preferences import (
 # as the step only gets shorter, leaves the loss falling.
 _SMOOTHING = 1e-10
 
-# Down to this tolerance the decrease of the loss stands far above the errors of rough products.
-_ROUGH_TOL = 1e-3
+# Down to this tolerance the decrease of the loss stands far above the errors of float32 products.
+_FLOAT32_TOL = 1e-3
 
 
 # Edges times functions that one step of the search for rho holds.
@@ -66,21 +66,21 @@ class LinearFunctions:
         return decompose(self._graphs, decomposition)
 
     @property
-    def has_rough(self) -> bool:
-        """Whether rough scores and gradients, in single precision, are faster."""
-        return self._products.has_rough
+    def has_float32(self) -> bool:
+        """Whether float32 scores and gradients, in single precision, are faster."""
+        return self._products.has_float32
 
-    def scores(self, parameters: Values, *, rough: bool = False) -> Values:
+    def scores(self, parameters: Values, *, float32: bool = False) -> Values:
         """f(x, y) for all instances and labels."""
         n_features = self._X.shape[1]
-        scores = self._products.times(parameters[:n_features], rough=rough)
+        scores = self._products.times(parameters[:n_features], float32=float32)
         if self._fit_intercept:
             scores += self.constant * parameters[n_features]
         return scores
 
-    def gradient(self, by_scores: Values, *, rough: bool = False) -> Values:
+    def gradient(self, by_scores: Values, *, float32: bool = False) -> Values:
         """The gradient by the parameters, from the one by the scores."""
-        slopes = self._products.transposed_times(by_scores, rough=rough)
+        slopes = self._products.transposed_times(by_scores, float32=float32)
         if not self._fit_intercept:
             return slopes
         return np.vstack([slopes, self.constant * by_scores.sum(axis=0)])
@@ -114,7 +114,7 @@ class GivenFunctions:
     The parameters are a vector of shape (n_functions,).
     """
 
-    has_rough = False
+    has_float32 = False
 
     def __init__(self, values: Values, graphs: PreferenceGraphs) -> None:
         self._values, self._graphs = values, graphs
@@ -127,11 +127,11 @@ class GivenFunctions:
             return WeightedEdges(self._graphs)
         return Subgraphs(self._graphs, decomposition)
 
-    def scores(self, parameters: Values, *, rough: bool = False) -> Values:
+    def scores(self, parameters: Values, *, float32: bool = False) -> Values:
         """f(x, y) for all instances and labels."""
         return np.ascontiguousarray(self._values @ parameters)
 
-    def gradient(self, by_scores: Values, *, rough: bool = False) -> Values:
+    def gradient(self, by_scores: Values, *, float32: bool = False) -> Values:
         """The gradient by the parameters, from the one by the scores."""
         return np.tensordot(by_scores, self._values, axes=2)
 
@@ -226,38 +226,40 @@ class Objective:
         return float(self.weight @ loss) + self.penalty.value(parameters)
 
     def value_and_gradient(
-        self, parameters: Values, *, rough: bool = False
+        self, parameters: Values, *, float32: bool = False
     ) -> tuple[float, Values]:
-        """The objective and its gradient; rough ones have relative errors of about 1e-7."""
-        loss, gradient = self.loss_and_gradient(parameters, rough=rough)
+        """The objective and its gradient; float32 ones have relative errors of about 1e-7."""
+        loss, gradient = self.loss_and_gradient(parameters, float32=float32)
         self.penalty.add_slope(parameters, gradient)
         return loss + self.penalty.value(parameters), gradient
 
-    def loss_and_gradient(self, parameters: Values, *, rough: bool = False) -> tuple[float, Values]:
+    def loss_and_gradient(
+        self, parameters: Values, *, float32: bool = False
+    ) -> tuple[float, Values]:
         """The same without the penalty: what adds up over instances."""
-        scores = self.functions.scores(parameters, rough=rough)
+        scores = self.functions.scores(parameters, float32=float32)
         loss, by_scores = self.cut.gradient(scores, self.weight)
-        return float(loss), self.functions.gradient(by_scores, rough=rough)
+        return float(loss), self.functions.gradient(by_scores, float32=float32)
 
 
 def solve_lbfgs(objective: Objective, start: Values, tol: float, max_iter: int) -> Solution:
     """Minimise by L-BFGS until no derivative exceeds tol times the largest at zero."""
     unit = objective.functions.unit
 
-    def scaled(point: Values, rough: bool) -> tuple[float, Values]:
+    def scaled(point: Values, float32: bool) -> tuple[float, Values]:
         parameters = point.reshape(start.shape) * unit
-        value, gradient = objective.value_and_gradient(parameters, rough=rough)
+        value, gradient = objective.value_and_gradient(parameters, float32=float32)
         gradient *= unit
         return value, gradient.ravel()
 
     scale = _largest_slope_at_zero(objective, start, unit) if start.any() else None
     search = Lbfgs((start / unit).ravel(), scale)
-    rough, converged = objective.functions.has_rough, True
-    if rough:
-        rough_tol = max(tol, _ROUGH_TOL)
-        converged = search.run(partial(scaled, rough=True), tol=rough_tol, max_iter=max_iter)
-    if converged and (not rough or tol < _ROUGH_TOL):
-        converged = search.run(partial(scaled, rough=False), tol=tol, max_iter=max_iter)
+    float32, converged = objective.functions.has_float32, True
+    if float32:
+        float32_tol = max(tol, _FLOAT32_TOL)
+        converged = search.run(partial(scaled, float32=True), tol=float32_tol, max_iter=max_iter)
+    if converged and (not float32 or tol < _FLOAT32_TOL):
+        converged = search.run(partial(scaled, float32=False), tol=tol, max_iter=max_iter)
     return Solution(search.x.reshape(start.shape) * unit, search.curve, converged)
 
 

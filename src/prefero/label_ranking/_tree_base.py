@@ -27,6 +27,17 @@ from prefero.rankings import have_ties
 CRITERIA = {"mallows", "mallows_em", "kendall", "spearman", "entropy"}
 NO_BOUND = 2**31 - 1
 
+# Parts of docstrings, by the names of what they describe.
+TREE_PARTS = {
+    "categories": """
+        categorical_features : "from_dtype", array-like or None, default="from_dtype"
+            Nominal features: columns of pandas' category dtype and columns that hold words; or
+            their indices, names or mask.
+        category_splits : {"partition", "one"}, default="partition"
+            Tests on sets of categories, or on one against the rest.
+        """
+}
+
 
 def _are_of_leaves(shares: Values, state: State) -> bool:
     n_labels, leaves = state.size("n_labels"), state.values["trees_"]["value_starts"][-1]

@@ -21,7 +21,7 @@ from prefero.label_ranking._boosting_rounds import (
     HeldOutRounds,
     constant_scores,
 )
-from prefero.label_ranking._tree_base import NO_BOUND, BaseTreeRanker
+from prefero.label_ranking._tree_base import NO_BOUND, TREE_PARTS, BaseTreeRanker
 from prefero.metrics import kendall_tau
 from prefero.rankings import ScoredRanks, strict_ranks
 
@@ -29,7 +29,7 @@ from prefero.rankings import ScoredRanks, strict_ranks
 _MOST_FOR_FOLDS = 10_000
 
 
-@documented()
+@documented(**TREE_PARTS)
 class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
     """Boost the scores of all labels, by trees whose leaves are steps of all of them.
 
@@ -64,11 +64,7 @@ class BoostingLabelRanker(PairWeightMixin, BaseTreeRanker):
         The model itself is fitted to all rows.
     n_iter_no_change : int, default=30
         The search for the number of rounds ends when so many have not lowered the loss.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Nominal features: columns of pandas' category dtype and columns that hold words; or
-        their indices, names or mask.
-    category_splits : {"partition", "one"}, default="partition"
-        Tests on sets of categories, or on one against the rest.
+    %(categories)s
     pair_weight : {"auto", "score_difference"} or None, default="auto"
         What a pair counts in the loss: the difference of the scores that ``fit`` was given, or 1.
         ``"auto"`` is the former where there are scores; rounds are then judged by regret in place

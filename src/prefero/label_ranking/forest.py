@@ -32,7 +32,7 @@ from prefero._typing import Indices, Values
 from prefero._warnings import warn_user
 from prefero.base import ScoredRankerMixin
 from prefero.label_ranking._aggregation import better_kemeny
-from prefero.label_ranking._tree_base import CRITERIA, BaseTreeRanker
+from prefero.label_ranking._tree_base import CRITERIA, TREE_PARTS, BaseTreeRanker
 from prefero.metrics import kendall_tau
 from prefero.rankings import ScoredRanks, have_ties, ranks_of, strict_ranks
 
@@ -40,7 +40,7 @@ from prefero.rankings import ScoredRanks, have_ties, ranks_of, strict_ranks
 _MANY_LABELS = 30
 
 
-@documented()
+@documented(**TREE_PARTS)
 class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
     """Label ranking forest (LRF): trees on bootstrap samples and random features.
 
@@ -50,10 +50,8 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         The number of trees.
     criterion : {"auto", "kendall", "spearman", "mallows", "mallows_em", "entropy"}, \
 default="auto"
-        What a split improves, as in :class:`TreeLabelRanker`. ``"spearman"`` is fastest, above
-        all with many labels. ``"auto"`` is ``"spearman"`` if rankings hold ties, which a
-        Kendall correlation cannot tell from disagreement, or more than 30 labels, whose pairs
-        cost more time and order no better; else ``"kendall"``.
+        What a split improves, as in :class:`TreeLabelRanker`. ``"auto"`` is ``"spearman"``, the
+        fastest, for rankings with ties or more than 30 labels, else ``"kendall"``.
     splitter : {"best", "random"}, default="best"
         The best cut of each feature, or one at random (extra-trees).
     max_depth : int, optional
@@ -91,11 +89,7 @@ default="auto"
         Whether each tree sees a sample drawn with replacement, or all rows.
     oob_score : bool, default=False
         Whether to predict each training row by the trees that have not seen it.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Nominal features: columns of pandas' category dtype and columns that hold words; or
-        their indices, names or mask.
-    category_splits : {"partition", "one"}, default="partition"
-        Tests on sets of categories, or on one against the rest.
+    %(categories)s
     warm_start : bool, default=False
         Whether a further fit keeps the trees and adds new ones up to ``n_estimators``.
     calibrate : bool, default=True
@@ -246,7 +240,8 @@ default="auto"
         return self.leaf_values
 
     def _fit(self, X: Values, target: Values | ScoredRanks, weight: Values) -> None:
-        self._refuse_oob_without_bootstrap()
+        if self.oob_score and not self.bootstrap:
+            raise ValueError("oob_score=True needs bootstrap=True: without it no row is left out.")
         leaf = self._leaf(target)
         adding = self.warm_start and hasattr(self, "trees_")
         bins = (
@@ -327,10 +322,6 @@ default="auto"
             return np.tile(self.mean_votes_, (len(self._trees.nodes), 1))
         grown = self._grown
         return shrunk_means(grown, grown.node_means(), self.shrinkage_)[0]
-
-    def _refuse_oob_without_bootstrap(self) -> None:
-        if self.oob_score and not self.bootstrap:
-            raise ValueError("oob_score=True needs bootstrap=True: without it no row is left out.")
 
     def _next_seeds(self, grown: int) -> NDArray[np.uint64]:
         if self.n_estimators < grown:

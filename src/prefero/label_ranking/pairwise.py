@@ -149,9 +149,9 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
         return super()._learn(X, target.ranks, weight[:, None] * pair_weights)
 
     def _choose_C(self, X: Any, target: Values | ScoredRanks, weight: Values) -> float:
-        rough = copy_of(self, anew=False)
-        rough._tol = _TOL_ON_PATH
-        models = HeldOutModels(rough, "C_", X, target, weight)
+        fast = copy_of(self, anew=False)
+        fast._tol = _TOL_ON_PATH
+        models = HeldOutModels(fast, "C_", X, target, weight)
         if not models.possible:
             return _C_OF_FEW
         if self.calibrate:

@@ -19,14 +19,14 @@ from prefero._trees._reading import TreeNode, TreeReader
 from prefero._trees._shrinkage import STRENGTH, STRENGTHS, HeldOut, shrunk_models, strongest_alike
 from prefero._typing import Indices, Values
 from prefero.base import copy_of
-from prefero.label_ranking._tree_base import BaseTreeRanker
+from prefero.label_ranking._tree_base import TREE_PARTS, BaseTreeRanker
 
 FOLDS = 5
 # The papers' trees have no pair probabilities, for which more trees are grown.
 _AS_PRINTED: dict[str, Any] = {"calibrate": False}
 
 
-@documented()
+@documented(**TREE_PARTS)
 class TreeLabelRanker(BaseTreeRanker):
     """Label ranking tree: the Mallows model of the leaf that an instance reaches.
 
@@ -70,11 +70,7 @@ class TreeLabelRanker(BaseTreeRanker):
         a standard error of the best, after pruning.
     calibrate : bool, default=True
         Whether pair probabilities are learned, from trees grown without some of the rows.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Nominal features: columns of pandas' category dtype and columns that hold words; or
-        their indices, names or mask.
-    category_splits : {"partition", "one"}, default="partition"
-        Tests on sets of categories, or on one against the rest.
+    %(categories)s
     random_state : int, RandomState or None, default=None
         Used if features or cuts are drawn.
 

@@ -95,7 +95,7 @@ class OrderSVMOrderer(BaseOrderer):
         return tags
 
     def _fit(self, orders: SampleOrders) -> None:
-        objective = _PrimalObjective(orders, _sides(orders, self.max_cuts), self.C, self.deviation)
+        objective = _CutObjective(orders, _sides(orders, self.max_cuts), self.C, self.deviation)
         search = Lbfgs(np.zeros(objective.size))
         converged = search.run(objective, tol=self.tol, max_iter=self.max_iter)
         self.coef_, self.deviations_, self.intercepts_ = objective.unpack(search.x)
@@ -123,7 +123,7 @@ def _sides(orders: SampleOrders, max_cuts: int) -> NDArray[np.float64]:
     return sides * np.repeat(splits, sizes, axis=0)
 
 
-class _PrimalObjective:
+class _CutObjective:
     """Value and gradient over (w, v_1, ..., v_m, b_1, ..., b_m), packed in one vector."""
 
     def __init__(
