@@ -5,13 +5,13 @@ from importlib import import_module
 import joblib
 import numpy as np
 import pytest
-from clusters import two_workers
 from joblib.parallel import ThreadingBackend
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 import prefero
+from clusters import two_workers
 from prefero.automatic import (
     AutoLabelRanker,
     AutoMultilabelRanker,

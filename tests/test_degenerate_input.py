@@ -5,11 +5,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from cli_program import prefero_inside
-from model_files import TakenApart, estimators_of, problem, small
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from cli_program import prefero_inside
+from model_files import TakenApart, estimators_of, problem, small
 from prefero import ConsensusLabelRanker, save
 from prefero.base import GraphRankerMixin
 from prefero.preferences import PreferenceGraphs

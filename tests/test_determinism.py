@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model_files import estimators_of, problem, small
 from sklearn.base import clone
 
+from model_files import estimators_of, problem, small
 from prefero._products import row_products
 from prefero.rankings import drop_labels
 

@@ -4,17 +4,17 @@ from functools import cache
 from itertools import combinations, product
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
-from strategies import rank_matrices
 
+import oracles
 from prefero._optimal_orders import cut_into_buckets, exact_buckets, improved_buckets
 from prefero.consensus import bucket_consensus, copeland
 from prefero.metrics import kendall_tau
+from strategies import rank_matrices
 
 
 def tau_x(a, b):

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from covering import covering
-from model_files import estimators_of, small
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
+from covering import covering
+from model_files import estimators_of, small
 from prefero.rankings import ranks_from_scores
 
 N, LABELS = 36, list("abcd")

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from model_files import problem
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from model_files import problem
 from prefero import (
     AutoLabelRanker,
     ConsensusLabelRanker,

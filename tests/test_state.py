@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
-from model_files import fitted_models
 from sklearn.preprocessing import StandardScaler
 
+from model_files import fitted_models
 from prefero import ConsensusLabelRanker, ForestLabelRanker
 from prefero._state import (
     Array,

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cli_program import prefero_inside as prefero
 
+from cli_program import prefero_inside as prefero
 from prefero.tables import RANKING_FORMATS
 
 REAL = Path(os.environ.get("PREFERO_DATA", "no such folder"))

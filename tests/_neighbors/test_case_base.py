@@ -1,7 +1,6 @@
 """Neighbour search, weights and places, against plain loops."""
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
+import oracles
 from prefero._neighbors import _case_base, _index
 from prefero._neighbors._case_base import CaseBase, evenly_sampled, in_chunks, largest_good_size
 from prefero._neighbors._index import FaissIndex, build_index, index_recall

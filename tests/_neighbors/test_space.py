@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from case_problems import PLAIN, problem
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import check_grad
 
+from case_problems import PLAIN, problem
 from prefero import NeighborsLabelRanker
 from prefero._neighbors import _space
 from prefero.rankings import ranks_from_scores

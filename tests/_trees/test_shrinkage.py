@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from split_oracles import mean_votes, votes_and_evidence, weighted_problems
-from strategies import noisy_linear_problem
 
 from prefero import ForestLabelRanker, TreeLabelRanker
 from prefero._sampling import evenly_spaced
@@ -13,6 +11,8 @@ from prefero._trees._shrinkage import STRENGTHS, strongest_alike
 from prefero.calibration import all_pairs, learn_calibration, pair_outcomes, score_margins
 from prefero.metrics import kendall_tau
 from prefero.rankings import drop_labels, strict_ranks
+from split_oracles import mean_votes, votes_and_evidence, weighted_problems
+from strategies import noisy_linear_problem
 
 
 def naive_leaves(forest, X, Y, weight):

@@ -48,7 +48,6 @@ class Watch:
 def ask(path, X, table):
     """Ask the model of a file everything that programs and commands ask."""
     from model_files import answers
-
     from prefero._prediction import load_ranker, new_features, unseen_categories
     from prefero.inspection import explain
     from prefero.persistence import load

@@ -14,7 +14,6 @@ import openpyxl
 import pandas as pd
 import pyarrow
 from pyarrow import parquet
-from table_files import SCENARIO
 
 from prefero.exceptions import DataError
 from prefero.tables import (
@@ -26,6 +25,7 @@ from prefero.tables import (
     write_rankings,
 )
 from prefero.tables import write_table as write_valid
+from table_files import SCENARIO
 
 KEBI = b"3,2,3\n0.5,1,1,2,3\n0.25,2,3,1,2\n-1e-3,3,2,2,1\n"
 XARFF = b"""@relation t

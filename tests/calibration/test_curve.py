@@ -3,15 +3,14 @@
 from itertools import product
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.isotonic import IsotonicRegression
-from strategies import edge_lists, noisy_linear_problem, rank_matrices
 
+import oracles
 import prefero
 from prefero import ConsensusLabelRanker, ConstraintLabelRanker, LogLinearLabelRanker, _core
 from prefero.base import BaseLabelRanker
@@ -32,6 +31,7 @@ from prefero.calibration._curve import _group_ends
 from prefero.metrics import kendall_tau, pairwise_calibration_error
 from prefero.preferences import PreferenceGraphs
 from prefero.rankings import ranks_from_scores, strict_ranks
+from strategies import edge_lists, noisy_linear_problem, rank_matrices
 
 MARGINS = arrays(np.float64, (20, 3), elements=st.integers(-4, 4).map(float))
 OUTCOMES = arrays(np.float64, (20, 3), elements=st.sampled_from([0.0, 0.5, 1.0, np.nan]))

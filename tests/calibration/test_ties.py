@@ -6,13 +6,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from strategies import rank_matrices
 
 import prefero
 from prefero import ForestLabelRanker, NeighborsLabelRanker, PairwiseLabelRanker, TreeLabelRanker
 from prefero.calibration import all_pairs, blended_ties, learn_tie_blend
 from prefero.metrics import kendall_tau
 from prefero.rankings import ranks_from_scores, strict_ranks
+from strategies import rank_matrices
 
 MASK = 2**64 - 1
 

@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from cli_program import prefero_inside as prefero
 
+from cli_program import prefero_inside as prefero
 from prefero.cli.convert import Target
 from prefero.cli.options import Format
 from prefero.tables import FORMS, RANKING_FORMATS

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from cli_program import prefero_inside as prefero
 from sklearn.model_selection import PredefinedSplit
 
+from cli_program import prefero_inside as prefero
 from prefero import ConsensusLabelRanker
 from prefero.cli.experiments import CrossValidation, Sample, cross_validate
 from prefero.cli.models import ranker_choice

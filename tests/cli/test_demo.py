@@ -7,8 +7,8 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from cli_program import prefero_inside as prefero
 
+from cli_program import prefero_inside as prefero
 from prefero.cli import demo
 
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+
 from cli_program import prefero as prefero_outside
 from cli_program import prefero_inside as prefero
 

@@ -1,6 +1,7 @@
 """What commands say of features: all of a table's problems at once."""
 
 import pytest
+
 from cli_program import prefero_inside as prefero
 
 READING = ("--labels", "a,b")

@@ -4,9 +4,9 @@ import json
 
 import pandas as pd
 import pytest
+
 from cli_program import prefero_inside
 from model_files import TakenApart, problem, table
-
 from prefero import ConsensusLabelRanker, save
 
 KEY = b"sixteen bytes or more"

@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from cli_program import prefero_inside as prefero
 
+from cli_program import prefero_inside as prefero
 from prefero import LabelFeatureRanker, load
 from prefero._pipelines import final_step
 from prefero.datasets import make_dyad_ranking

@@ -7,10 +7,10 @@ import sys
 import warnings
 
 import pytest
-from cli_program import PROGRAM, prefero
 from sklearn.exceptions import ConvergenceWarning
 from typer.main import get_command
 
+from cli_program import PROGRAM, prefero
 from prefero import label_ranking
 from prefero.cli import main as cli
 from prefero.cli import models

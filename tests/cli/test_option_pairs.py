@@ -6,10 +6,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from cli_program import prefero_inside as prefero
-from covering import covering
 
 import prefero as library
+from cli_program import prefero_inside as prefero
+from covering import covering
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 

@@ -5,6 +5,7 @@ import io
 from string import ascii_lowercase
 
 import pytest
+
 from cli_program import prefero_inside as prefero
 
 TRAINING = """query,place,sweet,sour

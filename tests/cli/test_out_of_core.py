@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from cli_program import prefero_inside as prefero
 
+from cli_program import prefero_inside as prefero
 from prefero import load
 from prefero._progress import RowProgress
 from prefero.datasets import make_label_ranking

@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from cli_program import prefero_inside as prefero
-from cli_tables import LABELS, N, predictions, refused
 
 import prefero as library
+from cli_program import prefero_inside as prefero
+from cli_tables import LABELS, N, predictions, refused
 from prefero import _prediction
 from prefero.rankings import parse_order
 

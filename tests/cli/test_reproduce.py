@@ -9,10 +9,10 @@ from pathlib import Path
 import kebi
 import numpy as np
 import pytest
-from cli_program import PROGRAM
-from cli_program import prefero_inside as prefero
 from sklearn.utils import Bunch
 
+from cli_program import PROGRAM
+from cli_program import prefero_inside as prefero
 from prefero import __version__ as version
 from prefero.cli import main, reproduce
 from prefero.evaluation import ResultTable

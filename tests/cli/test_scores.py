@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from cli_program import prefero_inside as prefero
 
+from cli_program import prefero_inside as prefero
 from prefero import load
 from prefero._pipelines import final_step
 

@@ -8,10 +8,10 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
+
 from cli_program import PROGRAM
 from cli_program import prefero_inside as prefero
 from cli_tables import LABELS, N, predictions, refused
-
 from prefero import load
 
 FORMATS = {

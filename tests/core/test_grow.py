@@ -4,20 +4,20 @@ import gc
 import weakref
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
-from split_oracles import mean_votes, votes_and_evidence, weighted_problems
-from strategies import noisy_linear_problem
 
+import oracles
 from prefero import BoostingLabelRanker, ForestLabelRanker, TreeLabelRanker
 from prefero._trees._arrays import LEAF, NODE
 from prefero._trees._bins import find_bins, numeric_edges
 from prefero.datasets import make_label_ranking
 from prefero.rankings import drop_labels
+from split_oracles import mean_votes, votes_and_evidence, weighted_problems
+from strategies import noisy_linear_problem
 
 
 @given(problem=weighted_problems(), seed=st.integers(0, 1000))

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import rank_matrices
 
 from prefero import _core
 from prefero._trees._arrays import Trees
+from strategies import rank_matrices
 
 SCORES = st.floats(-8, 8)
 OPTIONS = {

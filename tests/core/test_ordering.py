@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
+
 from oracles import (
     bucket_positions,
     greedy_order,
@@ -16,10 +17,9 @@ from oracles import (
     rank_boost,
     rank_correlation,
 )
-from strategies import grouped_objects
-
 from prefero import RankBoostOrderer, _core
 from prefero.rankings import Queries
+from strategies import grouped_objects
 
 
 def blocks(starts):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from partitions import cut, nested, problem, same_trees
 
+from partitions import cut, nested, problem, same_trees
 from prefero import BoostingLabelRanker, ConsensusLabelRanker, _core
 from prefero._trees._arrays import Trees
 from prefero.distributed import DistributedLabelRanker

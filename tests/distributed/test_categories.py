@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from clusters import two_workers
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from partitions import nested, problem, same_trees
 
+from clusters import two_workers
+from partitions import nested, problem, same_trees
 from prefero import BoostingLabelRanker, ForestLabelRanker
 from prefero.distributed import DistributedLabelRanker
 from prefero.persistence import load, save

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from partitions import cut, nested, orders, problem
 
+from partitions import cut, nested, orders, problem
 from prefero import (
     ForestLabelRanker,
     LogLinearLabelRanker,

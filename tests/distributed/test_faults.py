@@ -5,8 +5,8 @@ import signal
 
 import numpy as np
 import pytest
-from clusters import two_workers
 
+from clusters import two_workers
 from prefero import BoostingLabelRanker, ForestLabelRanker, LogLinearLabelRanker
 from prefero.datasets import make_label_ranking
 from prefero.distributed import DistributedLabelRanker

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from clusters import two_workers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import effective_n_jobs
-from partitions import cut, nested, orders, problem, same_trees
 
+from clusters import two_workers
+from partitions import cut, nested, orders, problem, same_trees
 from prefero import (
     BoostingLabelRanker,
     ConsensusLabelRanker,

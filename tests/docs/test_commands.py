@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+
 from cli_program import prefero_inside as prefero
 from doc_names import BLOCKS, PAGES, ROOT, commands, words_of
-
 from prefero.datasets import make_dyad_ranking, make_label_ranking
 
 # Lines that take long or need more than a folder: what runs them instead.

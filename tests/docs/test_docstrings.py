@@ -6,9 +6,9 @@ import inspect
 import pkgutil
 
 import pytest
-from doc_names import ROOT, packages
 
 import prefero
+from doc_names import ROOT, packages
 from prefero._docs import documented
 
 

@@ -4,9 +4,9 @@ import inspect
 import re
 
 import pytest
-from doc_names import ROOT, commands, packages
 
 import prefero
+from doc_names import ROOT, commands, packages
 
 
 def rows():

@@ -1,6 +1,7 @@
 """No page names a file, a command, an option, a name or a parameter that does not exist."""
 
 import pytest
+
 from doc_names import PAGES, ROOT, wrong_commands, wrong_files, wrong_names, wrong_parameters
 
 CHECKS = [wrong_files, wrong_commands, wrong_names, wrong_parameters]

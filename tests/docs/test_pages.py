@@ -8,9 +8,9 @@ from importlib.util import find_spec
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from doc_names import PAGES, ROOT
 from sklearn import config_context
 
+from doc_names import PAGES, ROOT
 from prefero import ForestLabelRanker
 from prefero.datasets import load_dataset, make_label_ranking
 

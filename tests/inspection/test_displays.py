@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.model_selection import GroupKFold
-from strategies import rank_matrices
 
 from prefero import (
     ConsensusLabelRanker,
@@ -35,6 +34,7 @@ from prefero.inspection import (
 from prefero.inspection.ranking_displays import pair_shares, rank_shares
 from prefero.ordering import ranks_in_queries
 from prefero.rankings import strict_ranks
+from strategies import rank_matrices
 
 
 @pytest.fixture(autouse=True)

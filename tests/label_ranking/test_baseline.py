@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from sklearn.model_selection import cross_val_predict
-from strategies import rank_matrices
 
 from prefero import ConsensusLabelRanker
 from prefero.checks import check_label_ranker
 from prefero.consensus import borda, kemeny
 from prefero.mallows import fit_mallows
 from prefero.plackett_luce import fit_plackett_luce
+from strategies import rank_matrices
 
 CENTERS = {
     "borda": borda,

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from strategies import noisy_linear_problem
 
 from prefero import BoostingLabelRanker, ConsensusLabelRanker, load, save
 from prefero.inspection import explain
 from prefero.label_ranking._boosting_rounds import Cases, constant_scores
 from prefero.metrics import kendall_tau, pairwise_calibration_error
 from prefero.rankings import drop_labels, ranks_from_scores
+from strategies import noisy_linear_problem
 
 QUICK = {"n_estimators": 40, "learning_rate": 0.3, "random_state": 0}
 

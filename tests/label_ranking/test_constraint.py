@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import perceptron
 from scipy.sparse import csr_array
-from strategies import edge_lists, rank_matrices
 
+from oracles import perceptron
 from prefero import ConstraintLabelRanker
 from prefero.preferences import PreferenceGraphs
 from prefero.rankings import drop_labels, strict_ranks
+from strategies import edge_lists, rank_matrices
 
 
 def linear_data(n=120, features=3, labels=4, noise=0.0, seed=0):

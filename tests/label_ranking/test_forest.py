@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 from sklearn.inspection import permutation_importance
-from strategies import noisy_linear_problem
 
 from prefero import ForestLabelRanker, TreeLabelRanker
 from prefero.metrics import kendall_tau
 from prefero.rankings import drop_labels, strict_ranks
+from strategies import noisy_linear_problem
 
 CRITERIA = ["mallows", "kendall", "spearman", "entropy"]
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from model_files import estimators_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 import prefero
+from model_files import estimators_of
 from prefero import BoostingOrderer, ExpectedRankOrderer, LabelFeatureRanker, load, save
 from prefero.datasets import make_dyad_ranking
 from prefero.metrics import kendall_tau

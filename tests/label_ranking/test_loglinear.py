@@ -2,13 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import ranking_loss, subgraphs
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from strategies import edge_lists, linear_data, linear_values
 
+from oracles import ranking_loss, subgraphs
 from prefero import LogLinearLabelRanker
 from prefero.label_ranking._loglinear import (
     GivenFunctions,
@@ -22,6 +21,7 @@ from prefero.label_ranking._loglinear import (
 )
 from prefero.preferences import DECOMPOSITIONS, PreferenceGraphs
 from prefero.rankings import drop_labels
+from strategies import edge_lists, linear_data, linear_values
 
 decompositions = st.sampled_from(DECOMPOSITIONS)
 

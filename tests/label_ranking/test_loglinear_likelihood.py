@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import check_grad
-from strategies import linear_data, linear_values, rank_matrices
 
 from prefero import LogLinearLabelRanker
 from prefero.checks import LABEL_RANKER_AXIOMS, run_axiom
@@ -22,6 +21,7 @@ from prefero.label_ranking._loglinear import (
 )
 from prefero.plackett_luce import PlackettLuce, fit_plackett_luce
 from prefero.preferences import Choices, PreferenceGraphs
+from strategies import linear_data, linear_values, rank_matrices
 
 
 def loss_of_choices(ranks, scores):

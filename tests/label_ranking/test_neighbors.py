@@ -4,10 +4,8 @@ import itertools
 import pickle
 
 import numpy as np
-import oracles
 import pandas as pd
 import pytest
-from case_problems import PLAIN, problem
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -15,14 +13,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import NearestNeighbors
-from strategies import rank_matrices
 
+import oracles
+from case_problems import PLAIN, problem
 from prefero import NeighborsLabelRanker
 from prefero.datasets import make_label_ranking
 from prefero.label_ranking._aggregation import AGGREGATIONS, LEFT_OUT, neighborhoods, spreads
 from prefero.mallows import fit_pairs_batch
 from prefero.metrics import completeness, correctness, kendall_tau
 from prefero.rankings import ranks_from_scores
+from strategies import rank_matrices
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.4])

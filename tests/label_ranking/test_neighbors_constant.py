@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from strategies import noisy_linear_problem
 
 from prefero import ConsensusLabelRanker, NeighborsLabelRanker
 from prefero.rankings import drop_labels
+from strategies import noisy_linear_problem
 
 
 @pytest.mark.parametrize("n_neighbors", [1, "auto"])

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles import pair_sign
 from scipy.sparse import csr_array
 from scipy.special import expit
 from sklearn.base import clone
@@ -11,11 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from strategies import rank_matrices
 
+from oracles import pair_sign
 from prefero import PairwiseLabelRanker, _core
 from prefero._solvers._logistic import solve_logistic
 from prefero.rankings import drop_labels, pair_signs, strict_ranks
+from strategies import rank_matrices
 
 EXACT = LogisticRegression(tol=1e-9, max_iter=1000)
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
-from strategies import noisy_linear_problem
 
 from prefero import RegressionLabelRanker
 from prefero.consensus import borda_votes
+from strategies import noisy_linear_problem
 
 
 def test_each_label_has_its_regressor():

@@ -6,18 +6,18 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import split_oracles
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
-from strategies import noisy_linear_problem
 
+import split_oracles
 from prefero import TreeLabelRanker
 from prefero._core import mallows_theta
 from prefero._state import StateError, check_state, fitted_state
 from prefero._trees._pruning import reached_when_pruned
 from prefero.consensus import extend
 from prefero.rankings import bucket_positions, drop_labels, ranks_from_scores, strict_ranks
+from strategies import noisy_linear_problem
 
 CRITERIA = ["mallows", "kendall", "spearman", "entropy"]
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
-from oracles import multilabel_errors
 from sklearn.exceptions import UndefinedMetricWarning
 
+from oracles import multilabel_errors
 from prefero.metrics import multilabel as metrics
 
 OF_SETS = {"hamming_loss": "hamming_loss", "subset_loss": "zero_one_loss"}

@@ -11,7 +11,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from strategies import noisy_linear_problem, rank_matrices
 
 from prefero import ConsensusLabelRanker, ConstraintLabelRanker
 from prefero.metrics import (
@@ -22,6 +21,7 @@ from prefero.metrics import (
     pairwise_calibration_error,
     pairwise_log_loss,
 )
+from strategies import noisy_linear_problem, rank_matrices
 
 MEASURES = [pairwise_brier, pairwise_calibration_error, pairwise_log_loss]
 

@@ -1,7 +1,6 @@
 """The measures against plain loops and against scipy."""
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,8 +9,8 @@ from scipy import stats
 from sklearn import config_context
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from strategies import rank_matrices
 
+import oracles
 from prefero import ConsensusLabelRanker, _core, metrics
 from prefero.metrics import (
     footrule,
@@ -21,6 +20,7 @@ from prefero.metrics import (
     spearman_rho,
     top_accuracy,
 )
+from strategies import rank_matrices
 
 MEASURES = [kendall_tau, kendall_distance, spearman_rho, footrule, top_accuracy]
 nan = np.nan

@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from strategies import calibrated_matrices
 
 from prefero import (
     BinaryRelevanceRanker,
@@ -38,6 +37,7 @@ from prefero.rankings import (
     split_calibrated,
     strict_calibrated,
 )
+from strategies import calibrated_matrices
 
 RANKERS = [
     NeighborsMultilabelRanker(),

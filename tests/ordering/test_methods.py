@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import object_pairs, pair_hinge, rank_boost, rank_correlation
 from scipy.optimize import check_grad
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -12,8 +11,8 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
-from strategies import sample_orders
 
+from oracles import object_pairs, pair_hinge, rank_boost, rank_correlation
 from prefero import (
     CohenOrderer,
     ExpectedRankOrderer,
@@ -25,6 +24,7 @@ from prefero.base import SampleOrders, check_sample_orders
 from prefero.ordering import BoostingOrderer, order_svm, rank_svm, ranks_in_queries
 from prefero.ordering.expected_rank import expected_ranks
 from prefero.rankings import Queries
+from strategies import sample_orders
 
 
 @pytest.fixture

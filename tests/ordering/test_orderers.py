@@ -13,11 +13,11 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from strategies import sample_orders
 
 import prefero
 from prefero import load, save
 from prefero.base import BaseOrderer
+from strategies import sample_orders
 
 # The leaves of a default tree are too large for twenty rows to be told apart.
 PARAMETERS = {"BoostingOrderer": {"n_estimators": 20, "min_samples_leaf": 5}}

@@ -5,16 +5,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import rank_correlation_components
 from scipy.sparse import csr_array
 from sklearn import config_context
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from strategies import grouped_objects, sample_orders
 
+from oracles import rank_correlation_components
 from prefero import ExpectedRankOrderer, RankCorrelationReducer
 from prefero.ordering import ComponentsDisplay
 from prefero.rankings import Queries
+from strategies import grouped_objects, sample_orders
 
 
 @parametrize_with_checks([RankCorrelationReducer()])

@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse
-from model_files import TakenApart, fitted_models, nodes, problem, refused
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 
 import prefero
+from model_files import TakenApart, fitted_models, nodes, problem, refused
 from prefero import load, save
 from prefero.persistence import ModelFileError, trusted
 

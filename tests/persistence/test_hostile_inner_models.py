@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from model_files import TakenApart, answers, notes, problem, refused, small, stack, table
 from sklearn.preprocessing import RobustScaler
 
 import prefero
+from model_files import TakenApart, answers, notes, problem, refused, small, stack, table
 from prefero import load, save
 
 

@@ -7,13 +7,6 @@ import struct
 import numpy as np
 import pandas as pd
 import pytest
-from model_files import (
-    TakenApart,
-    answers,
-    estimators_of,
-    fitted_models,
-    problem,
-)
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -22,6 +15,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import prefero
+from model_files import (
+    TakenApart,
+    answers,
+    estimators_of,
+    fitted_models,
+    problem,
+)
 from prefero import ConsensusLabelRanker, ForestLabelRanker, PairwiseLabelRanker, load, save
 from prefero.persistence import ModelFileError, _payload, read_header
 from prefero.persistence._container import FORMAT, MAGIC, describe

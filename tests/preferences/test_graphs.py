@@ -3,15 +3,15 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import pair_sign, ranking_loss
-from oracles import ranking_error as ranking_error_oracle
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing, indexable
-from strategies import edge_lists, rank_matrices
 
+from oracles import pair_sign, ranking_loss
+from oracles import ranking_error as ranking_error_oracle
 from prefero.metrics import ranking_error
 from prefero.preferences import DECOMPOSITIONS, PreferenceGraphs, decompose
+from strategies import edge_lists, rank_matrices
 
 FIGURE_2 = [(1, 2), (1, 4), (1, 5), (2, 3), (3, 1), (3, 5), (5, 2), (5, 4)]
 decompositions = st.sampled_from(DECOMPOSITIONS)

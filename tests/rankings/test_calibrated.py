@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import bucket_positions, expanded_calibrated, squared_rank_distance
-from strategies import calibrated_matrices
 
+from oracles import bucket_positions, expanded_calibrated, squared_rank_distance
 from prefero.metrics.multilabel import calibrated_rho
 from prefero.multilabel.aggregation import mean_calibrated_ranks
 from prefero.rankings import (
@@ -22,6 +21,7 @@ from prefero.rankings import (
     text_from_calibrated,
     virtual_label_offsets,
 )
+from strategies import calibrated_matrices
 
 nan = float("nan")
 

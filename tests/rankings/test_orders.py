@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import bucket_positions
-from strategies import rank_matrices
 
+from oracles import bucket_positions
 from prefero.exceptions import RowError
 from prefero.rankings import format_order, orders_from_ranks, parse_order, ranks_from_orders
+from strategies import rank_matrices
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 AWKWARD = ["New York", "NA", "<script>", "~", ">", '"', 'a "b" c', " a", "a ", "", "東京", "a\nb"]

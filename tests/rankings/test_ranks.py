@@ -3,15 +3,14 @@
 import pickle
 
 import numpy as np
-import oracles
 import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import bucket_positions as slow_positions
-from strategies import rank_matrices
 
+import oracles
+from oracles import bucket_positions as slow_positions
 from prefero._trees._shrinkage import row_votes
 from prefero.exceptions import DataError, RowError
 from prefero.rankings import (
@@ -25,6 +24,7 @@ from prefero.rankings import (
     ranks_from_scores,
     strict_ranks,
 )
+from strategies import rank_matrices
 
 
 @given(rank_matrices())

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import bucket_positions
-from strategies import rank_matrices
 
+from oracles import bucket_positions
 from prefero.exceptions import RowError
 from prefero.rankings import (
     pairs_from_ranks,
@@ -18,6 +17,7 @@ from prefero.rankings import (
     ranks_from_pairs,
     ranks_from_scores,
 )
+from strategies import rank_matrices
 
 
 def strict_preferences(row):

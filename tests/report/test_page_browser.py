@@ -3,12 +3,12 @@
 import json
 import re
 
-import browsing
 import numpy as np
 import pandas as pd
 import pytest
-from browsing import CROPS
 
+import browsing
+from browsing import CROPS
 from prefero import ConsensusLabelRanker, ForestLabelRanker, TreeLabelRanker
 from prefero.evaluation import run_experiment
 from prefero.rankings import ranks_from_scores

@@ -7,10 +7,10 @@ import desa2017
 import numpy as np
 import pytest
 from c45 import C45
-from cli_program import prefero_inside as prefero
 from kebi import agreement, item
 from sklearn.datasets import load_iris, load_wine
 
+from cli_program import prefero_inside as prefero
 from prefero.consensus import borda
 from prefero.datasets import make_label_ranking
 from prefero.evaluation import ResultTable

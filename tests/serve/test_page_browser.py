@@ -4,14 +4,14 @@ import socket
 import threading
 from contextlib import contextmanager
 
-import browsing
 import numpy as np
 import pandas as pd
 import pytest
 import uvicorn
-from browsing import CROPS
 from playwright.sync_api import expect
 
+import browsing
+from browsing import CROPS
 from prefero import ForestLabelRanker, PairwiseLabelRanker
 from prefero.cli.models import behind_columns
 from prefero.rankings import ranks_from_scores

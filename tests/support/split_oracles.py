@@ -4,8 +4,8 @@ from itertools import combinations
 
 import numpy as np
 from hypothesis import strategies as st
-from oracles import bucket_positions
 
+from oracles import bucket_positions
 from prefero.mallows import Mallows, fit_mallows
 from prefero.rankings import ranks_from_scores
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from strategies import calibrated_matrices
 
 from prefero.exceptions import DataError
 from prefero.rankings import split_calibrated
 from prefero.tables import Rankings, in_form, read_rankings, with_costs
 from prefero.tables._costs import least_weight
+from strategies import calibrated_matrices
 
 
 @settings(max_examples=50, deadline=None)

@@ -5,7 +5,6 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
-from table_files import LETOR
 
 from prefero.exceptions import DataError
 from prefero.tables import (
@@ -16,6 +15,7 @@ from prefero.tables import (
     write_rankings,
     write_table,
 )
+from table_files import LETOR
 
 XARFF = """\
 % a comment

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.model_selection import PredefinedSplit
-from table_files import FEATURES, FOLDS, LETOR, RUNS, SCENARIO
 
 from prefero.exceptions import DataError
 from prefero.tables import read_letor, read_parts, read_rankings, read_table
+from table_files import FEATURES, FOLDS, LETOR, RUNS, SCENARIO
 
 
 def test_letor_is_a_table_and_arrays(write):

@@ -1,8 +1,8 @@
 """The list of labels that Mulan keeps beside an ARFF file."""
 
 import pytest
-from cli_program import prefero_inside as prefero
 
+from cli_program import prefero_inside as prefero
 from prefero.exceptions import DataError
 from prefero.tables import _arff, read_rankings, read_table
 
