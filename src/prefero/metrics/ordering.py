@@ -1,6 +1,6 @@
 """How good an order of objects is, query by query: what search engines are judged by.
 
-Every metric takes one value per object and the query that it belongs to, computes one value a
+Every metric takes one value per object and the query that it belongs to, computes one value per
 query and returns their mean. Objects whose truth is unknown (NaN) are left out, and so are queries
 that say nothing. Equal scores are a tie: no metric profits from the order of the rows.
 """
