@@ -47,6 +47,21 @@ def test_comparison_trains_by_the_measure_too(stakes):
     assert regret("regret") < regret("tau") / 2
 
 
+def test_scores_are_compared_with_the_single_best_label(stakes):
+    rankers = ("--rankers", "forest", "--folds", "4", "--metric", "regret")
+    done = prefero("compare", stakes, *READING, *rankers, "--json")
+    found = json.loads(done.stdout)
+    assert found["single_best"] == [
+        {"dataset": "stakes", "label": "b", "regret": pytest.approx(0.06)}
+    ]
+    baseline = next(row for row in found["results"] if row["ranker"] == "consensus")
+    # By ranks it would choose a, whose regret is 4.
+    assert baseline["regret"] == pytest.approx(0.06)
+    assert baseline["gap_closed"] == pytest.approx(0)
+    told = prefero("compare", stakes, *READING, *rankers)
+    assert "single best label for everyone is b" in " ".join(told.stderr.split())
+
+
 def test_ranks_know_no_stakes(stakes, tmp_path):
     ranks = tmp_path / "ranks.csv"
     prefero("convert", stakes, ranks, *READING, "--to", "ranks")

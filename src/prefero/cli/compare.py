@@ -55,6 +55,7 @@ _EXPLANATIONS = {
     "utility": "utility, score, cost: of the first choice, on average.",
     "PAR10": "PAR10: the mean run time of the first choice; a time-out counts ten cutoffs.",
 }
+_SCORE_COLUMNS = {metric.column for metric in options.SCORE_METRICS}
 _MOST_METRICS = 6
 
 RankersOption = Annotated[
@@ -198,10 +199,34 @@ def report_comparison(
         focus = next(sample for sample in samples if sample.name == found.datasets[0])
         rankers = {name: focus.model(choices[name], plan.seed, reduce) for name in found.rankers}
         _write_page(results.report, trials, found, samples, focus, rankers, plan.seed)
+    scored = [sample for sample in samples if sample.scores is not None]
+    singles = [_single_best(sample) for sample in scored if column in _SCORE_COLUMNS]
     if results.as_json:
-        print_json(_as_json(trials, found, plan))
-    else:
-        _show(trials, found, plan)
+        print_json(_as_json(trials, found, plan) | ({"single_best": singles} if singles else {}))
+        return
+    _show(trials, found, plan)
+    for single in singles:
+        say(
+            f"{single['dataset']}: the single best label for everyone is {single['label']} (regret "
+            f"{number(single['regret'])}); with scores, {models.BASELINE.name} predicts the single "
+            "best label of the training rows. The virtual best, the best label of each row, has "
+            "regret 0."
+        )
+
+
+def _single_best(sample: Sample) -> dict[str, Any]:
+    """Return the label of the best mean score over all rows, and what choosing it loses."""
+    import numpy as np
+
+    from prefero.label_ranking import ConsensusLabelRanker
+    from prefero.metrics import regret
+
+    blank = np.zeros((len(sample.target), 1))
+    baseline = ConsensusLabelRanker("scores", calibrate=False)
+    baseline.fit(blank, sample.target, scores=sample.scores)
+    label = str(baseline.predict_order(blank[:1])[0, 0])
+    lost = float(regret(np.asarray(sample.scores), baseline.predict(blank)))
+    return {"dataset": sample.name, "label": label, "regret": lost}
 
 
 def _write_page(

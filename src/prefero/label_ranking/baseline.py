@@ -12,21 +12,27 @@ from prefero._sklearn import StrOptions
 from prefero._solvers._held_out import HeldOutModels
 from prefero._state import Array, Attribute, FittedState, Number
 from prefero._typing import Values
-from prefero.base import BaseLabelRanker
+from prefero.base import BaseLabelRanker, ScoredRankerMixin
 from prefero.consensus import borda_batch, kemeny
+from prefero.label_ranking._aggregation import SCORES
+from prefero.rankings import ScoredRanks
 
 
-class ConsensusLabelRanker(BaseLabelRanker):
+class ConsensusLabelRanker(ScoredRankerMixin, BaseLabelRanker):
     """Predict the consensus of the training rankings for every instance.
+
+    Fitted with scores, it orders the labels by their mean scores, so that its first choice is the
+    single best label: the best choice that is the same for everyone.
 
     Parameters
     ----------
-    aggregation : {"auto", "borda", "kemeny", "mallows", "plackett_luce"}, default="auto"
+    aggregation : {"auto", "borda", "kemeny", "mallows", "plackett_luce", "scores"}, default="auto"
         The consensus: the (generalized) Borda count, Kemeny's rule, or the most likely
         ranking of a Mallows or a Plackett-Luce model. The Mallows model has
-        ``predict_spread``. ``"auto"`` is Kemeny's rule, by local search, if in three folds it
-        orders more held-out pairs right than Borda's; else, and for fewer than ten different
-        rows, Borda's.
+        ``predict_spread``. ``"scores"`` are mean scores, which ``fit`` has to be given; all others
+        look at the ranks alone. ``"auto"`` is ``"scores"`` where there are some. Without, it is
+        Kemeny's rule, by local search, if in three folds it orders more held-out pairs right than
+        Borda's; else, and for fewer than ten different rows, Borda's.
     calibrate : bool, default=True
         Whether pair probabilities are learned too, from three more fits.
 
@@ -37,7 +43,7 @@ class ConsensusLabelRanker(BaseLabelRanker):
     votes_ : ndarray of shape (n_labels,)
         What the labels are ordered by, larger is better: mean votes; for ``"kemeny"``
         n_labels for the first label down to 1 for the last, for ``"plackett_luce"``
-        logarithms of worths.
+        logarithms of worths, for ``"scores"`` mean scores.
     theta_ : float
         The spread of the Mallows model; only for ``"mallows"``.
 
@@ -46,10 +52,14 @@ class ConsensusLabelRanker(BaseLabelRanker):
     >>> ranker = ConsensusLabelRanker().fit([[0], [1], [2]], [[1, 2, 3], [1, 3, 2], [2, 1, 3]])
     >>> ranker.predict([[5]])
     array([[1, 2, 3]])
+    >>> ranker.fit([[0], [1]], [[1, 2], [2, 1]], scores=[[0.6, 0.5], [0.1, 0.9]]).predict([[5]])
+    array([[2, 1]])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "aggregation": [StrOptions({"auto", "borda", "kemeny", "mallows", "plackett_luce"})],
+        "aggregation": [
+            StrOptions({"auto", "borda", "kemeny", "mallows", "plackett_luce", SCORES})
+        ],
         "calibrate": ["boolean"],
     }
 
@@ -63,14 +73,29 @@ class ConsensusLabelRanker(BaseLabelRanker):
         self.aggregation = aggregation
         self.calibrate = calibrate
 
-    def _fit(self, X: Any, ranks: Values, weight: Values) -> None:
-        self.aggregation_ = self.aggregation
-        if self.aggregation == "auto":
+    def _target(self, truth: Values | ScoredRanks) -> Values | ScoredRanks:
+        if isinstance(truth, ScoredRanks):
+            return truth if self.aggregation in ("auto", SCORES) else truth.ranks
+        if self.aggregation == SCORES:
+            raise ValueError(
+                "aggregation='scores' needs scores: fit(X, y, scores=S), larger is better."
+            )
+        return truth
+
+    def _fit(self, X: Any, ranks: Values | ScoredRanks, weight: Values) -> None:
+        self.aggregation_ = SCORES if isinstance(ranks, ScoredRanks) else self.aggregation
+        if self.aggregation_ == "auto":
             models = HeldOutModels(self, "aggregation_", X, ranks, weight)
             self.aggregation_ = models.choose(("borda", "kemeny")) if models.possible else "borda"
         self._learn(X, ranks, weight)
 
-    def _learn(self, X: Any, ranks: Values, weight: Values) -> None:
+    def _learn(self, X: Any, ranks: Values | ScoredRanks, weight: Values) -> None:
+        if isinstance(ranks, ScoredRanks):
+            known = ~np.isnan(ranks.scores)
+            sums = weight @ np.where(known, ranks.scores, 0)
+            # Only labels that no row ranks have no weight; they are predicted last.
+            self.votes_ = sums / np.maximum(weight @ known, np.finfo(float).tiny)
+            return
         everyone = (ranks, np.arange(len(ranks))[None, :], weight[None, :])
         if self.aggregation_ == "kemeny":
             method: Literal["local", "exact"] = "local" if self.aggregation == "auto" else "exact"
