@@ -60,6 +60,47 @@ def test_missing_entries_are_skipped(data):
         assert_allclose(found, expected, err_msg=name)
 
 
+@given(judged(labels=(2, 5)), st.sampled_from(["micro", "macro"]))
+def test_f1_is_scikit_learns_on_the_known_entries(data, average):
+    relevance, scores, weight = data
+    predicted = (scores > 0).astype(int)
+    known = ~np.isnan(relevance)
+    mass = np.broadcast_to(weight[:, None], known.shape)
+    labels = (
+        [known]
+        if average == "micro"
+        else [known & (np.arange(known.shape[1]) == label) for label in range(known.shape[1])]
+    )
+    expected = np.mean(
+        [
+            sklearn.metrics.f1_score(
+                relevance[part], predicted[part], sample_weight=mass[part], zero_division=0
+            )
+            if part.any()
+            else 0.0
+            for part in labels
+        ]
+    )
+    found = metrics.f1_score(relevance, predicted, average=average, sample_weight=weight)
+    assert_allclose(found, expected)
+
+
+@given(judged(labels=(2, 5), missing=False), st.sampled_from(["micro", "macro"]))
+def test_complete_relevance_gives_scikit_learns_f1(data, average):
+    relevance, scores, weight = data
+    predicted = (scores > 0).astype(int)
+    expected = sklearn.metrics.f1_score(
+        relevance, predicted, average=average, sample_weight=weight, zero_division=0
+    )
+    found = metrics.f1_score(relevance, predicted, average=average, sample_weight=weight)
+    assert_allclose(found, expected)
+
+
+def test_f1_refuses_other_averages():
+    with pytest.raises(ValueError, match="'micro' or 'macro', got 'samples'"):
+        metrics.f1_score([[1, 0]], [[1, 0]], average="samples")
+
+
 def test_rows_without_anything_known_do_not_count():
     nan = float("nan")
     assert metrics.hamming_loss([[nan, nan], [1, 0]], [[1, 1], [1, 1]]) == 0.5

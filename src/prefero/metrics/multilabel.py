@@ -11,7 +11,7 @@ returns, ``scores`` what its ``decision_function`` returns.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import sklearn.metrics
@@ -32,6 +32,8 @@ __all__ = [
     "calibrated_rho",
     "coverage",
     "coverage_scorer",
+    "f1_score",
+    "f1_scorer",
     "hamming_loss",
     "hamming_scorer",
     "one_error",
@@ -141,6 +143,48 @@ def subset_loss(
     known = ~np.isnan(truth)
     wrong = (known & (truth != sets)).any(axis=1)
     return _average(np.where(known.any(axis=1), wrong, np.nan), weight)
+
+
+@_documented
+def f1_score(
+    relevance: ArrayLike,
+    predicted: ArrayLike,
+    *,
+    average: Literal["micro", "macro"] = "micro",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return the F1 score: twice the hits over true plus predicted labels.
+
+    Parameters
+    ----------
+    %(relevance)s
+    predicted : array-like of shape (n_samples, n_labels)
+        The predicted label sets, 0 or 1.
+    average : {"micro", "macro"}, default="micro"
+        One score of all labels together, or the mean of one score per label.
+    %(weights_of_rows)s
+
+    Returns
+    -------
+    float
+        In [0, 1], larger is better. Where no label is relevant and none is predicted, it is 0.
+
+    Examples
+    --------
+    >>> f1_score([[1, 0], [1, 1]], [[1, 0], [1, 0]])
+    0.8
+    >>> f1_score([[1, 0], [1, 1]], [[1, 0], [1, 0]], average="macro")
+    0.5
+    """
+    if average not in ("micro", "macro"):
+        raise ValueError(f"average must be 'micro' or 'macro', got {average!r}.")
+    truth, sets, weight = _validate(relevance, _sets(predicted), sample_weight)
+    known = ~np.isnan(truth)
+    # Relevance and predictions that count, one sum per label.
+    hits, sizes = (weight @ np.where(known, part, 0) for part in (truth * sets, truth + sets))
+    if average == "micro":
+        hits, sizes = hits.sum(keepdims=True), sizes.sum(keepdims=True)
+    return float(np.mean(np.nan_to_num(defined_ratio(2 * hits, sizes))))
 
 
 @_documented
@@ -298,6 +342,7 @@ def _score(metric: Metric, method: str, sign: int, estimator: Any, X: Any, y: Ar
 
 
 hamming_scorer = partial(_score, hamming_loss, "predict", -1)
+f1_scorer = partial(_score, f1_score, "predict", 1)
 subset_scorer = partial(_score, subset_loss, "predict", -1)
 ranking_scorer = partial(_score, ranking_loss, "decision_function", -1)
 one_error_scorer = partial(_score, one_error, "decision_function", -1)
