@@ -242,12 +242,15 @@ class OutputFormat(StrEnum):
 
     RANKS = "ranks"
     ORDER = "order"
+    BUCKETS = "buckets"
     SCORES = "scores"
     PAIRS = "pairs"
     RELEVANT = "relevant"
     CALIBRATED = "calibrated"
 
 
+# Formats made of the probabilities of pairs.
+_PAIRWISE_FORMATS = (OutputFormat.PAIRS, OutputFormat.BUCKETS)
 RELEVANCE_FORMATS = (OutputFormat.RELEVANT, OutputFormat.CALIBRATED)
 
 
@@ -313,6 +316,15 @@ class Prediction:
             return self.ranker.predict_expected_tau(self.X)
         return expected_tau(self.ranks, self.pairwise.before)
 
+    @property
+    def buckets(self) -> "NDArray[np.int64]":
+        """The ranks with ties."""
+        from prefero.base import buckets_of
+
+        if self.pairwise is None:
+            return self.ranker.predict_buckets(self.X)
+        return buckets_of(self.ranker, self.pairwise)
+
     def top_sets(self, error: float) -> list[list[str]]:
         """Return the labels that may be first, for each row."""
         if self.pairwise is not None and hasattr(self.ranker, "_top_set"):
@@ -324,7 +336,7 @@ class Prediction:
 
 def rows_per_chunk(ranker: Any, output: OutputFormat, uncertainty: UncertaintyOptions) -> int:
     """Return how many rows to predict at a time: few if each has many pairs of labels."""
-    if output is not OutputFormat.PAIRS and uncertainty == NO_UNCERTAINTY:
+    if output not in _PAIRWISE_FORMATS and uncertainty == NO_UNCERTAINTY:
         return CHUNK_ROWS
     return max(1, min(CHUNK_ROWS, CHUNK_PAIRS // len(ranker.labels_) ** 2))
 
@@ -341,7 +353,7 @@ def prediction_table(
     """Return the predictions for a table, or a part of one, beside the columns to keep."""
     import numpy as np
 
-    pairs = output is OutputFormat.PAIRS or uncertainty != NO_UNCERTAINTY
+    pairs = output in _PAIRWISE_FORMATS or uncertainty != NO_UNCERTAINTY
     predicted = Prediction(ranker, X, pairs=pairs)
     lines = _OUTPUTS[output](predicted, top)
     rows = lines["row"] if output is OutputFormat.PAIRS else np.arange(len(lines))
@@ -371,6 +383,14 @@ def _first(values: Any, predicted: Prediction, top: int | None) -> "pd.DataFrame
         return frame
     frame = frame.where(predicted.ranks <= top)
     return frame if values.dtype.kind == "f" else frame.astype("Int64")
+
+
+def _buckets(predicted: Prediction, top: int | None) -> "pd.DataFrame":
+    """One column per label; labels tied with the last of the first ``top`` stay."""
+    import pandas
+
+    frame = pandas.DataFrame(predicted.buckets, columns=predicted.labels)
+    return frame if top is None else frame.where(frame <= top).astype("Int64")
 
 
 def _order(predicted: Prediction, top: int | None) -> "pd.DataFrame":
@@ -418,6 +438,7 @@ _OUTPUTS = {
     OutputFormat.RANKS: lambda predicted, top: _first(predicted.ranks, predicted, top),
     OutputFormat.SCORES: lambda predicted, top: _first(predicted.scores, predicted, top),
     OutputFormat.RELEVANT: lambda predicted, top: _first(1 * predicted.relevant, predicted, top),
+    OutputFormat.BUCKETS: _buckets,
     OutputFormat.ORDER: _order,
     OutputFormat.CALIBRATED: _calibrated,
     OutputFormat.PAIRS: _pairs,

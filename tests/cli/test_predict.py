@@ -82,6 +82,25 @@ def test_forms_agree(folder):
     assert pairs["id"].iloc[3] == "i1"
 
 
+def test_buckets_are_those_of_the_library(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60).round(3)
+    ranks = np.column_stack([np.where(x > 0, 1, 3), np.where(x > 0, 2, 1), np.where(x > 0, 2, 1)])
+    frame = pd.DataFrame(ranks, columns=LABELS).assign(x=x)
+    data, model = tmp_path / "tied.csv", tmp_path / "tied.prefero"
+    frame.to_csv(data, index=False)
+    trained = prefero("train", data, "--labels", "y_*", "--model", "forest", "-o", model)
+    assert trained.returncode == 0, trained.stderr
+    expected = library.persistence.load(model).predict_buckets(frame[["x"]])
+    assert (expected[:, 1] == expected[:, 2]).any()
+    found = predictions(prefero("predict", model, data, "--output", "buckets"))
+    np.testing.assert_array_equal(found, expected)
+    done = prefero("predict", model, data, "--output", "buckets", "--json")
+    np.testing.assert_array_equal(pd.DataFrame(json.loads(done.stdout)), expected)
+    best = predictions(prefero("predict", model, data, "--output", "buckets", "--top", "1"))
+    np.testing.assert_array_equal(best, np.where(expected <= 1, expected, np.nan))
+
+
 def test_json_and_stdin(folder):
     new = (folder / "new.csv").read_text()
     done = prefero("predict", folder / "model.prefero", "-", "--json", stdin=new)

@@ -4,11 +4,12 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from prefero import metrics
 from prefero.metrics import ordering
 
 groups = st.lists(
@@ -91,3 +92,51 @@ def test_what_says_nothing_is_left_out():
         assert np.isnan(ordering.ndcg([0, 0], [1, 2]))
     with pytest.raises(ValueError, match="negative"):
         ordering.ndcg([-1, 0], [1, 2])
+
+
+GRADES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=5)
+
+
+def err_of_order(stops, k):
+    read, total = 1.0, 0.0
+    for place, stop in enumerate(stops[:k], start=1):
+        total += read * stop / place
+        read *= 1 - stop
+    return total
+
+
+@given(GRADES, st.sampled_from([None, 1, 3]))
+def test_err_is_the_mean_over_the_orders_of_ties(objects, k):
+    grades, scores = np.transpose(objects)
+    assume(grades.any())
+    orders = [o for o in permutations(range(len(grades))) if (np.diff(scores[list(o)]) <= 0).all()]
+    expected = np.mean([err_of_order([(2.0 ** grades[i] - 1) / 8 for i in o], k) for o in orders])
+    found = metrics.expected_reciprocal_rank(grades, scores, max_grade=3, k=k)
+    assert found == pytest.approx(expected)
+
+
+@given(GRADES, st.sampled_from([0.3, 0.9]))
+def test_rank_biased_overlap_is_the_sum_over_depths(objects, p):
+    ranks, scores = np.transpose(objects) + 1
+    n, total = len(ranks), p ** len(ranks)
+    for d in range(1, n + 1):
+        one = {i for i in range(n) if (ranks < ranks[i]).sum() < d}
+        other = {i for i in range(n) if (scores > scores[i]).sum() < d}
+        total += (1 - p) * p ** (d - 1) * 2 * len(one & other) / (len(one) + len(other))
+    assert metrics.rank_biased_overlap(ranks, scores, p=p) == pytest.approx(total)
+
+
+def test_the_caller_chooses_the_gain():
+    grades, scores = np.array([2, 0, 3, 1]), [4, 3, 2, 1]
+    exponential = metrics.ndcg(grades, scores, gain="exponential")
+    assert exponential == pytest.approx(metrics.ndcg(2.0**grades - 1, scores))
+    assert exponential != pytest.approx(metrics.ndcg(grades, scores))
+    with pytest.raises(ValueError, match="gain must be"):
+        metrics.ndcg(grades, scores, gain="log")
+
+
+def test_what_lies_outside_the_scale_is_refused():
+    with pytest.raises(ValueError, match="max_grade=1"):
+        metrics.expected_reciprocal_rank([2, 0], [1, 0], max_grade=1)
+    with pytest.raises(ValueError, match="p must lie"):
+        metrics.rank_biased_overlap([1, 2], [1, 0], p=1.0)

@@ -32,10 +32,11 @@ OutputOption = Annotated[
     OutputFormat | None,
     typer.Option(
         metavar="FORMAT",
-        help="ranks (1 is best) or scores (larger is better), one column per label; order, text "
-        "'b > a > c'; pairs, one row per pair, with its probability if the model is calibrated. "
-        "Models that predict relevant labels also: relevant, 1 or 0 per label; and calibrated, "
-        "text '[b > a][c]' with the relevant labels first, their default. Otherwise ranks.",
+        help="ranks (1 is best) or scores (larger is better), one column per label; buckets, ranks "
+        "with ties; order, text 'b > a > c'; pairs, one row per pair, with its probability if the "
+        "model is calibrated. Models that predict relevant labels also: relevant, 1 or 0 per "
+        "label; and calibrated, text '[b > a][c]' with the relevant labels first, their default. "
+        "Otherwise ranks.",
         show_default=False,
     ),
 ]
@@ -80,6 +81,11 @@ def predict(
 
         ranker = other_labels(ranker, label_table)
     _refuse_uncertainty(ranker, uncertainty, model)
+    if output is OutputFormat.BUCKETS and not hasattr(ranker, "predict_buckets"):
+        raise typer.BadParameter(
+            f"--output buckets: the model in {model} predicts no ties: it needs a calibrated "
+            "model that ranks labels."
+        )
     n_rows = 0
     unseen: dict[str, Counter[str]] = {}
     with writing(out or Path("-"), as_json=as_json) as write:

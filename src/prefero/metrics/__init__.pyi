@@ -23,6 +23,15 @@ from ._scorers import (
     utility_scorer,
 )
 from ._utility import gap_closed, penalized_run_times, regret, utility
+from .ordering import (
+    expected_reciprocal_rank,
+    mean_average_precision,
+    mean_reciprocal_rank,
+    ndcg,
+    query_rho,
+    query_tau,
+    rank_biased_overlap,
+)
 
 __all__ = [
     "CalibrationCurve",
@@ -30,6 +39,7 @@ __all__ = [
     "Scorer",
     "completeness",
     "correctness",
+    "expected_reciprocal_rank",
     "footrule",
     "footrule_scorer",
     "gap_closed",
@@ -38,6 +48,9 @@ __all__ = [
     "kendall_tau",
     "kendall_tau_scorer",
     "kendall_tau_x_scorer",
+    "mean_average_precision",
+    "mean_reciprocal_rank",
+    "ndcg",
     "pairwise_brier",
     "pairwise_brier_scorer",
     "pairwise_calibration_curve",
@@ -46,6 +59,9 @@ __all__ = [
     "pairwise_log_loss",
     "pairwise_log_loss_scorer",
     "penalized_run_times",
+    "query_rho",
+    "query_tau",
+    "rank_biased_overlap",
     "ranking_error",
     "regret",
     "regret_scorer",

@@ -6,10 +6,12 @@ that say nothing. Equal scores are a tie: no metric profits from the order of th
 """
 
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import comb
+from scipy.stats import rankdata
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
@@ -20,7 +22,15 @@ from prefero._warnings import warn_user
 from prefero.metrics._rankings import kendall_tau, spearman_rho
 from prefero.rankings import Queries
 
-__all__ = ["mean_average_precision", "mean_reciprocal_rank", "ndcg", "query_rho", "query_tau"]
+__all__ = [
+    "expected_reciprocal_rank",
+    "mean_average_precision",
+    "mean_reciprocal_rank",
+    "ndcg",
+    "query_rho",
+    "query_tau",
+    "rank_biased_overlap",
+]
 
 _documented = documented(
     scores="""
@@ -106,17 +116,20 @@ def ndcg(
     qid: ArrayLike | None = None,
     *,
     k: int | None = None,
+    gain: Literal["linear", "exponential"] = "linear",
 ) -> float:
     """Return the mean over queries of the normalized discounted cumulative gain.
 
     Parameters
     ----------
     gains : array-like of shape (n_objects,)
-        What each object is worth, not negative; NaN is unknown. For grades of relevance the
-        LETOR collections take 2 to the power of the grade, less 1.
+        The gain or the grade of relevance of each object, not negative; NaN is unknown.
     %(scores)s
     k : int, optional
         How many objects at the head of the order count; all by default.
+    gain : {"linear", "exponential"}, default="linear"
+        Whether an object counts what ``gains`` says, or 2 to the power of that, less 1, as in
+        the LETOR collections.
 
     Returns
     -------
@@ -134,8 +147,11 @@ def ndcg(
     """
     from sklearn.metrics import ndcg_score  # as long to import as NumPy, and few need it
 
+    if gain not in ("linear", "exponential"):
+        raise ValueError(f"gain must be 'linear' or 'exponential', got {gain!r}.")
     values = []
     for worth, score in _matrices(gains, scores, qid):
+        worth = np.exp2(worth) - 1 if gain == "exponential" else worth
         telling = (worth > 0).any(axis=1)
         if worth.shape[1] > 1:
             rows = zip(worth[telling], score[telling], strict=True)
@@ -187,6 +203,115 @@ def mean_reciprocal_rank(
     for truth, score in _matrices(relevance, scores, qid):
         telling = truth.any(axis=1)
         values += map(_reciprocal_rank, truth[telling], score[telling])
+    return _mean(values)
+
+
+@_documented
+def expected_reciprocal_rank(
+    grades: ArrayLike,
+    scores: ArrayLike,
+    qid: ArrayLike | None = None,
+    *,
+    max_grade: float,
+    k: int | None = None,
+) -> float:
+    """Return the mean over queries of the expected reciprocal rank (ERR).
+
+    A user reads from the top and stops at an object of grade g with probability
+    ``(2**g - 1) / 2**max_grade``. Inside a tie it is the value to expect of a random order.
+
+    Parameters
+    ----------
+    grades : array-like of shape (n_objects,)
+        Grades of relevance, from 0 to ``max_grade``; NaN is unknown.
+    %(scores)s
+    max_grade : float
+        The best grade of the scale, whether or not any object has it.
+    k : int, optional
+        How many objects at the head of the order count; all by default.
+
+    Returns
+    -------
+    float
+        In [0, 1), larger is better. Queries without a grade above 0 are left out.
+
+    References
+    ----------
+    Chapelle, Metzler, Zhang & Grinspan (2009), Expected reciprocal rank for graded relevance.
+
+    Examples
+    --------
+    >>> expected_reciprocal_rank([1, 0, 1], [0.9, 0.5, 0.1], max_grade=1)
+    0.58...
+    """
+    values: list[float] = []
+    for grade, score in _matrices(grades, scores, qid):
+        if grade.max() > max_grade:
+            raise ValueError(f"grades must not exceed max_grade={max_grade:g}: {grade.max():g}.")
+        stops, telling = (np.exp2(grade) - 1) / 2.0**max_grade, (grade > 0).any(axis=1)
+        for stop, own in zip(stops[telling], score[telling], strict=True):
+            reads = _reading_on(stop, own)
+            values.append(float((-np.diff(reads) / np.arange(1, len(reads)))[:k].sum()))
+    return _mean(values)
+
+
+def _reading_on(stops: Values, scores: Values) -> Values:
+    """The probability to read on after 0, 1, ... objects; inside a tie, its mean over orders."""
+    reads = [np.ones(1)]
+    for value in np.unique(scores)[::-1]:
+        means = np.ones(1)  # of the products over all subsets of one size
+        for n, stop in enumerate(stops[scores == value], start=1):
+            size = np.arange(n + 1)
+            without, added = np.append(means, 0.0), np.append(0.0, means) * (1 - stop)
+            means = ((n - size) * without + size * added) / n
+        reads.append(reads[-1][-1] * means[1:])
+    return np.concatenate(reads)
+
+
+@_documented
+def rank_biased_overlap(
+    ranks: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, *, p: float = 0.9
+) -> float:
+    """Return the mean over queries of the extrapolated rank-biased overlap (RBO).
+
+    The overlap of two orders at depth d is the share of objects that both have among their first
+    d, and depth d weighs ``p**(d - 1)``. Past the last object the overlap stays 1. Objects of one
+    tie enter together, at the depth of the first of them.
+
+    Parameters
+    ----------
+    ranks : array-like of shape (n_objects,)
+        True ranks inside the queries: smaller is better, equal is tied, NaN is unknown.
+    %(scores)s
+    p : float, default=0.9
+        In (0, 1): the smaller, the more the head of the order counts.
+
+    Returns
+    -------
+    float
+        In (0, 1], larger is better.
+
+    References
+    ----------
+    Webber, Moffat & Zobel (2010), A similarity measure for indefinite rankings.
+
+    Examples
+    --------
+    >>> rank_biased_overlap([1, 2, 3], [7, 9, 5], p=0.5)
+    0.5
+    """
+    if not 0 < p < 1:
+        raise ValueError(f"p must lie in (0, 1), got {p!r}.")
+    values: list[float] = []
+    for truth, score in _matrices(ranks, scores, qid):
+        n = truth.shape[1]
+        weight = (1 - p) * p ** np.arange(n)
+        depth = np.arange(1, n + 1)[:, None]
+        for true, predicted in zip(truth, -score, strict=True):
+            one = rankdata(true, method="min") <= depth
+            other = rankdata(predicted, method="min") <= depth
+            overlap = 2 * (one & other).sum(axis=1) / (one.sum(axis=1) + other.sum(axis=1))
+            values.append(float(weight @ overlap + p**n))
     return _mean(values)
 
 
