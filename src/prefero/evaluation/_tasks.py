@@ -12,7 +12,6 @@ from prefero._pipelines import at_final_step, final_step, fit_final
 from prefero._typing import Indices, Values
 from prefero.evaluation._data import DataSet, check_label_ranks
 from prefero.metrics import (
-    gap_closed,
     kendall_tau,
     ordering,
     regret,
@@ -21,7 +20,7 @@ from prefero.metrics import (
     utility,
 )
 from prefero.metrics import multilabel as sets
-from prefero.rankings import check_calibrated, label_names, split_calibrated
+from prefero.rankings import check_calibrated, label_names, split_calibrated, strict_ranks
 
 # The length of the head of an order that NDCG looks at.
 HEAD = 10
@@ -40,7 +39,8 @@ class RankingTask:
 
     kind: ClassVar[str] = "label_ranker"
     metrics: ClassVar[tuple[str, ...]] = (
-        *("tau", "tau_x", "rho", "top1", "regret", "utility", "gap_closed"),
+        *("tau", "tau_x", "rho", "top1"),
+        *("regret", "utility", "gap_closed", "single_best_regret"),
     )
 
     def check(self, y: Any, name: str) -> tuple[Values, NDArray[Any] | None]:
@@ -73,12 +73,15 @@ class RankingTask:
             "top1": float(top_accuracy(truth, predicted)),
         }
         if data.scores is None:
-            return metrics | dict.fromkeys(("regret", "utility", "gap_closed"), float("nan"))
-        scores, best = data.scores[rows], _single_best(data.scores[train])
+            return metrics | dict.fromkeys(self.metrics[-4:], float("nan"))
+        scores = data.scores[rows]
+        lost = float(regret(scores, predicted))
+        single = float(regret(scores, _single_best(data.scores[train], len(rows))))
         return metrics | {
-            "regret": float(regret(scores, predicted)),
+            "regret": lost,
             "utility": float(utility(scores, predicted)),
-            "gap_closed": float(gap_closed(scores, predicted, single_best=best)),
+            "gap_closed": 1 - lost / single if single > 0 else float("nan"),
+            "single_best_regret": single,
         }
 
 
@@ -189,13 +192,14 @@ def _some(values: NDArray[Any] | None, rows: Indices) -> Any:
     return None if values is None else values[rows]
 
 
-def _single_best(scores: Values) -> int:
-    """The label with the largest mean score."""
+def _single_best(scores: Values, n_rows: int) -> Values:
+    """Return the order of the labels by mean score, for so many rows."""
     known = ~np.isnan(scores)
     counts = known.sum(axis=0)
     sums = np.where(known, scores, 0).sum(axis=0)
-    means = np.divide(sums, counts, out=np.full(len(sums), -np.inf), where=counts > 0)
-    return int(np.argmax(means))
+    # A label without any score comes last.
+    means = np.divide(sums, counts, out=np.full(len(sums), np.finfo(float).min), where=counts > 0)
+    return np.tile(strict_ranks(means[None]), (n_rows, 1))
 
 
 def first_choice_mean(values: Values, predicted: Any) -> float:

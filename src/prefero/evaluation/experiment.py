@@ -155,9 +155,9 @@ def run_experiment(
         ``tau`` (Kendall), ``tau_x`` (Emond and Mason's, which expects ties where there are
         some: of ``predict_buckets``), ``rho`` (Spearman), ``top1`` (how often the first choice
         is right) and, NaN without scores, ``regret``, ``utility`` (the mean score of
-        the first choices) and ``gap_closed`` (from the label best on the training rows); those
-        of multilabel rankers ``rho`` (over labels and virtual label), ``average_precision``,
-        ``ranking_loss``, ``one_error``,
+        the first choices), ``single_best_regret`` (of the label best on the training rows) and
+        ``gap_closed`` (how much of that the ranker avoids); those of multilabel rankers ``rho``
+        (over labels and virtual label), ``average_precision``, ``ranking_loss``, ``one_error``,
         ``hamming_loss`` and ``subset_loss``; those of orderers, as means over groups, ``rho``,
         ``tau``, ``ndcg`` (of the first ten), ``map`` and ``mrr``.
 

@@ -157,7 +157,7 @@ def _place(found: Comparison, ranker: str | None) -> int | None:
 
 def _metric_of(name: str, found: Comparison, results: ResultTable, baseline: str | None) -> Column:
     values = _values(name, found, results)
-    means = [float(np.mean(values[i])) for i in found.order]
+    means = _means(name, found, results)
     halves = _half_widths(found, [values[i] for i in found.order], results)
     info = METRICS.get(name, MetricInfo(name, True))
     ends = [
@@ -244,6 +244,13 @@ def _values(name: str, found: Comparison, results: ResultTable) -> list[Values]:
         by_fold = scores_by_fold(members, name)
         return [np.array(list(by_fold[ranker].values())) for ranker in found.rankers]
     return [members.where(ranker=ranker)[name] for ranker in found.rankers]
+
+
+def _means(name: str, found: Comparison, results: ResultTable) -> list[float]:
+    """The mean of a metric over data sets of each ranker, the best first."""
+    kept = [row for row in results if row["dataset"] in found.datasets]
+    _, rankers, scores = score_matrix(ResultTable(kept, results.columns), name)
+    return [float(scores[:, rankers.index(found.rankers[i])].mean()) for i in found.order]
 
 
 def _half_widths(found: Comparison, values: list[Values], results: ResultTable) -> list[float]:
