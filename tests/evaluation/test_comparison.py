@@ -313,3 +313,24 @@ def test_the_direction_of_an_own_metric_is_never_guessed():
     declared = ResultTable(results, greater_is_better={"minutes": False})
     for part in (declared, declared[:], declared + declared, declared.where(dataset="d0")):
         assert compare(part, scoring="minutes").best == best_first.best
+
+
+@pytest.mark.parametrize(
+    ("gain", "begin"),
+    [
+        (0.3, "forest beats the baseline, consensus, on unseen rows (mean tau 0.800 against 0.5"),
+        (0.001, "forest is not shown to beat the baseline, consensus, on unseen rows (mean tau"),
+        (-0.3, "No ranker is better than the baseline, consensus, on unseen rows."),
+    ],
+)
+def test_a_summary_first_says_whether_anything_was_learnt(gain, begin):
+    noise = {"forest": (0.02, -0.02, 0.01, -0.01), "consensus": (-0.02, 0.02, 0.0, 0.0)}
+    results = ResultTable(
+        {"dataset": "d", "ranker": name, "repetition": 0, "fold": fold}
+        | {"tau": 0.5 + (gain if name == "forest" else 0) + value}
+        for name, values in noise.items()
+        for fold, value in enumerate(values)
+    )
+    summary = compare(results, baseline="consensus").summary()
+    assert summary.startswith(begin), summary
+    assert compare(results).summary() in summary  # the baseline adds a sentence

@@ -175,7 +175,8 @@ class Trials:
         if not known:
             raise DataError(f"no {self.noun} could be trained and evaluated.")
         results = ResultTable(row for row in self.results if row["ranker"] in known)
-        return compare(results, scoring=column)
+        baseline = models.CONSTANT if self.noun == "orderer" else models.BASELINE
+        return compare(results, scoring=column, baseline=baseline.name)
 
 
 def cross_validate(

@@ -1,10 +1,10 @@
 from .baselines import ConstantOrderer, LightGBMOrderer
-from .comparison import Comparison, compare, relative_sizes
+from .comparison import Comparison, compare
 from .costs import cost_curve, single_choices
 from .experiment import run_experiment
 from .fold_comparison import compare_folds
 from .new_labels import leave_one_label_out
-from .results import ResultTable, summarize
+from .results import ResultTable, relative_sizes, summarize
 
 __all__ = [
     "Comparison",

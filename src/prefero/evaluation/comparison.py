@@ -1,4 +1,4 @@
-"""Comparison of rankers: tests over data sets, average ranks, wins, relative sizes."""
+"""Comparison of rankers: tests over data sets, average ranks, wins."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,6 +50,8 @@ class Comparison:
     over_folds : ResultTable
         On a single data set the best ranker against each other one, by `compare_folds`; no
         rows if there are several, or no results by fold.
+    baseline : str or None
+        The ranker that the summary compares the best one with first.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Comparison:
     wins: NDArray[np.int64]
     left_out: list[str]
     over_folds: ResultTable
+    baseline: str | None = None
 
     @property
     def order(self) -> NDArray[np.intp]:
@@ -126,14 +129,30 @@ class Comparison:
         ]
 
     def summary(self) -> str:
-        """Summarize the comparison in one or two sentences.
+        """Summarize the comparison in two or three sentences.
 
         Returns
         -------
         str
-            The best ranker, which others cannot be told apart from it, and than which it is
-            significantly better: over data sets, or on a single one over its folds.
+            Whether the best ranker beats the baseline, if there is one. Then the best ranker,
+            which others cannot be told apart from it, and than which it is significantly better:
+            over data sets, or on a single one over its folds.
         """
+        return f"{self._against_baseline()}{self._standing()}"
+
+    def _against_baseline(self) -> str:
+        """Whether anything was learnt: how the best ranker stands to the baseline."""
+        if not self.tested or self.baseline not in self.rankers:
+            return ""
+        if self.best == self.baseline:
+            return f"No ranker is better than the baseline, {self.baseline}, on unseen rows. "
+        at, best = self.rankers.index(self.baseline), self.order[0]
+        mean, base = self.scores[:, best].mean(), self.scores[:, at].mean()
+        figures = f"mean {self.scoring} {mean:.3f} against {base:.3f}"
+        verb = "is not shown to beat" if self.baseline in self.alike() else "beats"
+        return f"{self.best} {verb} the baseline, {self.baseline}, on unseen rows ({figures}). "
+
+    def _standing(self) -> str:
         best = self.order[0]
         if len(self.datasets) == 1:
             text = f"{self.best} is best on {self.datasets[0]}: its mean {self.scoring} "
@@ -254,6 +273,7 @@ def compare(
     missing: float | None = None,
     posthoc: Posthoc = "nemenyi",
     alpha: float = 0.05,
+    baseline: str | None = None,
 ) -> Comparison:
     """Compare rankers over data sets, or over the folds of a single one.
 
@@ -281,6 +301,8 @@ def compare(
         half.
     alpha : float, default=0.05
         The level of significance.
+    baseline : str, optional
+        The ranker that the summary compares the best one with first, such as the consensus.
 
     Returns
     -------
@@ -338,6 +360,7 @@ def compare(
         over_folds=_over_folds(results.where(dataset=kept[0]), scoring, larger)
         if len(kept) == 1
         else ResultTable([]),
+        baseline=baseline,
     )
 
 
@@ -394,44 +417,3 @@ def _end_of_run(alike: NDArray[np.bool_], first: int) -> int:
 
 def _count(n: int, noun: str) -> str:
     return f"{n} {noun}" + ("" if n == 1 else "s")
-
-
-def relative_sizes(
-    results: ResultTable, reference: str, *, size: str = "leaves", missing: float | None = None
-) -> ResultTable:
-    """Divide the mean size of every ranker's models by that of a reference ranker.
-
-    Cheng et al. (2009) report the leaves of label ranking trees relative to classification trees
-    in this way. Sizes are a column that ``details`` of `run_experiment` made.
-
-    Parameters
-    ----------
-    results : ResultTable
-        What `run_experiment` returned.
-    reference : str
-        The ranker to divide by.
-    size : str, default="leaves"
-        The column of the sizes.
-    missing : float, optional
-        The missing rate to use, if the results hold several.
-
-    Returns
-    -------
-    ResultTable
-        One row per data set, one column per ranker other than the reference.
-
-    Examples
-    --------
-    >>> rows = [{"dataset": "d", "ranker": r, "leaves": n} for r, n in [("LRT", 30), ("CART", 20)]]
-    >>> relative_sizes(ResultTable(rows), "CART")[0]
-    {'dataset': 'd', 'LRT': 1.5}
-    """
-    datasets, rankers, sizes = score_matrix(results, size, missing)
-    if reference not in rankers:
-        raise ValueError(f"There is no ranker {reference!r}, only {', '.join(rankers)}.")
-    ratios = sizes / sizes[:, [rankers.index(reference)]]
-    return ResultTable(
-        {"dataset": name}
-        | {who: float(ratio) for who, ratio in zip(rankers, row, strict=True) if who != reference}
-        for name, row in zip(datasets, ratios, strict=True)
-    )

@@ -304,6 +304,47 @@ def score_matrix(
     return datasets, rankers, np.array(scores, dtype=np.float64)
 
 
+def relative_sizes(
+    results: ResultTable, reference: str, *, size: str = "leaves", missing: float | None = None
+) -> ResultTable:
+    """Divide the mean size of every ranker's models by that of a reference ranker.
+
+    Cheng et al. (2009) report the leaves of label ranking trees relative to classification trees
+    in this way. Sizes are a column that ``details`` of `run_experiment` made.
+
+    Parameters
+    ----------
+    results : ResultTable
+        What `run_experiment` returned.
+    reference : str
+        The ranker to divide by.
+    size : str, default="leaves"
+        The column of the sizes.
+    missing : float, optional
+        The missing rate to use, if the results hold several.
+
+    Returns
+    -------
+    ResultTable
+        One row per data set, one column per ranker other than the reference.
+
+    Examples
+    --------
+    >>> rows = [{"dataset": "d", "ranker": r, "leaves": n} for r, n in [("LRT", 30), ("CART", 20)]]
+    >>> relative_sizes(ResultTable(rows), "CART")[0]
+    {'dataset': 'd', 'LRT': 1.5}
+    """
+    datasets, rankers, sizes = score_matrix(results, size, missing)
+    if reference not in rankers:
+        raise ValueError(f"There is no ranker {reference!r}, only {', '.join(rankers)}.")
+    ratios = sizes / sizes[:, [rankers.index(reference)]]
+    return ResultTable(
+        {"dataset": name}
+        | {who: float(ratio) for who, ratio in zip(rankers, row, strict=True) if who != reference}
+        for name, row in zip(datasets, ratios, strict=True)
+    )
+
+
 def at_missing_rate(results: ResultTable, missing: float | None) -> ResultTable:
     """Return the results at one missing rate, which may be None if there is only one."""
     if "missing" not in results.columns:

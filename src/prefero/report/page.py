@@ -102,13 +102,14 @@ def write_report(
     >>> write_report("iris.html", results, data, rankers)  # doctest: +SKIP
     """
     at_rate, rates = lowest_rate(results, missing)
-    task = task_of(rankers)
+    task, baselines = task_of(rankers), baseline_names(rankers)
     found = compare(
         at_rate,
         scoring=scoring or task.metrics[0],
         greater_is_better=greater_is_better,
         posthoc=posthoc,
         alpha=alpha,
+        baseline=next(iter(baselines), None),
     )
     if found.best not in rankers:
         raise ValueError(f"The results hold a ranker {found.best!r} that was not given.")
@@ -116,7 +117,6 @@ def write_report(
     chosen = _focus(focus, sets)
     figures = Figures()
     drawn = _figures(figures, found, results if len(rates) > 1 else None)
-    baselines = baseline_names(rankers)
     looked_at = task, sets[chosen], rankers[found.best], found.scoring, random_state
     part = (
         label_details(*looked_at, dataset=chosen, figures=figures)
