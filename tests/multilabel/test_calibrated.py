@@ -73,7 +73,9 @@ def test_sets_and_orders_agree_and_files_keep_both(ranker, tmp_path):
     assert metrics.hamming_loss(relevance, model.predict(X)) < 0.25
 
 
-@pytest.mark.parametrize("inner", [ConsensusLabelRanker(), ConstraintLabelRanker(random_state=0)])
+@pytest.mark.parametrize(
+    "inner", [ConsensusLabelRanker("borda"), ConstraintLabelRanker(random_state=0)]
+)
 def test_rankers_of_orders_alone_get_the_calibrated_ranks(inner):
     X, relevance, _ = problem()
     model = CalibratedMultilabelRanker(inner).fit(X, relevance)
