@@ -277,7 +277,9 @@ def _as_json(trials: Trials, found: "Comparison", plan: CrossValidation) -> dict
         "pair_p_values": found.pair_p_values.tolist(),
         "critical_difference": found.critical_difference,
         "left_out": found.left_out,
-        "over_folds": list(found.over_folds),
+        "against_best": list(found.against_best),
+        "against_baseline": list(found.against_baseline),
+        "tested_over": found.unit,
         "failed": [
             {trials.noun: name, "dataset": dataset, "reason": reason}
             for (name, dataset), reason in trials.failed.items()

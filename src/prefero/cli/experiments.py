@@ -168,13 +168,13 @@ class Trials:
 
     def compared(self, column: str) -> "Comparison":
         """Compare the rankers that have a result, or say why there is nothing to compare."""
-        from prefero.evaluation import ResultTable, compare, summarize
+        from prefero.evaluation import compare, summarize
 
         means = summarize(self.results, by=("ranker",)) if len(self.results) else []
         known = {row["ranker"] for row in means if row[column] == row[column]}
         if not known:
             raise DataError(f"no {self.noun} could be trained and evaluated.")
-        results = ResultTable(row for row in self.results if row["ranker"] in known)
+        results = self.results.with_rows(row for row in self.results if row["ranker"] in known)
         baseline = models.CONSTANT if self.noun == "orderer" else models.BASELINE
         return compare(results, scoring=column, baseline=baseline.name)
 

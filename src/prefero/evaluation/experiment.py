@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -17,9 +17,17 @@ from sklearn.model_selection import check_cv
 from prefero._progress import Progress, reporting
 from prefero._sklearn import safe_indexing
 from prefero.evaluation._data import DataSet, Folds, Source, Split, Splits, load_all
-from prefero.evaluation._run_store import RunStore, Values, code_of, derived_seed, digest, source_of
-from prefero.evaluation._tasks import first_choice_mean, task_of
-from prefero.evaluation.results import ResultTable
+from prefero.evaluation._run_store import (
+    Rows,
+    RunStore,
+    Values,
+    code_of,
+    derived_seed,
+    digest,
+    source_of,
+)
+from prefero.evaluation._tasks import RankingTask, task_of
+from prefero.evaluation.results import HeldOut, ResultTable
 from prefero.rankings import drop_labels
 
 Details = Mapping[str, Callable[[Any], float]]
@@ -48,11 +56,12 @@ _COSTS = ("train_rows", "test_rows", "fit_seconds", "predict_seconds")
 
 @dataclass(frozen=True)
 class _Extra:
-    """The columns that the caller adds, and whether rankers learn from scores."""
+    """The columns that the caller adds, whether rankers learn from scores, and what is kept."""
 
     details: dict[str, Callable[[Any], float]]
     metrics: dict[str, Metric]
     use_scores: bool
+    keep_predictions: bool = True
 
     def values(self, model: Any, X: Any, ranks: ArrayLike) -> Values:
         """Return them for a fitted ranker and unseen rows."""
@@ -88,6 +97,7 @@ def run_experiment(
     details: Details | None = None,
     metrics: Metrics | None = None,
     use_scores: bool = False,
+    keep_predictions: bool = True,
     progress: Progress = "auto",
 ) -> ResultTable:
     """Cross-validate rankers on data sets, with labels missing from the training rankings.
@@ -142,6 +152,10 @@ def run_experiment(
         scorer of scikit-learn knows its direction. A function is identified in the same way.
     use_scores : bool, default=False
         Whether label rankers whose ``fit`` takes scores are trained on them too.
+    keep_predictions : bool, default=True
+        Whether to keep the predicted ranks and the metrics of every test row: `compare` tests
+        differences row by row, and a report looks at single rows. Without, a long study takes less
+        memory.
     progress : {"auto"}, callable or None, default="auto"
         ``"auto"`` draws a bar with the time left when standard error is a terminal; a
         function is called with the numbers of finished and of all runs.
@@ -172,7 +186,7 @@ def run_experiment(
     """
     folds = Folds(n_splits, n_repeats, cv if cv is None else check_cv(cv), random_state)
     own, directions = _own_metrics(metrics or {})
-    extra = _Extra(dict(details or {}), own, use_scores)
+    extra = _Extra(dict(details or {}), own, use_scores, keep_predictions)
     rates = [float(rate) for rate in missing]
     if not all(0 <= rate < 1 for rate in rates):
         raise ValueError(f"missing must hold probabilities in [0, 1), got {missing!r}.")
@@ -191,7 +205,7 @@ def run_experiment(
     keys = _keys(runs, random_state, sets, splits, rankers, extra)
     values = dict.fromkeys(name for one in sets.values() for name in one.values)
     columns = [*task.metrics, *values, *_COSTS, *extra.details, *extra.metrics]
-    store = RunStore(folder, columns)
+    store = RunStore(folder, columns, keep_predictions)
     pending = [run for run in runs if keys[run] not in store]
     jobs = (
         joblib.delayed(_run_one)(
@@ -208,11 +222,21 @@ def run_experiment(
     one_by_one = joblib.parallel.get_active_backend()[0].supports_return_generator
     parallel = joblib.Parallel(n_jobs, return_as="generator_unordered" if one_by_one else "list")
     with reporting(progress, len(runs), len(runs) - len(pending), "runs") as advance:
-        for run, values in parallel(jobs):
-            store.add(keys[run], asdict(run), values)
+        for run, values, of_rows in parallel(jobs):
+            store.add(keys[run], asdict(run), values, of_rows)
             advance()
+    held_out = {
+        astuple(run): _held_out(
+            task,
+            sets[run.dataset],
+            splits[run.dataset][run.repetition, run.fold],
+            store.rows[keys[run]],
+        )
+        for run in runs
+        if keep_predictions
+    }
     rows = [asdict(run) | store[keys[run]] for run in runs]
-    return ResultTable(rows, greater_is_better=directions)
+    return ResultTable(rows, greater_is_better=directions, held_out=held_out)
 
 
 def _own_metrics(metrics: Metrics) -> tuple[dict[str, Metric], dict[str, bool]]:
@@ -269,11 +293,24 @@ def _fingerprint(ranker: BaseEstimator) -> str:
     return str(joblib.hash((named, code_of(ranker))))
 
 
+def _held_out(task: RankingTask, data: DataSet, split: Split, rows: Rows) -> HeldOut:
+    """Put the predictions of a run together with the rows that they are of."""
+    train, test = split
+    units = task.units(data, test)
+    # Of objects the queries are the groups; other rows belong to themselves if to nothing else.
+    groups = units
+    if data.groups is not None and len(units) == len(test):
+        groups = np.unique(data.groups, return_inverse=True)[1][test]
+    predicted, metrics = rows
+    by_unit = {name: np.asarray(values, dtype=np.float64) for name, values in metrics.items()}
+    return HeldOut(train, test, np.asarray(predicted, dtype=np.float32), by_unit, units, groups)
+
+
 def _run_one(
     run: _Run, random_state: int, data: DataSet, split: Split, ranker: Any, extra: _Extra
-) -> tuple[_Run, Values]:
+) -> tuple[_Run, Values, Rows | None]:
     try:
-        return run, _measure(run, random_state, data, split, ranker, extra)
+        return run, *_measure(run, random_state, data, split, ranker, extra)
     except Exception as error:
         where = (
             f"{run.ranker} failed on {run.dataset} (missing {run.missing:g}, repetition "
@@ -286,7 +323,7 @@ def _run_one(
 
 def _measure(
     run: _Run, random_state: int, data: DataSet, split: Split, ranker: Any, extra: _Extra
-) -> Values:
+) -> tuple[Values, Rows | None]:
     train, test = split
     train, ranks = _training(data.ranks, train, run.missing, run.seed("labels", random_state))
     model = seeded(ranker, run.seed("ranker", random_state))
@@ -298,17 +335,19 @@ def _measure(
     unseen = safe_indexing(data.X, test)
     predicted = task.predict(model, unseen, data, test)
     done = time.perf_counter()
-    return {
-        **task.metrics_of(model, unseen, predicted, data, test, train),
-        **{
-            name: first_choice_mean(values[test], predicted) for name, values in data.values.items()
-        },
+    means, by_unit = task.metrics_of(model, unseen, predicted, data, test, train)
+    values = {
+        **means,
         "train_rows": float(len(train)),
         "test_rows": float(len(test)),
         "fit_seconds": fitted - start,
         "predict_seconds": done - fitted,
         **extra.values(model, unseen, data.ranks[test]),
     }
+    if not extra.keep_predictions:
+        return values, None
+    rows = {name: by_unit[name].tolist() for name in by_unit}
+    return values, (task.ranks_of(predicted).tolist(), rows)
 
 
 def _training(

@@ -246,7 +246,7 @@ def feature_importance(found: OutOfFold, scoring: str, random_state: int) -> tup
     def value(X: Any) -> float:
         with silenced():
             predicted = task.predict(model, X, found.data, rows)
-            metrics = task.metrics_of(model, X, predicted, found.data, rows, rows)
+            metrics, _ = task.metrics_of(model, X, predicted, found.data, rows, rows)
         return metrics[scoring] if larger_is_better(scoring) else -metrics[scoring]
 
     whole, losses = value(X), np.zeros(X.shape[1])
