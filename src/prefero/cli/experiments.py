@@ -195,7 +195,7 @@ def cross_validate(
     from sklearn.model_selection import PredefinedSplit
 
     from prefero.evaluation import ResultTable, run_experiment
-    from prefero.evaluation.experiment import RefusedDataError
+    from prefero.evaluation._runs import RefusedDataError
 
     choices, samples = list(choices), list(samples)
     runs = [(choice, sample) for sample in samples for choice in choices]

@@ -84,23 +84,10 @@ class RankingTask:
             "rho": spearman_rho(truth, predicted, average=False),
             "top1": top_accuracy(truth, predicted, average=False),
         }
-        if data.scores is not None:
-            scores = data.scores[rows]
-            single = _single_best(data.scores[train], len(rows))
-            found |= {
-                "regret": regret(scores, predicted, average=False),
-                "utility": utility(scores, predicted, average=False),
-                "single_best_regret": regret(scores, single, average=False),
-            }
-        found |= {
-            name: values_of_first(values[rows], predicted) for name, values in data.values.items()
-        }
+        found |= choice_metrics(predicted, data, rows, train)
         by_row = {name: np.asarray(values) for name, values in found.items()}
         means = {name: defined_mean(values) for name, values in by_row.items()}
-        lost, at_best = means.get("regret", np.nan), means.get("single_best_regret", np.nan)
-        gap = 1 - lost / at_best if at_best > 0 else np.nan
-        blank = dict.fromkeys(self.metrics, float("nan"))
-        return blank | means | {"gap_closed": gap}, by_row
+        return dict.fromkeys(self.metrics, float("nan")) | with_gap_closed(means), by_row
 
 
 class MultilabelTask(RankingTask):
@@ -236,14 +223,37 @@ def _some(values: NDArray[Any] | None, rows: Indices) -> Any:
     return None if values is None else values[rows]
 
 
-def _single_best(scores: Values, n_rows: int) -> Values:
-    """Return the order of the labels by mean score, for so many rows."""
+def choice_metrics(
+    predicted: Any, data: DataSet, rows: Indices, train: Indices
+) -> dict[str, Values]:
+    """Return by row what the labels predicted first are worth, beside the single best label."""
+    found: dict[str, Any] = {}
+    if data.scores is not None:
+        scores = data.scores[rows]
+        single = np.tile(ranks_by_mean(data.scores[train]), (len(rows), 1))
+        found = {
+            "regret": regret(scores, predicted, average=False),
+            "utility": utility(scores, predicted, average=False),
+            "single_best_regret": regret(scores, single, average=False),
+        }
+    return found | {
+        name: values_of_first(values[rows], predicted) for name, values in data.values.items()
+    }
+
+
+def with_gap_closed(means: dict[str, float]) -> dict[str, float]:
+    """Add to means how much of the single best label's regret is avoided, if there is any."""
+    lost, single = means.get("regret", np.nan), means.get("single_best_regret", np.nan)
+    return means | {"gap_closed": 1 - lost / single if single > 0 else np.nan}
+
+
+def ranks_by_mean(scores: Values) -> Values:
+    """Return the ranks of the labels by mean score; a label without any score comes last."""
     known = ~np.isnan(scores)
     counts = known.sum(axis=0)
     sums = np.where(known, scores, 0).sum(axis=0)
-    # A label without any score comes last.
     means = np.divide(sums, counts, out=np.full(len(sums), np.finfo(float).min), where=counts > 0)
-    return np.tile(strict_ranks(means[None]), (n_rows, 1))
+    return strict_ranks(means[None])[0]
 
 
 def values_of_first(values: Values, predicted: Any) -> Values:

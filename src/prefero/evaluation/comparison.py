@@ -1,6 +1,6 @@
 """Comparison of rankers: tests over data sets, average ranks, wins."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,12 +10,7 @@ from scipy import stats
 
 from prefero._optional import require
 from prefero._typing import Values
-from prefero.evaluation.paired_comparison import (
-    by_unit,
-    compare_folds,
-    compare_rows,
-    scores_by_fold,
-)
+from prefero.evaluation.paired_comparison import count, paired_tests
 from prefero.evaluation.results import ResultTable, at_missing_rate, larger_is_better, score_matrix
 
 Posthoc = Literal["nemenyi", "dunn"]
@@ -197,7 +192,7 @@ class Comparison:
         else:
             n, k = self.scores.shape
             text = f"{self.best} is best: its average rank by {self.scoring} is "
-            text += f"{self.average_ranks[best]:.2f} of {k} over {_count(n, 'data set')}."
+            text += f"{self.average_ranks[best]:.2f} of {k} over {count(n, 'data set')}."
             if np.isnan(self.p_value):
                 return f"{text} A test needs at least two rankers."
         alike = self.alike()
@@ -381,7 +376,8 @@ def compare(
     pairs = _pair_tests(signed, posthoc, p_value)
     kept = [name for name, is_kept in zip(datasets, whole, strict=True) if is_kept]
     nemenyi = posthoc == "nemenyi" and len(rankers) > 2 and not np.isnan(p_value)
-    paired = _paired(results.where(dataset=kept[0]), scoring, larger, alpha, baseline, len(kept))
+    single = results.where(dataset=kept[0]) if len(kept) == 1 else ResultTable([])
+    paired = paired_tests(single, scoring, larger, alpha, baseline)
     return Comparison(
         rankers=rankers,
         datasets=kept,
@@ -402,45 +398,6 @@ def compare(
         unit=paired[2],
         baseline=baseline,
     )
-
-
-def _paired(
-    results: ResultTable,
-    scoring: str,
-    larger: bool,
-    alpha: float,
-    baseline: str | None,
-    n_sets: int,
-) -> tuple[ResultTable, ResultTable, str]:
-    """Compare all rankers of one data set with the best and with the baseline, and say over what.
-
-    Rows are taken if all rankers have predictions for the same ones, or else the same folds.
-    """
-    none = ResultTable([])
-    rankers = set(results["ranker"])
-    if n_sets > 1 or len(rankers) < 2:
-        return none, none, ""
-    options: dict[str, Any] = {"scoring": scoring, "greater_is_better": larger}
-    units = by_unit(results, scoring)
-    test: Callable[..., ResultTable]
-    if units is not None:
-        n = len(np.unique(units.groups))
-        unit = _count(n, "row" if n == len(units.groups) else "group")
-        test, options = compare_rows, options | {"alpha": alpha}
-    elif _same_folds(results, scoring):
-        unit, test = "the folds", compare_folds
-    else:
-        return none, none, ""
-    of_baseline = test(results, baseline, **options) if baseline in rankers else none
-    return test(results, **options), of_baseline, unit
-
-
-def _same_folds(results: ResultTable, scoring: str) -> bool:
-    """Whether all rankers have a result on the same folds, and on more than one."""
-    if not {"repetition", "fold"} <= set(results.columns) or len(set(results["fold"])) < 2:
-        return False
-    folds = [set(scores) for scores in scores_by_fold(results, scoring).values()]
-    return len(folds[0]) > 1 and all(other == folds[0] for other in folds)
 
 
 def _any_difference(scores: Values) -> tuple[str, float, float]:
@@ -482,7 +439,3 @@ def _end_of_run(alike: NDArray[np.bool_], first: int) -> int:
     while end < len(alike) and alike[first:end, end].all():
         end += 1
     return end
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" + ("" if n == 1 else "s")

@@ -1,6 +1,7 @@
 """Which rankers differ on a single data set."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -8,8 +9,8 @@ from scipy import stats
 from prefero._typing import Indices, Values
 from prefero.evaluation.results import (
     RUN_COLUMNS,
-    HeldOut,
     ResultTable,
+    RunPredictions,
     at_missing_rate,
     larger_is_better,
 )
@@ -98,6 +99,49 @@ def compare_rows(
     )
 
 
+def paired_tests(
+    results: ResultTable,
+    scoring: str,
+    larger: bool,
+    alpha: float,
+    baseline: str | None,
+) -> tuple[ResultTable, ResultTable, str]:
+    """Compare all rankers of one data set with the best and with the baseline, and say over what.
+
+    Rows are taken if all rankers have predictions for the same ones, or else the same folds.
+    """
+    none = ResultTable([])
+    rankers = set(results["ranker"]) if len(results) else set()
+    if len(rankers) < 2:
+        return none, none, ""
+    options: dict[str, Any] = {"scoring": scoring, "greater_is_better": larger}
+    units = by_unit(results, scoring)
+    test: Callable[..., ResultTable]
+    if units is not None:
+        n = len(np.unique(units.groups))
+        unit = count(n, "row" if n == len(units.groups) else "group")
+        test, options = compare_rows, options | {"alpha": alpha}
+    elif _same_folds(results, scoring):
+        unit, test = "the folds", compare_folds
+    else:
+        return none, none, ""
+    of_baseline = test(results, baseline, **options) if baseline in rankers else none
+    return test(results, **options), of_baseline, unit
+
+
+def _same_folds(results: ResultTable, scoring: str) -> bool:
+    """Whether all rankers have a result on the same folds, and on more than one."""
+    if not {"repetition", "fold"} <= set(results.columns) or len(set(results["fold"])) < 2:
+        return False
+    folds = [set(scores) for scores in scores_by_fold(results, scoring).values()]
+    return len(folds[0]) > 1 and all(other == folds[0] for other in folds)
+
+
+def count(n: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it is one."""
+    return f"{n} {noun}" + ("" if n == 1 else "s")
+
+
 class UnitMetrics(NamedTuple):
     """A metric of several rankers for the same rows or queries.
 
@@ -143,15 +187,15 @@ def by_unit(results: ResultTable, scoring: str) -> UnitMetrics | None:
     return UnitMetrics(found, groups[defined], float(n_trained / n_tested))
 
 
-def _kept(runs: ResultTable) -> list[HeldOut]:
+def _kept(runs: ResultTable) -> list[RunPredictions]:
     """What was kept of some runs; nothing unless it is there for all of them."""
     if not set(RUN_COLUMNS) <= set(runs.columns):
         return []
     keys = [tuple(run[column] for column in RUN_COLUMNS) for run in runs]
-    return [runs.held_out[key] for key in keys] if set(keys) <= runs.held_out.keys() else []
+    return [runs.predictions[key] for key in keys] if set(keys) <= runs.predictions.keys() else []
 
 
-def _means_by_unit(runs: list[HeldOut], scoring: str) -> Values:
+def _means_by_unit(runs: list[RunPredictions], scoring: str) -> Values:
     """The mean of a metric over the predictions of each row or query; nothing if it is unknown."""
     if scoring == "gap_closed":
         lost, at_best = (_means_by_unit(runs, name) for name in ("regret", "single_best_regret"))

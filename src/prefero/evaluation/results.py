@@ -53,7 +53,7 @@ METRICS = {
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class RunPredictions:
     """What one run predicted for the rows that it was not trained on.
 
     Attributes
@@ -68,6 +68,10 @@ class HeldOut:
         The number of each of these rows or queries in the data set.
     groups : ndarray of shape (n_units,)
         What each belongs to: units of one group are not independent of each other.
+    random_state : int
+        The seed of the experiment, from which that of the run follows.
+    use_scores : bool
+        Whether the ranker was given the scores of the labels.
     """
 
     train: Indices
@@ -76,6 +80,8 @@ class HeldOut:
     metrics: dict[str, Values]
     units: Indices
     groups: Indices
+    random_state: int
+    use_scores: bool
 
 
 class ResultTable(Sequence[Row]):
@@ -90,7 +96,7 @@ class ResultTable(Sequence[Row]):
     greater_is_better : mapping of str to bool, optional
         By column, whether larger values are better. The columns that Prefero itself writes
         are known.
-    held_out : mapping of tuple to HeldOut, optional
+    predictions : mapping of tuple to RunPredictions, optional
         What single runs predicted, by their values in `RUN_COLUMNS`.
 
     Examples
@@ -111,12 +117,12 @@ class ResultTable(Sequence[Row]):
         rows: Iterable[Mapping[str, Any]],
         columns: Sequence[str] | None = None,
         greater_is_better: Mapping[str, bool] | None = None,
-        held_out: Mapping[tuple[Any, ...], HeldOut] | None = None,
+        predictions: Mapping[tuple[Any, ...], RunPredictions] | None = None,
     ) -> None:
         rows = list(rows)
         self.columns = tuple(columns or (rows[0] if rows else ()))
         self.greater_is_better = dict(greater_is_better or {})
-        self.held_out = dict(held_out or {})
+        self.predictions = dict(predictions or {})
         self._rows = [{name: row[name] for name in self.columns} for row in rows]
 
     @overload
@@ -147,7 +153,7 @@ class ResultTable(Sequence[Row]):
         ResultTable
             The same columns and directions, and what single runs predicted.
         """
-        return ResultTable(rows, self.columns, self.greater_is_better, self.held_out)
+        return ResultTable(rows, self.columns, self.greater_is_better, self.predictions)
 
     def _column(self, name: str) -> NDArray[Any]:
         if name not in self.columns:
@@ -167,7 +173,7 @@ class ResultTable(Sequence[Row]):
         blank = dict.fromkeys(columns, np.nan)
         known = self.greater_is_better | other.greater_is_better
         rows = [blank | row for row in (*self._rows, *other._rows)]
-        return ResultTable(rows, columns, known, self.held_out | other.held_out)
+        return ResultTable(rows, columns, known, self.predictions | other.predictions)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ResultTable):
