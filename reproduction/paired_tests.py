@@ -2,7 +2,7 @@
 
 ::
 
-    python reproduction/paired_tests.py --jobs 2 --output docs/results/paired-tests.md
+    python reproduction/paired_tests.py --jobs 2 --output docs/results/paired_tests.md
 """
 
 from itertools import product

@@ -94,10 +94,11 @@ def test_auto_says_what_it_is_made_of_and_repeats_itself(table, folder, tmp_path
         assert done.returncode == 0, done.stderr
         runs.append({**json.loads(done.stdout), "file": ""})
     assert runs[0] == runs[1]
-    taus = runs[0]["cross_validated"]
-    assert taus["consensus baseline"] < taus["stack"]
+    assert runs[0]["metric"] == "regret"
+    lost = runs[0]["cross_validated"]
+    assert lost["consensus baseline"] > lost["stack"]
     assert runs[0]["model"] == "auto"
-    assert f"mean tau on held-out rows is {taus['stack']:.3f}" in runs[0]["summary"]
+    assert f"mean regret on held-out rows is {lost['stack']:.3f}" in runs[0]["summary"]
     assert runs[0]["features"] == ["size", "colour"]
     found = predictions(prefero("predict", model, folder / "new.csv", "--output", "order"))
     assert len(found) == N
@@ -126,7 +127,10 @@ def test_compare_lists_auto_if_asked(folder):
     command = ("compare", folder / "data.csv", *options, "--rankers", "auto", "--folds", "2")
     done = prefero(*command, "--json")
     assert done.returncode == 0, done.stderr
-    assert {row["ranker"] for row in json.loads(done.stdout)["results"]} == {"auto", "consensus"}
+    assert {row["ranker"] for row in json.loads(done.stdout)["results"]} == {
+        "auto",
+        "single best: b",
+    }
 
 
 def test_regret_needs_scores(write, tmp_path):

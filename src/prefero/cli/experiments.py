@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prefero._names import without_common_start
 from prefero._prediction import as_input, refuse_missing, takes_missing
 from prefero._progress import reporting
 from prefero.cli import models
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prefero.evaluation import Comparison, ResultTable
+    from prefero.evaluation._data import DataSet
     from prefero.tables import DataTable, Rankings
 
 _VIRTUAL_LABEL = "(virtual label)"
@@ -97,6 +99,16 @@ class Sample:
         return self.target.ndim == 1
 
     @property
+    def best_label(self) -> str:
+        """The label with the best mean score over all rows."""
+        import numpy as np
+
+        from prefero.evaluation._tasks import ranks_by_mean
+
+        _, names = without_common_start(self.target.columns)
+        return names[int(ranks_by_mean(np.asarray(self.scores)).argmin())]
+
+    @property
     def independent_units(self) -> int:
         """How many rows, or groups of rows, folds can be made of."""
         return len(self.target) if self.groups is None else len(set(self.groups.tolist()))
@@ -112,6 +124,13 @@ class Sample:
             return models.build(choice, self.features)
         reduced = None if choice.name in models.UNREDUCED else reduce
         return models.build(choice, self.features, models.seeded(choice, seed), reduce=reduced)
+
+    def data_set(self) -> "DataSet":
+        """Return the sample as experiments take it."""
+        from prefero.evaluation._data import load_data
+
+        parts = (self.features, self.target, self.scores, self.values)
+        return load_data(self.name, parts, groups=self.groups)
 
     def refuse_missing(self, model: Any, name: str) -> None:
         """Refuse missing numbers on behalf of a model that needs them all."""
@@ -165,6 +184,7 @@ class Trials:
     results: "ResultTable"
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
     noun: str = "ranker"
+    baseline: str = models.BASELINE.name
 
     def compared(self, column: str) -> "Comparison":
         """Compare the rankers that have a result, or say why there is nothing to compare."""
@@ -175,8 +195,16 @@ class Trials:
         if not known:
             raise DataError(f"no {self.noun} could be trained and evaluated.")
         results = self.results.with_rows(row for row in self.results if row["ranker"] in known)
-        baseline = models.CONSTANT if self.noun == "orderer" else models.BASELINE
-        return compare(results, scoring=column, baseline=baseline.name)
+        return compare(results, scoring=column, baseline=self.baseline)
+
+
+def baseline_name(samples: list[Sample], metric: Metric) -> str:
+    """Return what results call the baseline: by a metric of scores, the single best label."""
+    if any(sample.is_ordering for sample in samples):
+        return models.CONSTANT.name
+    if metric not in SCORE_METRICS:
+        return models.BASELINE.name
+    return f"single best: {samples[0].best_label}" if len(samples) == 1 else "single best"
 
 
 def cross_validate(
@@ -200,19 +228,20 @@ def cross_validate(
     choices, samples = list(choices), list(samples)
     runs = [(choice, sample) for sample in samples for choice in choices]
     noun = "orderer" if any(sample.is_ordering for sample in samples) else "ranker"
-    done = Trials(ResultTable([]), noun=noun)
+    done = Trials(ResultTable([]), noun=noun, baseline=baseline_name(samples, plan.metric))
     with reporting(
         "auto", len(runs) * plan.folds * plan.repeats, what="Cross-validating"
     ) as advance:
         for choice, sample in runs:
             model = sample.model(choice, plan.seed, reduce)
+            name = done.baseline if choice is models.BASELINE else choice.name
             try:
                 sample.refuse_missing(model, choice.name)
                 with warnings.catch_warnings():
                     # A fold may lack labels that the table holds.
                     warnings.simplefilter("ignore")
                     done.results += run_experiment(
-                        {choice.name: model},
+                        {name: model},
                         {sample.name: sample.source(model)},
                         n_splits=plan.folds,
                         n_repeats=plan.repeats,
@@ -225,9 +254,9 @@ def cross_validate(
                         progress=lambda *_: advance(),
                     )
             except RefusedDataError as error:
-                done.failed[choice.name, sample.name] = error.problem
+                done.failed[name, sample.name] = error.problem
             except ValueError as error:
-                done.failed[choice.name, sample.name] = str(error)
+                done.failed[name, sample.name] = str(error)
     return done
 
 

@@ -38,6 +38,7 @@ class Paper(StrEnum):
     MULTILABEL = "multilabel"
     LABEL_FEATURES = "label_features"
     MQ2008 = "mq2008"
+    PAIRED_TESTS = "paired_tests"
 
 
 def reproduce(
@@ -47,7 +48,7 @@ def reproduce(
         typer.Argument(
             help="A paper, or another benchmark: kebi (every ranker on the papers' sets), real "
             "(rankings by people, fields and solvers), ties, automatic (the automatic ranker), "
-            "aslib, multilabel, label_features or mq2008."
+            "aslib, multilabel, label_features, mq2008 or paired_tests (how often tests err)."
         ),
     ],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions, small sets.")] = False,

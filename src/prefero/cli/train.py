@@ -91,7 +91,13 @@ def train(
     warn_of_leaks(rankings, features)
     multilabel = rankings.calibrated is not None
     plan = CrossValidation(
-        options.metric_for(metric, multilabel, costs=reading.cost is not None), seed=seed
+        options.metric_for(
+            metric,
+            multilabel,
+            scores=rankings.scores is not None and model == AUTO,
+            costs=reading.cost is not None,
+        ),
+        seed=seed,
     )
     if label_table is not None:
         sample = Sample.of(data.stem, rankings, features, table.groups, plan)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from prefero._names import without_common_start
 from prefero._optional import require
 from prefero._typing import Values
 from prefero.base import BaseOrderer
@@ -119,7 +120,7 @@ def reference_choices(results: ResultTable, dataset: str, data: DataSet) -> Resu
         constant = np.tile(ranks_by_mean(data.scores[run.train]), (len(run.test), 1))
         for found, ranks in ((single, constant), (virtual, strict_ranks(scores))):
             found.append(choice_metrics(ranks, data, run.test, run.train))
-    label = str(data.labels[int(np.argmin(ranks_by_mean(data.scores)))])
+    label = without_common_start(data.labels)[1][int(np.argmin(ranks_by_mean(data.scores)))]
     rows = []
     for name, called, found in (
         (f"single best: {label}", label, single),

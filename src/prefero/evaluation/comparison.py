@@ -11,7 +11,13 @@ from scipy import stats
 from prefero._optional import require
 from prefero._typing import Values
 from prefero.evaluation.paired_comparison import count, paired_tests
-from prefero.evaluation.results import ResultTable, at_missing_rate, larger_is_better, score_matrix
+from prefero.evaluation.results import (
+    ResultTable,
+    at_missing_rate,
+    larger_is_better,
+    number_text,
+    score_matrix,
+)
 
 Posthoc = Literal["nemenyi", "dunn"]
 
@@ -153,7 +159,8 @@ class Comparison:
         clear = self._clearly_better()
         name = clear[0] if clear else next(n for n in self._in_order() if n != self.baseline)
         of, base = (self.scores[:, self.rankers.index(n)].mean() for n in (name, self.baseline))
-        figures = f"mean {self.scoring} {of:.3f} against {base:.3f}{self._interval(name)}"
+        figures = f"mean {self.scoring} {number_text(of)} against {number_text(base)}"
+        figures += self._interval(name)
         if clear:
             return f"{name} beats the baseline, {self.baseline}, on unseen rows: {figures}. "
         return (
@@ -178,15 +185,15 @@ class Comparison:
         """How much better than the baseline a ranker is, with an interval if there is one."""
         for row in self.against_baseline:
             if row["ranker"] == name and "low" in row:
-                low, high = -row["high"], -row["low"]
-                return f", a difference of {low:.3f} to {high:.3f} ({1 - self.alpha:.0%} interval)"
+                ends = " to ".join(number_text(-row[end]) for end in ("high", "low"))
+                return f", better by {ends} ({1 - self.alpha:.0%} interval)"
         return ""
 
     def _standing(self) -> str:
         best = self.order[0]
         if len(self.datasets) == 1:
             text = f"{self.best} is best on {self.datasets[0]}: its mean {self.scoring} "
-            text += f"is {self.scores[0, best]:.3f}."
+            text += f"is {number_text(self.scores[0, best])}."
             if not len(self.against_best):
                 return f"{text} A test needs at least two rankers and several rows or folds."
         else:

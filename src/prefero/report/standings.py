@@ -202,8 +202,8 @@ def _drawn(
     marks = [
         Mark(
             mean,
-            _figure(mean),
-            "" if np.isnan(half) else f"± {_figure(half)}",
+            "–" if np.isnan(mean) else number_text(mean),
+            "" if np.isnan(half) else f"± {number_text(half)}",
             place(mean) if np.isfinite(mean) else 0.0,
             None if np.isnan(half) else place(low),
             None if np.isnan(half) else place(high),
@@ -212,12 +212,6 @@ def _drawn(
     ]
     at = None if baseline is None or not np.isfinite(means[baseline]) else marks[baseline].at
     return Column(title, meaning, marks, at)
-
-
-def _figure(value: float) -> str:
-    if np.isnan(value):
-        return "–"
-    return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
 
 
 def _figures(
