@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prefero._names import without_common_start
-from prefero._prediction import as_input, refuse_missing, takes_missing
+from prefero._prediction import as_input, fills_gaps, refuse_missing, takes_missing
 from prefero._progress import reporting
 from prefero.cli import models
 from prefero.cli.console import count, say
@@ -229,6 +229,7 @@ def cross_validate(
     runs = [(choice, sample) for sample in samples for choice in choices]
     noun = "orderer" if any(sample.is_ordering for sample in samples) else "ranker"
     done = Trials(ResultTable([]), noun=noun, baseline=baseline_name(samples, plan.metric))
+    filled: dict[str, None] = {}
     with reporting(
         "auto", len(runs) * plan.folds * plan.repeats, what="Cross-validating"
     ) as advance:
@@ -237,6 +238,8 @@ def cross_validate(
             name = done.baseline if choice is models.BASELINE else choice.name
             try:
                 sample.refuse_missing(model, choice.name)
+                if fills_gaps(model):
+                    filled[choice.name] = None
                 with warnings.catch_warnings():
                     # A fold may lack labels that the table holds.
                     warnings.simplefilter("ignore")
@@ -257,7 +260,15 @@ def cross_validate(
                 done.failed[name, sample.name] = error.problem
             except ValueError as error:
                 done.failed[name, sample.name] = str(error)
+    say_filled(filled)
     return done
+
+
+def say_filled(names: Iterable[str]) -> None:
+    """Say for which rankers empty cells are filled."""
+    if names := list(names):
+        listed = ", ".join(names)
+        say(f"Empty cells of numbers are filled with the mean of their column for: {listed}.")
 
 
 @dataclass(frozen=True)
