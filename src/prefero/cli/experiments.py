@@ -154,9 +154,17 @@ class Sample:
 
     def warn_of_copies(self) -> None:
         """Warn of rows that are not independent of each other."""
-        from prefero._data_checks import repeated_rows
+        from prefero._data_checks import repeated_rows, shared_entities
 
-        copies = 0 if self.groups is not None else repeated_rows(self.features)
+        if self.groups is not None:
+            return
+        for entities in shared_entities(self.features):
+            warnings.warn(
+                f"{self.name}: {entities}. If they describe things that new rows will not share, "
+                "name the column that tells these apart by --groups, or the figures are too good.",
+                stacklevel=2,
+            )
+        copies = repeated_rows(self.features)
         if copies:
             warnings.warn(
                 f"{copies} rows of {self.name} repeat the features of another row: if such rows "
