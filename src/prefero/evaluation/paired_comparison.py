@@ -15,6 +15,8 @@ from prefero.evaluation.results import (
     larger_is_better,
 )
 
+N_RESAMPLES = 1000
+
 
 def compare_rows(
     results: ResultTable,
@@ -165,6 +167,37 @@ class UnitMetrics(NamedTuple):
         n_groups = len(np.unique(self.groups))
         variance = (centred**2).sum() * n_groups / (n_groups - 1) / len(differences) ** 2
         return float(np.sqrt(variance * (1 + 1 / self.trained)))
+
+
+def resampled_interval(
+    statistic: Callable[[Indices], float], groups: Indices, level: float = 0.95
+) -> tuple[float, float]:
+    """Return the ends of an interval of a statistic of rows, by drawing groups again (bootstrap).
+
+    Parameters
+    ----------
+    statistic : callable
+        Returns the statistic of some rows, by their numbers.
+    groups : ndarray of shape (n_rows,)
+        What each row belongs to.
+    level : float, default=0.95
+        The coverage.
+
+    Returns
+    -------
+    tuple of float
+        The percentiles of `N_RESAMPLES` draws.
+    """
+    random = np.random.default_rng(0)
+    order = np.argsort(groups, kind="stable")
+    members = np.split(order, np.cumsum(np.unique(groups, return_counts=True)[1])[:-1])
+    found = []
+    for _ in range(N_RESAMPLES):
+        drawn = random.integers(len(members), size=len(members))
+        found.append(statistic(np.concatenate([members[k] for k in drawn.tolist()])))
+    tail = (1 - level) / 2
+    low, high = np.nanquantile(found, (tail, 1 - tail))
+    return float(low), float(high)
 
 
 def by_unit(results: ResultTable, scoring: str) -> UnitMetrics | None:
