@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from prefero import ConsensusLabelRanker, ForestLabelRanker, NeighborsLabelRanker
 from prefero.evaluation import run_experiment
@@ -112,7 +113,8 @@ def test_names_are_escaped_everywhere(page):
     assert HOSTILE in "".join(tree(page).itertext())
     # The data and the script, which the page's own policy knows by its sum.
     scripts = re.findall(r"<script[^>]*>", page)
-    assert scripts == ['<script type="application/json" id="rows-data">', "<script>"]
+    data = [f'<script type="application/json" id="{name}">' for name in ("per-row", "rows-data")]
+    assert scripts == [*data, "<script>"]
     own = re.search(r"<script>(.*?)</script>", page, re.DOTALL).group(1)
     digest = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'" in page
@@ -307,3 +309,43 @@ def test_the_script_reads_what_the_page_holds(page):
     assert set(re.findall(r"\bdata\.(\w+)", script)) <= told.keys()
     row = set(re.findall(r"\brow\.(\w+)", script)) - {"cells"}
     assert row <= told["rows"][0].keys() | {"item", "items"}
+
+
+def test_figures_of_the_page_can_be_computed_from_the_rows_in_it(tmp_path):
+    X, _, scores = problem(0, n=60)
+    ranks = ranks_from_scores(scores, higher_is_better=True)
+    data = {"d": (X, ranks, scores)}
+    rankers = {
+        "single best": ConsensusLabelRanker(),
+        "neighbours": NeighborsLabelRanker(n_neighbors=5),
+        "forest": ForestLabelRanker(9, random_state=0),
+    }
+    results = run_experiment(rankers, data, n_splits=5, use_scores=True)
+    write_report(tmp_path / "page.html", results, data, rankers, scoring="regret")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    rows = json.loads(re.search(r'id="per-row">(.*?)</script>', page).group(1))
+    assert next(iter(rows["metrics"])) == "regret"
+    assert rows["rows"] == list(range(60))
+    shown = []
+    board = tree(page).find(".//table[@id='board']/tbody")
+    names = [cell.text.strip() for cell in board.iter("th")]
+    for name, line in zip(names, board.iter("tr"), strict=True):
+        cells = {cell.get("data-title"): cell for cell in line.iter("td")}
+        for title, metric in (("regret", "regret"), ("tau", "tau")):
+            values = np.array(rows["metrics"][metric][name], dtype=float)
+            assert float(cells[title].get("data-value")) == pytest.approx(values.mean(), abs=1e-6)
+            # That each model was trained on 48 of the 60 rows widens the interval.
+            error = values.std(ddof=1) * np.sqrt(1 / 60 + 1 / 48)
+            margin = stats.t.ppf(0.975, 59) * error
+            assert f"± {margin:.3f}" in "".join(cells[title].itertext())
+            shown.append((name, title))
+        best = np.array(rows["metrics"]["regret"][names[0]])
+        behind = (np.array(rows["metrics"]["regret"][name]) - best).mean()
+        if name != names[0]:
+            assert "".join(cells["behind the best"].itertext()) == f"{behind:.3f}"
+            shown.append((name, "behind"))
+    taus = [np.mean(rows["metrics"]["tau"][name]) for name in (names[0], "single best")]
+    pairs = [f"{50 + 50 * tau:.1f}" for tau in taus]
+    assert f"puts {pairs[0]} of 100 pairs" in page
+    assert f"the baseline, single best, {pairs[1]}." in page
+    assert len(shown) + len(pairs) >= 10

@@ -12,7 +12,7 @@ from prefero._typing import Indices, Values
 from prefero.evaluation._data import DataSet, load_data
 from prefero.evaluation._tasks import RankingTask, task_of
 from prefero.evaluation.baselines import ConstantOrderer
-from prefero.evaluation.paired_comparison import UnitMetrics, resampled_interval
+from prefero.evaluation.paired_comparison import UnitMetrics, gap_interval
 from prefero.evaluation.results import METRICS, ResultTable
 from prefero.label_ranking import ConsensusLabelRanker
 from prefero.metrics import pairwise_calibration_error, pairwise_log_loss
@@ -136,17 +136,16 @@ def _interval(
 ) -> dict[str, float]:
     """The ends of the interval of a mean over units, or of a ratio of such means."""
     if name == "gap_closed" and {"regret", "single_best_regret"} <= by_unit.keys():
-        lost, single = by_unit["regret"], by_unit["single_best_regret"]
-        low, high = resampled_interval(
-            lambda some: 1 - np.nansum(lost[some]) / np.nansum(single[some]), members, level
-        )
-        return {"low": low, "high": high}
+        ends = gap_interval(by_unit["regret"], by_unit["single_best_regret"], members, level)
+        return dict(zip(("low", "high"), ends, strict=True))
     known = ~np.isnan(by_unit.get(name, np.empty(0)))
     if len(np.unique(members[: len(known)][known])) < 2:
         return {"low": np.nan, "high": np.nan}
     values, groups = by_unit[name][known], np.unique(members[known], return_inverse=True)[1]
     # The model is what it is: no other training rows would have been drawn.
-    error = UnitMetrics({name: values}, groups, trained=np.inf).standard_error(values)
+    error = UnitMetrics({name: values}, groups, np.inf, np.flatnonzero(known)).standard_error(
+        values
+    )
     half = stats.t.ppf((1 + level) / 2, groups.max()) * error
     return {"low": float(values.mean() - half), "high": float(values.mean() + half)}
 

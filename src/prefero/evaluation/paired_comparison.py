@@ -155,11 +155,14 @@ class UnitMetrics(NamedTuple):
         What each unit belongs to.
     trained : float
         The number of training rows for each test row.
+    rows : ndarray of shape (n_units,)
+        The number of each unit in the data set.
     """
 
     values: dict[str, Values]
     groups: Indices
     trained: float
+    rows: Indices
 
     def standard_error(self, differences: Values) -> float:
         """Return the standard error of the mean of differences of units."""
@@ -200,6 +203,15 @@ def resampled_interval(
     return float(low), float(high)
 
 
+def gap_interval(
+    lost: Values, at_best: Values, groups: Indices, level: float = 0.95
+) -> tuple[float, float]:
+    """Return the ends of an interval of the closed gap, from the regrets of rows."""
+    return resampled_interval(
+        lambda rows: 1 - np.nansum(lost[rows]) / np.nansum(at_best[rows]), groups, level
+    )
+
+
 def by_unit(results: ResultTable, scoring: str) -> UnitMetrics | None:
     """Return a metric of all rankers by row or query; None unless all have it for the same ones."""
     kept = {str(name): _kept(runs) for (name,), runs in results.groups("ranker").items()}
@@ -217,7 +229,7 @@ def by_unit(results: ResultTable, scoring: str) -> UnitMetrics | None:
     n_trained = np.mean([len(run.train) for run in runs])
     n_tested = len(np.unique(np.concatenate([run.test for run in runs])))
     found = dict(zip(values, matrix[:, defined], strict=True))
-    return UnitMetrics(found, groups[defined], float(n_trained / n_tested))
+    return UnitMetrics(found, groups[defined], float(n_trained / n_tested), np.flatnonzero(defined))
 
 
 def _kept(runs: ResultTable) -> list[RunPredictions]:

@@ -273,7 +273,7 @@ def _text(value: Any, digits: int) -> str:
 def number_text(value: float, digits: int = 3) -> str:
     """Return a number with so many decimals, fewer if it is large; a tiny one is not zero."""
     least = 10.0**-digits
-    if 1e-12 < value < least / 2:
+    if 0 < value < least / 2:
         return f"<{least:.{digits}f}"
     return f"{value:.{digits}f}" if abs(value) < 100 else f"{value:,.{int(abs(value) < 1000)}f}"
 

@@ -9,10 +9,14 @@ from prefero._pipelines import final_step
 from prefero.evaluation._data import DataSet
 from prefero.evaluation.baselines import ConstantOrderer
 from prefero.evaluation.comparison import Comparison
+from prefero.evaluation.paired_comparison import by_unit
 from prefero.evaluation.results import METRICS, ResultTable, at_missing_rate, summarize
 from prefero.label_ranking import ConsensusLabelRanker
 from prefero.multilabel import ConsensusMultilabelRanker
 from prefero.rankings import bucket_positions
+
+# So many numbers take about half a megabyte.
+_MOST_NUMBERS = 60_000
 
 
 def all_metrics(found: Comparison, results: ResultTable) -> ResultTable:
@@ -50,6 +54,30 @@ def known_metrics(found: Comparison, results: ResultTable) -> list[str]:
     if "utility" in known and "cost" not in known and found.scoring != "utility":
         known.remove("utility")
     return known
+
+
+def per_row(found: Comparison, results: ResultTable, dataset: str) -> dict[str, Any] | None:
+    """Return the metrics of every row, or query, of a data set, as JSON takes them.
+
+    The metric that rankers are compared by comes first, others as far as they leave the page small.
+    """
+    names = [found.scoring, *(name for name in METRICS if name != found.scoring)]
+    if found.scoring == "gap_closed":
+        names = ["regret", "single_best_regret", *names[1:]]
+    metrics: dict[str, dict[str, list[float | None]]] = {}
+    rows: dict[str, Any] = {}
+    left = _MOST_NUMBERS
+    for name in dict.fromkeys(names):
+        units = by_unit(results.where(dataset=dataset), name) if name != "gap_closed" else None
+        left -= 0 if units is None else len(units.values) * len(units.groups)
+        if units is None or left < 0:
+            continue
+        rows = rows or {"rows": units.rows.tolist(), "groups": units.groups.tolist()}
+        metrics[name] = {
+            ranker: [float(f"{value:.6g}") for value in units.values[ranker].tolist()]
+            for ranker in (found.rankers[i] for i in found.order)
+        }
+    return {"dataset": dataset, **rows, "metrics": metrics} if metrics else None
 
 
 def baseline_names(rankers: Mapping[str, Any]) -> list[str]:

@@ -7,16 +7,19 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from prefero._files import write_beside
-from prefero.evaluation._data import Source, load_all
+from prefero.evaluation._data import DataSet, Source, load_all
 from prefero.evaluation._tasks import task_of
+from prefero.evaluation.baselines import reference_choices
 from prefero.evaluation.comparison import Comparison, Posthoc, compare
-from prefero.evaluation.results import ResultTable
+from prefero.evaluation.results import METRICS, ResultTable
 from prefero.inspection import CriticalDifferenceDisplay, MissingLabelsDisplay
 from prefero.report.findings import (
     all_metrics,
     baseline_names,
     data_summary,
+    known_metrics,
     lowest_rate,
+    per_row,
     protocol,
     scores_by_dataset,
 )
@@ -142,11 +145,27 @@ def write_report(
         figures=drawn,
         part=part,
         links=_links(part),
+        per_row=per_row(found, at_rate, chosen),
+        references=_references(found, at_rate, sets, known_metrics(found, at_rate)),
         command=command,
         rankers={name: repr(ranker) for name, ranker in rankers.items()},
         made=made(random_state),
     )
     write_beside(path, render("page.html.j2", page).encode())
+
+
+def _references(
+    found: Comparison, results: ResultTable, sets: Mapping[str, DataSet], metrics: list[str]
+) -> ResultTable | None:
+    """What the single best label and the virtual best reach, where there are scores."""
+    rows = [
+        {"data set": name, "choice": row["ranker"]}
+        | {METRICS[key].title: row[key] for key in metrics if key in row}
+        for name in found.datasets
+        for row in reference_choices(results, name, sets[name])
+        if sets[name].ranks.ndim > 1
+    ]
+    return ResultTable(rows) if rows else None
 
 
 def _focus(focus: str | None, sets: Mapping[str, Any]) -> str:

@@ -8,7 +8,12 @@ from scipy import stats
 
 from prefero._typing import Values
 from prefero.evaluation.comparison import Comparison
-from prefero.evaluation.paired_comparison import by_unit, scores_by_fold, tested_to_trained
+from prefero.evaluation.paired_comparison import (
+    by_unit,
+    gap_interval,
+    scores_by_fold,
+    tested_to_trained,
+)
 from prefero.evaluation.results import METRICS, MetricInfo, ResultTable, number_text, score_matrix
 from prefero.report.findings import known_metrics
 
@@ -19,6 +24,8 @@ _MAIN = {
     "orderer": ("rho", "tau", "ndcg"),
 }
 _LEVEL = 0.95
+# Half an interval below this is zero but for rounding.
+_ROUNDING = 1e-12
 
 _MEANINGS = {
     "tau": "Kendall’s correlation of true and predicted order: 1 is every pair right, 0 is chance.",
@@ -166,6 +173,9 @@ def _metric_of(name: str, found: Comparison, results: ResultTable, baseline: str
         (max(info.low, mean - half), min(info.high, mean + half))
         for mean, half in zip(means, halves, strict=True)
     ]
+    if name == "gap_closed" and (drawn := _gap_intervals(found, results)):
+        ends = drawn
+        halves = [(high - low) / 2 for low, high in drawn]
     at = _place(found, baseline)
     return _drawn(info.title, _MEANINGS.get(name, ""), means, halves, ends, at)
 
@@ -203,7 +213,7 @@ def _drawn(
         Mark(
             mean,
             "–" if np.isnan(mean) else number_text(mean),
-            "" if np.isnan(half) else f"± {number_text(half)}",
+            "" if np.isnan(half) else f"± {number_text(half if half > _ROUNDING else 0.0)}",
             place(mean) if np.isfinite(mean) else 0.0,
             None if np.isnan(half) else place(low),
             None if np.isnan(half) else place(high),
@@ -258,6 +268,21 @@ def _half_widths_of_rows(name: str, found: Comparison, results: ResultTable) -> 
         return []
     quantile = float(stats.t.ppf((1 + _LEVEL) / 2, len(np.unique(units.groups)) - 1))
     return [quantile * units.standard_error(units.values[found.rankers[i]]) for i in found.order]
+
+
+def _gap_intervals(found: Comparison, results: ResultTable) -> list[tuple[float, float]]:
+    """Intervals of the closed gap, a ratio over rows, by drawing rows or groups again."""
+    if len(found.datasets) > 1:
+        return []
+    results = results.where(dataset=found.datasets[0])
+    lost, single = (by_unit(results, name) for name in ("regret", "single_best_regret"))
+    if lost is None or single is None:
+        return []
+    intervals = []
+    for name in (found.rankers[i] for i in found.order):
+        own, best = lost.values[name], single.values[name]
+        intervals.append(gap_interval(own, best, lost.groups))
+    return intervals
 
 
 def _half_widths(found: Comparison, values: list[Values], results: ResultTable) -> list[float]:
