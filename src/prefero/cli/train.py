@@ -96,16 +96,11 @@ def train(
     rankings = table.rankings
     features = training_features(rankings, columns)
     warn_of_leaks(rankings, features)
-    multilabel = rankings.calibrated is not None
-    plan = CrossValidation(
-        options.metric_for(
-            metric,
-            multilabel,
-            scores=rankings.scores is not None and model == AUTO,
-            costs=reading.cost is not None,
-        ),
-        seed=seed,
+    by_value = rankings.scores is not None and model == AUTO
+    asked = options.metric_for(
+        metric, rankings.calibrated is not None, scores=by_value, costs=reading.cost is not None
     )
+    plan = CrossValidation(asked, seed=seed)
     if label_table is not None:
         sample = Sample.of(data.stem, rankings, features, table.groups, plan)
         fitted = fit_with_label_table(

@@ -128,12 +128,9 @@ def run_experiment(
     folds = Folds(n_splits, n_repeats, cv if cv is None else check_cv(cv), random_state)
     own, directions = _own_metrics(metrics or {})
     options = RunOptions(random_state, use_scores, dict(details or {}), own, keep_predictions)
-    rates = [float(rate) for rate in missing]
-    if not all(0 <= rate < 1 for rate in rates):
-        raise ValueError(f"missing must hold probabilities in [0, 1), got {missing!r}.")
+    rates, task = _checked_rates(missing), task_of(rankers)
     if not (rankers and data and rates):
         raise ValueError("There is nothing to run: give a ranker, a data set and a rate.")
-    task = task_of(rankers)
     if task.kind != "label_ranker" and any(rates):
         raise ValueError("Labels are dropped from the rankings of label rankers only.")
     sets = load_all(data, groups, n_splits if cv is None else 1, task.check)
@@ -162,13 +159,20 @@ def run_experiment(
         for run, values, of_rows in parallel(jobs.values()):
             store.add(keys[run], asdict(run), values, of_rows)
             advance()
+    kept = runs if keep_predictions else []
     predictions = {
         astuple(run): predictions_of(task, *places[run], store.rows[keys[run]], options)
-        for run in runs
-        if keep_predictions
+        for run in kept
     }
     rows = [asdict(run) | store[keys[run]] for run in runs]
     return ResultTable(rows, greater_is_better=directions, predictions=predictions)
+
+
+def _checked_rates(missing: Sequence[float]) -> list[float]:
+    rates = [float(rate) for rate in missing]
+    if not all(0 <= rate < 1 for rate in rates):
+        raise ValueError(f"missing must hold probabilities in [0, 1), got {missing!r}.")
+    return rates
 
 
 def _own_metrics(metrics: Metrics) -> tuple[dict[str, Metric], dict[str, bool]]:

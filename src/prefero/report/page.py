@@ -121,13 +121,9 @@ def write_report(
     chosen = _focus(focus, sets)
     figures = Figures()
     drawn = _figures(figures, found, results if len(rates) > 1 else None)
-    baseline = next(iter(baselines), None)
     of_best = sets[chosen], rankers[found.best], chosen, found.best
-    focus_on = Focus(task, *of_best, at_rate, found.scoring, baseline, random_state)
-    part = (
-        label_details(focus_on, figures=figures)
-        if task.kind == "label_ranker"
-        else OTHER_DETAILS[task.kind](focus_on)
+    part = _details(
+        Focus(task, *of_best, at_rate, found.scoring, found.baseline, random_state), figures
     )
     page = dict(
         title=title,
@@ -152,6 +148,12 @@ def write_report(
         made=made(random_state),
     )
     write_beside(path, render("page.html.j2", page).encode())
+
+
+def _details(focus: Focus, figures: Figures) -> Details:
+    if focus.task.kind == "label_ranker":
+        return label_details(focus, figures=figures)
+    return OTHER_DETAILS[focus.task.kind](focus)
 
 
 def _references(
