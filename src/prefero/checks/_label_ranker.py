@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
+from prefero._docs import documented
 from prefero.checks._running import (
     Axiom,
     Problem,
@@ -13,7 +14,6 @@ from prefero.checks._running import (
     assert_refused,
     assert_same_scores,
     assert_valid_rankings,
-    documented_check,
     fitted,
     linear_problem,
     run_all,
@@ -35,7 +35,7 @@ def _axiom(function: Axiom) -> Axiom:
     return function
 
 
-@documented_check
+@documented()
 def check_label_ranker(
     estimator: Any, expected_failed_checks: Mapping[str, str] | None = None
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
+from prefero._docs import documented
 from prefero._typing import Values
 from prefero.checks._running import (
     Axiom,
@@ -14,7 +15,6 @@ from prefero.checks._running import (
     assert_refused,
     assert_same_scores,
     assert_valid_rankings,
-    documented_check,
     fitted,
     linear_problem,
     run_all,
@@ -48,7 +48,7 @@ def _axiom(function: Axiom) -> Axiom:
     return function
 
 
-@documented_check
+@documented()
 def check_multilabel_ranker(
     estimator: Any, expected_failed_checks: Mapping[str, str] | None = None
 ) -> None:

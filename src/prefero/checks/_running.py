@@ -13,28 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from prefero._docs import documented
 from prefero._state import StateError, check_state, fitted_state, made_on_use
 from prefero._typing import Values
 
 Axiom = Callable[[Any], None]
-
-documented_check = documented(
-    of_check="""
-        Parameters
-        ----------
-        estimator : estimator
-            An unfitted instance.
-        expected_failed_checks : mapping of str to str, optional
-            Checks the estimator cannot pass by its nature, with the reason. An axiom named here
-            must fail.
-
-        Raises
-        ------
-        AssertionError
-            The first promise that is broken, or an expected failure that did not happen.
-        """
-)
 
 
 def run_all(

@@ -11,7 +11,7 @@ from prefero._docs import documented
 from prefero._progress import Progress, row_progress
 from prefero._sklearn import StrOptions
 from prefero.base import copy_of, fitting
-from prefero.distributed._base import SHARED_DOCS, BaseDistributed, by_blocks, learner_of
+from prefero.distributed._base import BaseDistributed, by_blocks, learner_of
 from prefero.distributed._boosting import fit_boosting
 from prefero.distributed._engine import find_engine
 from prefero.distributed._forest import TREES_TOGETHER, fit_histogram_forest, fit_partition_forest
@@ -50,7 +50,7 @@ def _expected_passes(ranker: Any) -> int:
     return 5 + (0 if isinstance(ranker, NeighborsLabelRanker) else _USUAL_STEPS)
 
 
-@documented(**SHARED_DOCS)
+@documented()
 class DistributedLabelRanker(BaseDistributed):
     """Fit a label ranker to rows that lie in the partitions of Dask collections.
 
@@ -64,7 +64,7 @@ class DistributedLabelRanker(BaseDistributed):
     forest : {"histograms", "partitions"}, default="histograms"
         For a forest: trees of all rows, whose histograms are added up level by level; or the
         cheaper choice, trees that are each grown from one partition and exchanged once.
-    %(where)s
+    %(where_to_compute)s
     progress : {"auto"} or callable, optional
         Progress of the fit: a bar on a terminal, with rows per second and the time left; or a
         function of the rows passed and the rows expected in all.

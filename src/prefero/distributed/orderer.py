@@ -12,7 +12,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from prefero._docs import documented
 from prefero._typing import Values
 from prefero.base import SampleOrders, copy_of, fitting
-from prefero.distributed._base import SHARED_DOCS, BaseDistributed, by_blocks, learner_of
+from prefero.distributed._base import BaseDistributed, by_blocks, learner_of
 from prefero.distributed._engine import Engine, Summed, find_engine
 from prefero.distributed._partitions import OrderPartitions, name_columns
 from prefero.distributed.blocks import Blocks
@@ -156,7 +156,7 @@ _LEARNERS: dict[type, Callable[..., None]] = {
 }
 
 
-@documented(**SHARED_DOCS)
+@documented()
 class DistributedOrderer(BaseDistributed):
     """Fit an orderer or reducer to sample orders that lie in the partitions of Dask collections.
 
@@ -164,7 +164,7 @@ class DistributedOrderer(BaseDistributed):
     ----------
     orderer : ExpectedRankOrderer, RankSVMOrderer or RankCorrelationReducer
         What to fit; its parameters mean what they mean there.
-    %(where)s
+    %(where_to_compute)s
 
     Attributes
     ----------

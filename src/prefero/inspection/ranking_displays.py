@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from prefero._docs import documented
 from prefero._optional import require
 from prefero._typing import Values
 from prefero.inspection._display import (
     Display,
-    displayed,
     matrix_frame,
     room_for,
     short_names,
@@ -27,7 +27,7 @@ from prefero.rankings import (
 )
 
 
-@displayed
+@documented()
 @dataclass(eq=False, repr=False)
 class RankHeatmapDisplay:
     """Label x rank heat maps, side by side: true rankings and predicted ones.
@@ -75,7 +75,7 @@ class RankHeatmapDisplay:
             Ranks. Tied labels share the places of their bucket equally.
         Y_pred : array-like of shape (n_samples, n_labels), optional
             Predicted ranks.
-        %(labels)s
+        %(label_names)s
         %(axes)s
 
         %(display)s
@@ -144,13 +144,13 @@ class RankHeatmapDisplay:
         return self
 
 
-@displayed
+@documented()
 def rank_shares(Y: ArrayLike) -> Values:
     """Return how often each label takes each rank, as shares of the rankings that hold it.
 
     Parameters
     ----------
-    %(ranks)s
+    %(ranks_drawn)s
 
     Returns
     -------
@@ -219,7 +219,7 @@ class PairMatrixDisplay(Display):
         ----------
         Y : array-like of shape (n_samples, n_labels)
             Ranks.
-        %(labels)s
+        %(label_names)s
         title : str, default=""
             The title.
         %(ax)s
@@ -282,13 +282,13 @@ class PairMatrixDisplay(Display):
         matrix_frame([ax], image, self.quantity)
 
 
-@displayed
+@documented()
 def pair_shares(Y: ArrayLike) -> Values:
     """Return how often label i comes before label j, among the rankings that order both.
 
     Parameters
     ----------
-    %(ranks)s
+    %(ranks_drawn)s
 
     Returns
     -------

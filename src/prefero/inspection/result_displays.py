@@ -175,7 +175,7 @@ class GainDisplay(Display):
         %(results)s
         pairs : sequence of (str, str)
             Pairs of rankers, such as ``("forest", "tree")``.
-        %(scoring)s
+        %(column_drawn)s
         missing : float, optional
             The missing rate to use, if the results hold several.
         %(ax)s
@@ -254,7 +254,7 @@ class MissingLabelsDisplay(Display):
         %(results)s
         dataset : str, optional
             The data set to draw; by default the mean over all of them.
-        %(scoring)s
+        %(column_drawn)s
         %(ax)s
 
         %(display)s

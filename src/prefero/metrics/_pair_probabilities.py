@@ -12,15 +12,6 @@ from prefero._typing import Values
 from prefero.metrics._rankings import average_rows, defined_ratio
 from prefero.rankings import check_ranks
 
-_documented = documented(
-    truth_and_probability="""
-        Y_true : array-like of shape (n_samples, n_labels)
-            Ranks. A tie is half right and half wrong; pairs with an unknown label do not count.
-        probability : array-like of shape (n_samples, n_labels, n_labels)
-            ``[n, i, j]`` is P(label i before label j), as ``predict_pairwise`` gives.
-        """
-)
-
 
 class CalibrationCurve(NamedTuple):
     """Bins of pairs that were given about the same probability.
@@ -38,7 +29,7 @@ class CalibrationCurve(NamedTuple):
     weight: Values
 
 
-@_documented
+@documented()
 def pairwise_calibration_curve(
     Y_true: ArrayLike,
     probability: ArrayLike,
@@ -85,7 +76,7 @@ def pairwise_calibration_curve(
     return CalibrationCurve(promised[used] / total[used], kept[used] / total[used], total[used])
 
 
-@_documented
+@documented()
 def pairwise_calibration_error(
     Y_true: ArrayLike,
     probability: ArrayLike,
@@ -125,7 +116,7 @@ def pairwise_calibration_error(
     return float(average_rows(off, True, curve.weight, "The calibration error"))
 
 
-@_documented
+@documented()
 def pairwise_log_loss(
     Y_true: ArrayLike,
     probability: ArrayLike,
@@ -157,7 +148,7 @@ def pairwise_log_loss(
     return average_rows(_row_means(losses), average, sample_weight, "The log loss")
 
 
-@_documented
+@documented()
 def pairwise_brier(
     Y_true: ArrayLike,
     probability: ArrayLike,

@@ -13,21 +13,8 @@ from prefero._typing import Values
 from prefero._warnings import warn_user
 from prefero.rankings import check_ranks
 
-_documented = documented(
-    two_ranks="""
-        Y_true, Y_pred : array-like of shape (n_samples, n_labels)
-            Ranks.
-        """,
-    of_two_ranks="""
-        Parameters
-        ----------
-        %(two_ranks)s
-        %(mean)s
-        """,
-)
 
-
-@_documented
+@documented()
 def kendall_tau(
     Y_true: ArrayLike,
     Y_pred: ArrayLike,
@@ -74,7 +61,7 @@ def kendall_tau(
     return average_rows(values, average, sample_weight, "Kendall's tau")
 
 
-@_documented
+@documented()
 def kendall_distance(
     Y_true: ArrayLike,
     Y_pred: ArrayLike,
@@ -104,7 +91,7 @@ def kendall_distance(
     return average_rows(discordant, average, sample_weight, "The Kendall distance")
 
 
-@_documented
+@documented()
 def spearman_rho(
     Y_true: ArrayLike,
     Y_pred: ArrayLike,
@@ -140,7 +127,7 @@ def spearman_rho(
     return average_rows(defined_ratio(covariance, scale), average, sample_weight, "Spearman's rho")
 
 
-@_documented
+@documented()
 def footrule(
     Y_true: ArrayLike,
     Y_pred: ArrayLike,
@@ -168,7 +155,7 @@ def footrule(
     )
 
 
-@_documented
+@documented()
 def top_accuracy(
     Y_true: ArrayLike,
     Y_pred: ArrayLike,

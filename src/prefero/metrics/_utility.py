@@ -9,23 +9,8 @@ from prefero._typing import Values
 from prefero.metrics._rankings import average_rows
 from prefero.rankings import check_ranks, strict_ranks
 
-_documented = documented(
-    of_choices="""
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples, n_labels)
-            Scores of the labels (yield, accuracy, run time); NaN where unknown.
-        Y_pred : array-like of shape (n_samples, n_labels)
-            Ranks. The choice is the label ranked first among those with a known score.
-        """,
-    higher_is_better="""
-        higher_is_better : bool, default=True
-            The direction of the scores.
-        """,
-)
 
-
-@_documented
+@documented()
 def regret(
     scores: ArrayLike,
     Y_pred: ArrayLike,
@@ -54,7 +39,7 @@ def regret(
     return average_rows(_losses(utilities, first), average, sample_weight, "Regret")
 
 
-@_documented
+@documented()
 def utility(
     scores: ArrayLike,
     Y_pred: ArrayLike,
@@ -83,7 +68,7 @@ def utility(
     return average_rows(values, average, sample_weight, "Utility")
 
 
-@_documented
+@documented()
 def gap_closed(
     scores: ArrayLike,
     Y_pred: ArrayLike,

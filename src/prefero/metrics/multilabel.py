@@ -44,36 +44,8 @@ __all__ = [
     "subset_scorer",
 ]
 
-_documented = documented(
-    relevance="""
-        relevance : array-like of shape (n_samples, n_labels)
-            1 for relevant, 0 for irrelevant, NaN for unknown.
-        """,
-    of_sets="""
-        Parameters
-        ----------
-        %(relevance)s
-        predicted : array-like of shape (n_samples, n_labels)
-            The predicted label sets, 0 or 1.
-        %(weights_of_rows)s
 
-        Returns
-        -------
-        float
-            In [0, 1], smaller is better.
-        """,
-    of_scores="""
-        Parameters
-        ----------
-        %(relevance)s
-        scores : array-like of shape (n_samples, n_labels)
-            Scores, larger is better.
-        %(weights_of_rows)s
-        """,
-)
-
-
-@_documented
+@documented()
 def calibrated_rho(
     C_true: ArrayLike,
     C_pred: ArrayLike,
@@ -107,13 +79,13 @@ def calibrated_rho(
     return spearman_rho(true, pred, average=average, sample_weight=sample_weight)
 
 
-@_documented
+@documented()
 def hamming_loss(
     relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
     """Return the share of labels on the wrong side of the virtual label.
 
-    %(of_sets)s
+    %(of_label_sets)s
 
     Examples
     --------
@@ -126,13 +98,13 @@ def hamming_loss(
     return _average(defined_ratio(wrong, np.count_nonzero(known, axis=1)), weight)
 
 
-@_documented
+@documented()
 def subset_loss(
     relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
     """Return the share of rows with any label on the wrong side (subset 0/1 loss).
 
-    %(of_sets)s
+    %(of_label_sets)s
 
     Examples
     --------
@@ -145,7 +117,7 @@ def subset_loss(
     return _average(np.where(known.any(axis=1), wrong, np.nan), weight)
 
 
-@_documented
+@documented()
 def f1_score(
     relevance: ArrayLike,
     predicted: ArrayLike,
@@ -187,7 +159,7 @@ def f1_score(
     return float(np.mean(np.nan_to_num(defined_ratio(2 * hits, sizes))))
 
 
-@_documented
+@documented()
 def ranking_loss(
     relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -196,7 +168,7 @@ def ranking_loss(
     This compares a label set with an order of the labels. To compare two orders, use
     :func:`prefero.metrics.kendall_tau`.
 
-    %(of_scores)s
+    %(of_label_scores)s
 
     Returns
     -------
@@ -212,7 +184,7 @@ def ranking_loss(
     return _mean(metric, relevance, scores, sample_weight)
 
 
-@_documented
+@documented()
 def one_error(
     relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -238,13 +210,13 @@ def one_error(
     return _mean(_one_error, relevance, scores, sample_weight)
 
 
-@_documented
+@documented()
 def coverage(
     relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
     """Return how far down the order one must go to meet every relevant label.
 
-    %(of_scores)s
+    %(of_label_scores)s
 
     Returns
     -------
@@ -260,13 +232,13 @@ def coverage(
     return _mean(metric, relevance, scores, sample_weight)
 
 
-@_documented
+@documented()
 def average_precision(
     relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
     """Return the mean share of relevant labels among those at or above each relevant label.
 
-    %(of_scores)s
+    %(of_label_scores)s
 
     Returns
     -------

@@ -32,44 +32,8 @@ __all__ = [
     "rank_biased_overlap",
 ]
 
-_documented = documented(
-    scores="""
-        scores : array-like of shape (n_objects,)
-            What the objects are ordered by, larger is better; equal scores are a tie.
-        qid : array-like of shape (n_objects,), optional
-            Names the set each object belongs to; by default all are one set.
-        """,
-    of_ranks="""
-        Parameters
-        ----------
-        ranks : array-like of shape (n_objects,)
-            True ranks inside the queries: smaller is better, equal is tied, NaN is unknown.
-        %(scores)s
-        sample_weight : array-like of shape (n_objects,), optional
-            Weights; a query weighs what its objects weigh on average.
 
-        Returns
-        -------
-        float
-            In [-1, 1]. A query whose objects all have the same score counts 0, one whose true
-            ranks are all equal is left out.
-        """,
-    of_relevance="""
-        Parameters
-        ----------
-        relevance : array-like of shape (n_objects,)
-            1 for relevant, 0 for irrelevant, NaN for unknown.
-        %(scores)s
-
-        Returns
-        -------
-        float
-            In [0, 1], larger is better. Queries without a relevant object are left out.
-        """,
-)
-
-
-@_documented
+@documented()
 def query_rho(
     ranks: ArrayLike,
     scores: ArrayLike,
@@ -79,7 +43,7 @@ def query_rho(
 ) -> float:
     """Return the mean over queries of Spearman's rho of true and predicted orders.
 
-    %(of_ranks)s
+    %(of_query_ranks)s
 
     Examples
     --------
@@ -89,7 +53,7 @@ def query_rho(
     return _mean_correlation(spearman_rho, ranks, scores, qid, sample_weight)
 
 
-@_documented
+@documented()
 def query_tau(
     ranks: ArrayLike,
     scores: ArrayLike,
@@ -99,7 +63,7 @@ def query_tau(
 ) -> float:
     """Return the mean over queries of Kendall's tau of true and predicted orders.
 
-    %(of_ranks)s
+    %(of_query_ranks)s
 
     Examples
     --------
@@ -109,7 +73,7 @@ def query_tau(
     return _mean_correlation(kendall_tau, ranks, scores, qid, sample_weight)
 
 
-@_documented
+@documented()
 def ndcg(
     gains: ArrayLike,
     scores: ArrayLike,
@@ -124,7 +88,7 @@ def ndcg(
     ----------
     gains : array-like of shape (n_objects,)
         The gain or the grade of relevance of each object, not negative; NaN is unknown.
-    %(scores)s
+    %(scores_in_queries)s
     k : int, optional
         How many objects at the head of the order count; all by default.
     gain : {"linear", "exponential"}, default="linear"
@@ -159,13 +123,13 @@ def ndcg(
     return _mean(values)
 
 
-@_documented
+@documented()
 def mean_average_precision(
     relevance: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None
 ) -> float:
     """Return the mean over queries of the average precision of the relevant objects.
 
-    %(of_relevance)s
+    %(of_query_relevance)s
 
     Examples
     --------
@@ -184,7 +148,7 @@ def mean_average_precision(
     return _mean(values)
 
 
-@_documented
+@documented()
 def mean_reciprocal_rank(
     relevance: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None
 ) -> float:
@@ -192,7 +156,7 @@ def mean_reciprocal_rank(
 
     Inside a tie it is the value to expect of a random order.
 
-    %(of_relevance)s
+    %(of_query_relevance)s
 
     Examples
     --------
@@ -206,7 +170,7 @@ def mean_reciprocal_rank(
     return _mean(values)
 
 
-@_documented
+@documented()
 def expected_reciprocal_rank(
     grades: ArrayLike,
     scores: ArrayLike,
@@ -224,7 +188,7 @@ def expected_reciprocal_rank(
     ----------
     grades : array-like of shape (n_objects,)
         Grades of relevance, from 0 to ``max_grade``; NaN is unknown.
-    %(scores)s
+    %(scores_in_queries)s
     max_grade : float
         The best grade of the scale, whether or not any object has it.
     k : int, optional
@@ -268,7 +232,7 @@ def _reading_on(stops: Values, scores: Values) -> Values:
     return np.concatenate(reads)
 
 
-@_documented
+@documented()
 def rank_biased_overlap(
     ranks: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, *, p: float = 0.9
 ) -> float:
@@ -282,7 +246,7 @@ def rank_biased_overlap(
     ----------
     ranks : array-like of shape (n_objects,)
         True ranks inside the queries: smaller is better, equal is tied, NaN is unknown.
-    %(scores)s
+    %(scores_in_queries)s
     p : float, default=0.9
         In (0, 1): the smaller, the more the head of the order counts.
 

@@ -10,17 +10,6 @@ from sklearn.utils import check_array, column_or_1d
 from prefero._docs import documented
 from prefero.rankings import Queries
 
-_documented = documented(
-    table="""
-        table : array-like or sparse matrix of shape (n_objects, n_features)
-            Features of every object.
-        """,
-    names="""
-        names : sequence, optional
-            What the rows of the table are called; 0, 1, ... by default.
-        """,
-)
-
 
 class OrderedObjects(NamedTuple):
     """One row per object in one order; ``orderer.fit(*objects)`` learns from it.
@@ -49,7 +38,7 @@ class OrderedObjects(NamedTuple):
     qid: NDArray[np.int64]
 
 
-@_documented
+@documented()
 def objects_from_orders(
     table: Any,
     orders: Iterable[Sequence[Any]],
@@ -60,11 +49,11 @@ def objects_from_orders(
 
     Parameters
     ----------
-    %(table)s
+    %(object_table)s
     orders : iterable of sequences
         Each lists objects, best first; a list or tuple in place of an object is a bucket of
         tied ones.
-    %(names)s
+    %(object_names)s
 
     Returns
     -------
@@ -95,7 +84,7 @@ def objects_from_orders(
     return OrderedObjects(features[rows], np.array(ranks, float), np.array(qid, np.int64))
 
 
-@_documented
+@documented()
 def objects_from_pairs(
     table: Any,
     pairs: Iterable[tuple[Any, Any]],
@@ -106,10 +95,10 @@ def objects_from_pairs(
 
     Parameters
     ----------
-    %(table)s
+    %(object_table)s
     pairs : iterable of pairs
         The preferred object first. Pairs may contradict each other.
-    %(names)s
+    %(object_names)s
 
     Returns
     -------
@@ -129,7 +118,7 @@ def objects_from_pairs(
     return objects_from_orders(table, checked, names=names)
 
 
-@_documented
+@documented()
 def objects_from_clicks(
     table: Any,
     shown: Iterable[Sequence[Any]],
@@ -141,12 +130,12 @@ def objects_from_clicks(
 
     Parameters
     ----------
-    %(table)s
+    %(object_table)s
     shown : iterable of sequences
         The lists as they were shown, top first.
     clicked : iterable of iterables
         The objects clicked in each list.
-    %(names)s
+    %(object_names)s
 
     Returns
     -------
