@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from inspect import cleandoc
-from textwrap import indent
+from textwrap import dedent, indent
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -350,7 +350,7 @@ def documented(**parts: str) -> Callable[[T], T]:
         size : int, default=3
             How far.
     """
-    texts = _SHARED | {name: cleandoc(part) for name, part in parts.items()}
+    texts = _SHARED | {name: dedent(part).strip() for name, part in parts.items()}
 
     def filled(text: str) -> str:
         return _PLACE.sub(lambda at: indent(filled(texts[at[2]]), at[1]), text)

@@ -39,11 +39,7 @@ class LogCountTransformer(FittedMixin, OneToOneFeatureMixin, TransformerMixin, B
     array([[0. , 1. , 3.3]])
     """
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        return tags
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse", "positive_only")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the counts; there is nothing to learn.
@@ -134,6 +130,7 @@ default="domination"
     array([ True, False, False])
     """
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [Interval(Integral, 1, None, closed="left")],
         "decomposition": [StrOptions(set(DECOMPOSITIONS)), callable],
@@ -149,7 +146,6 @@ default="domination"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags

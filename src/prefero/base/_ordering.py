@@ -160,7 +160,7 @@ class OrdererMixin(FittedMixin):
     _takes_weights: ClassVar[bool] = True
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.estimator_type = "orderer"
         tags.target_tags.required = True
         return tags

@@ -1,6 +1,6 @@
 """Metrics of pair probabilities: whether they hold, and how much they tell."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,7 +9,7 @@ from sklearn.utils import check_array, check_consistent_length
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._typing import Values
-from prefero.metrics._rankings import average_rows, defined_ratio
+from prefero.metrics._rankings import Averaging, average_rows, defined_ratio
 from prefero.rankings import check_ranks
 
 
@@ -113,16 +113,12 @@ def pairwise_calibration_error(
         Y_true, probability, n_bins=n_bins, sample_weight=sample_weight
     )
     off = np.abs(curve.predicted - curve.observed)
-    return float(average_rows(off, True, curve.weight, "The calibration error"))
+    return float(average_rows(off, "The calibration error", sample_weight=curve.weight))
 
 
 @documented()
 def pairwise_log_loss(
-    Y_true: ArrayLike,
-    probability: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    Y_true: ArrayLike, probability: ArrayLike, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """Return the mean negative logarithm of the probability of what came true.
 
@@ -145,16 +141,12 @@ def pairwise_log_loss(
     smallest = np.finfo(np.float64).eps
     before = np.clip(before, smallest, 1 - smallest)
     losses = -(came * np.log(before) + (1 - came) * np.log1p(-before))
-    return average_rows(_row_means(losses), average, sample_weight, "The log loss")
+    return average_rows(_row_means(losses), "The log loss", **averaging)
 
 
 @documented()
 def pairwise_brier(
-    Y_true: ArrayLike,
-    probability: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    Y_true: ArrayLike, probability: ArrayLike, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """Return the mean squared distance of pair probabilities from what came true.
 
@@ -174,7 +166,7 @@ def pairwise_brier(
     0.01
     """
     before, came = _pairs(Y_true, probability)
-    return average_rows(_row_means((before - came) ** 2), average, sample_weight, "The Brier score")
+    return average_rows(_row_means((before - came) ** 2), "The Brier score", **averaging)
 
 
 def _pairs(Y_true: ArrayLike, probability: ArrayLike) -> tuple[Values, Values]:

@@ -1,22 +1,21 @@
 """Metrics of partial orders: what is right among what is stated, and how much is stated."""
 
+from typing import Unpack
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from prefero._docs import documented
-from prefero.metrics._rankings import Values, average_rows, defined_ratio
+from prefero._typing import Values
+from prefero.metrics._rankings import Averaging, average_rows, defined_ratio
 from prefero.preferences import Decomposition, PreferenceGraphs, decompose
 from prefero.rankings import check_ranks
 
 
 @documented()
 def correctness(
-    Y_true: ArrayLike,
-    before: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    Y_true: ArrayLike, before: ArrayLike, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """How right the pairs are that a partial order states: (C - D)/(C + D), 1 without any.
 
@@ -51,13 +50,11 @@ def correctness(
     agree = np.count_nonzero(stated & (true[:, :, None] < true[:, None, :]), axis=(1, 2))
     disagree = np.count_nonzero(stated & (true[:, :, None] > true[:, None, :]), axis=(1, 2))
     values = np.nan_to_num(defined_ratio(agree - disagree, agree + disagree), nan=1.0)
-    return average_rows(values, average, sample_weight, "Correctness")
+    return average_rows(values, "Correctness", **averaging)
 
 
 @documented()
-def completeness(
-    before: ArrayLike, *, average: bool = True, sample_weight: ArrayLike | None = None
-) -> float | Values:
+def completeness(before: ArrayLike, **averaging: Unpack[Averaging]) -> float | Values:
     """The share of all pairs of labels that a partial order states.
 
     Parameters
@@ -80,7 +77,7 @@ def completeness(
     c = stated.shape[1]
     pairs = np.count_nonzero(stated, axis=(1, 2))
     values = pairs / (c * (c - 1) / 2) if c > 1 else np.ones(len(stated))
-    return average_rows(values, average, sample_weight, "Completeness")
+    return average_rows(values, "Completeness", **averaging)
 
 
 def _relation(before: ArrayLike, n_labels: int | None = None) -> NDArray[np.bool_]:
@@ -98,9 +95,7 @@ def ranking_error(
     Y: ArrayLike | PreferenceGraphs,
     scores: ArrayLike,
     decomposition: Decomposition = "edges",
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    **averaging: Unpack[Averaging],
 ) -> float | NDArray[np.float64]:
     """Share of the subgraphs of a preference graph that scores violate.
 
@@ -143,4 +138,4 @@ def ranking_error(
         raise ValueError(f"scores has {values.shape[1]} labels, but Y has {graphs.n_labels}.")
     violated, subgraphs = decompose(graphs, decomposition).violations(values).T.astype(np.float64)
     errors = defined_ratio(violated, subgraphs)
-    return average_rows(errors, average, sample_weight, "The ranking error")
+    return average_rows(errors, "The ranking error", **averaging)

@@ -1,6 +1,6 @@
 """Metrics of two rank matrices."""
 
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,14 +14,20 @@ from prefero._warnings import warn_user
 from prefero.rankings import check_ranks
 
 
+class Averaging(TypedDict, total=False):
+    """What every metric of rows takes beside its own parameters."""
+
+    average: bool
+    sample_weight: ArrayLike | None
+
+
 @documented()
 def kendall_tau(
     Y_true: ArrayLike,
     Y_pred: ArrayLike,
     *,
     variant: Literal["a", "b", "x"] = "b",
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    **averaging: Unpack[Averaging],
 ) -> float | Values:
     """Kendall's rank correlation: +1 for equal orders, -1 for reversed ones.
 
@@ -58,16 +64,12 @@ def kendall_tau(
         values = defined_ratio(agreement + tied_both, pairs)
     else:
         raise ValueError(f"variant must be 'a', 'b' or 'x', got {variant!r}.")
-    return average_rows(values, average, sample_weight, "Kendall's tau")
+    return average_rows(values, "Kendall's tau", **averaging)
 
 
 @documented()
 def kendall_distance(
-    Y_true: ArrayLike,
-    Y_pred: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    Y_true: ArrayLike, Y_pred: ArrayLike, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """Count the pairs of labels that two rankings put in opposite orders.
 
@@ -88,16 +90,12 @@ def kendall_distance(
     3.0
     """
     discordant = _pair_counts(Y_true, Y_pred)[1]
-    return average_rows(discordant, average, sample_weight, "The Kendall distance")
+    return average_rows(discordant, "The Kendall distance", **averaging)
 
 
 @documented()
 def spearman_rho(
-    Y_true: ArrayLike,
-    Y_pred: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    Y_true: ArrayLike, Y_pred: ArrayLike, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """Spearman's rank correlation, generalized to ties by average bucket positions.
 
@@ -124,16 +122,12 @@ def spearman_rho(
     true, pred = true - middle, pred - middle
     covariance = np.nansum(true * pred, axis=1)
     scale = np.sqrt(np.nansum(true**2, axis=1) * np.nansum(pred**2, axis=1))
-    return average_rows(defined_ratio(covariance, scale), average, sample_weight, "Spearman's rho")
+    return average_rows(defined_ratio(covariance, scale), "Spearman's rho", **averaging)
 
 
 @documented()
 def footrule(
-    Y_true: ArrayLike,
-    Y_pred: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    Y_true: ArrayLike, Y_pred: ArrayLike, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """Spearman's footrule: the sum of the distances between the labels' positions.
 
@@ -150,19 +144,12 @@ def footrule(
     4.0
     """
     true, pred = _common_positions(Y_true, Y_pred)
-    return average_rows(
-        np.nansum(np.abs(true - pred), axis=1), average, sample_weight, "The footrule"
-    )
+    return average_rows(np.nansum(np.abs(true - pred), axis=1), "The footrule", **averaging)
 
 
 @documented()
 def top_accuracy(
-    Y_true: ArrayLike,
-    Y_pred: ArrayLike,
-    *,
-    k: int = 1,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    Y_true: ArrayLike, Y_pred: ArrayLike, *, k: int = 1, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """How often the label predicted first is among the first k of the true ranking.
 
@@ -188,7 +175,7 @@ def top_accuracy(
     places = _core.bucket_positions(true, smallest=True)
     first = _first_place(pred)
     values = np.where(_some(true).any(axis=1), _chosen(places, first) <= k, np.nan)
-    return average_rows(values, average, sample_weight, "Top accuracy")
+    return average_rows(values, "Top accuracy", **averaging)
 
 
 def _pair_counts(Y_true: ArrayLike, Y_pred: ArrayLike) -> list[Values]:
@@ -240,11 +227,11 @@ def defined_ratio(numerator: Values, denominator: Values) -> Values:
 
 def average_rows(
     values: Values,
-    average: bool,
-    sample_weight: ArrayLike | None,
     metric: str,
-    *,
     why_undefined: str = "no row has two labels that both sides order",
+    *,
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Values:
     """Return the values a row, or their weighted mean over the rows where they are defined."""
     if not average:
@@ -254,9 +241,11 @@ def average_rows(
     defined = ~np.isnan(values)
     total = weight[defined].sum()
     if not total > 0:
-        warn_user(
-            f"{metric} is undefined: {why_undefined}.",
-            UndefinedMetricWarning,
-        )
-        return float("nan")
+        return undefined(metric, why_undefined)
     return float(values[defined] @ weight[defined] / total)
+
+
+def undefined(metric: str, why: str) -> float:
+    """Warn that a metric is undefined, and return NaN."""
+    warn_user(f"{metric} is undefined: {why}.", UndefinedMetricWarning)
+    return float("nan")

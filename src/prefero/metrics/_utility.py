@@ -1,12 +1,14 @@
 """Metrics of the first choice, where labels have scores or run times."""
 
+from typing import Unpack
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from prefero._docs import documented
 from prefero._typing import Values
-from prefero.metrics._rankings import average_rows
+from prefero.metrics._rankings import Averaging, average_rows, undefined
 from prefero.rankings import check_ranks, strict_ranks
 
 
@@ -16,8 +18,7 @@ def regret(
     Y_pred: ArrayLike,
     *,
     higher_is_better: bool = True,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    **averaging: Unpack[Averaging],
 ) -> float | Values:
     """How much worse the label predicted first is than the best label.
 
@@ -36,17 +37,11 @@ def regret(
     0.2...
     """
     utilities, first = _choices(scores, Y_pred, higher_is_better)
-    return average_rows(_losses(utilities, first), average, sample_weight, "Regret")
+    return average_rows(_losses(utilities, first), "Regret", **averaging)
 
 
 @documented()
-def utility(
-    scores: ArrayLike,
-    Y_pred: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
-) -> float | Values:
+def utility(scores: ArrayLike, Y_pred: ArrayLike, **averaging: Unpack[Averaging]) -> float | Values:
     """The score of the label predicted first.
 
     %(of_choices)s
@@ -65,7 +60,7 @@ def utility(
     utilities, first = _choices(scores, Y_pred)
     chosen = np.take_along_axis(utilities, first[:, None], axis=1)[:, 0]
     values = np.where(np.isinf(chosen), np.nan, chosen)
-    return average_rows(values, average, sample_weight, "Utility")
+    return average_rows(values, "Utility", **averaging)
 
 
 @documented()
@@ -119,15 +114,7 @@ def gap_closed(
     some = ~np.isnan(gap)
     whole = float(gap[some] @ weight[some])
     if not whole > 0:
-        return float(
-            average_rows(
-                np.full(1, np.nan),
-                True,
-                None,
-                "The closed gap",
-                why_undefined="the single best label is the best in every row",
-            )
-        )
+        return undefined("The closed gap", "the single best label is the best in every row")
     return 1 - float(lost[some] @ weight[some]) / whole
 
 

@@ -11,7 +11,7 @@ returns, ``scores`` what its ``decision_function`` returns.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import sklearn.metrics
@@ -21,7 +21,7 @@ from sklearn.utils import check_array, check_consistent_length
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._typing import Values
-from prefero.metrics._rankings import average_rows, defined_ratio, spearman_rho
+from prefero.metrics._rankings import Averaging, average_rows, defined_ratio, spearman_rho
 from prefero.rankings import check_calibrated, check_relevance
 
 Metric = Callable[..., float]
@@ -47,11 +47,7 @@ __all__ = [
 
 @documented()
 def calibrated_rho(
-    C_true: ArrayLike,
-    C_pred: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    C_true: ArrayLike, C_pred: ArrayLike, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """Generalized Spearman correlation of calibrated rankings, the virtual label included.
 
@@ -76,7 +72,7 @@ def calibrated_rho(
     0.8
     """
     true, pred = check_calibrated(C_true, name="C_true"), check_calibrated(C_pred, name="C_pred")
-    return spearman_rho(true, pred, average=average, sample_weight=sample_weight)
+    return spearman_rho(true, pred, **averaging)
 
 
 @documented()
@@ -180,8 +176,7 @@ def ranking_loss(
     >>> ranking_loss([[1, 0, 0]], [[0.5, 0.9, 0.1]])
     0.5
     """
-    metric = partial(_ordered, sklearn.metrics.label_ranking_loss)
-    return _mean(metric, relevance, scores, sample_weight)
+    return _mean(sklearn.metrics.label_ranking_loss, relevance, scores, sample_weight)
 
 
 @documented()
@@ -228,8 +223,7 @@ def coverage(
     >>> coverage([[1, 0, 0]], [[0.5, 0.9, 0.1]])
     2.0
     """
-    metric = partial(_ordered, sklearn.metrics.coverage_error)
-    return _mean(metric, relevance, scores, sample_weight)
+    return _mean(sklearn.metrics.coverage_error, relevance, scores, sample_weight)
 
 
 @documented()
@@ -250,17 +244,8 @@ def average_precision(
     >>> average_precision([[1, 0, 0]], [[0.5, 0.9, 0.1]])
     0.5
     """
-    metric = partial(_ordered, sklearn.metrics.label_ranking_average_precision_score)
+    metric = sklearn.metrics.label_ranking_average_precision_score
     return _mean(metric, relevance, scores, sample_weight)
-
-
-def _ordered(metric: Metric, relevance: Values, scores: Values, sample_weight: Values) -> float:
-    """Call a metric of orders with at least two labels."""
-    # scikit-learn takes one label for a binary problem: an irrelevant label below changes no error.
-    if relevance.shape[1] == 1:
-        relevance = np.column_stack([relevance, np.zeros_like(relevance)])
-        scores = np.column_stack([scores, scores - 1])
-    return float(metric(relevance, scores, sample_weight=sample_weight))
 
 
 def _one_error(relevance: Values, scores: Values, sample_weight: Values) -> float:
@@ -289,7 +274,7 @@ def _validate(
 
 def _average(values: Values, weight: Values) -> float:
     why = "no row of relevance with a weight knows a label"
-    return float(average_rows(values, True, weight, "The metric", why_undefined=why))
+    return float(average_rows(values, "The metric", why, sample_weight=weight))
 
 
 def _mean(
@@ -304,7 +289,13 @@ def _mean(
         rows = np.flatnonzero((group.ravel() == g) & (weight > 0))
         if rows.size and labels.any():
             part = np.ix_(rows, labels)
-            means[g] = metric(truth[part].astype(np.int64), values[part], weight[rows])
+            relevant, ordered = truth[part].astype(np.int64), values[part]
+            if labels.sum() == 1:
+                # scikit-learn takes one label for a binary problem; an irrelevant one below
+                # changes no error.
+                relevant = np.column_stack([relevant, np.zeros_like(relevant)])
+                ordered = np.column_stack([ordered, ordered - 1])
+            means[g] = metric(relevant, ordered, sample_weight=weight[rows])
             totals[g] = weight[rows].sum()
     return _average(means, totals)
 

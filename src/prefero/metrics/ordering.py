@@ -12,14 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import comb
 from scipy.stats import rankdata
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._typing import Values
-from prefero._warnings import warn_user
-from prefero.metrics._rankings import kendall_tau, spearman_rho
+from prefero.metrics._rankings import kendall_tau, spearman_rho, undefined
 from prefero.rankings import Queries
 
 __all__ = [
@@ -316,11 +314,7 @@ def _mean_correlation(
         total_weight += group_weight.sum()
     if not total_weight > 0:
         name = "Spearman's rho" if metric is spearman_rho else "Kendall's tau"
-        warn_user(
-            f"{name} is undefined: y puts no object before another in any query.",
-            UndefinedMetricWarning,
-        )
-        return float("nan")
+        return undefined(name, "y puts no object before another in any query")
     return float(total / total_weight)
 
 
@@ -341,22 +335,13 @@ def _matrices(
 
 def _column(values: ArrayLike, name: str) -> Values:
     missing = "allow-nan" if name != "scores" else True
-    return column_or_1d(
-        check_array(
-            values,
-            ensure_2d=False,
-            dtype=np.float64,
-            ensure_all_finite=missing,
-            input_name=name,
-        )
+    checked = check_array(
+        values, ensure_2d=False, dtype=np.float64, ensure_all_finite=missing, input_name=name
     )
+    return column_or_1d(checked)
 
 
 def _mean(values: list[float]) -> float:
     if not values:
-        warn_user(
-            "The metric is undefined: no query tells good objects from others.",
-            UndefinedMetricWarning,
-        )
-        return float("nan")
+        return undefined("The metric", "no query tells good objects from others")
     return float(np.mean(values))

@@ -37,6 +37,8 @@ class ConsensusMultilabelRanker(BaseMultilabelRanker):
     array([[1, 0]])
     """
 
+    # The features are not looked at.
+    _input_tags: ClassVar[tuple[str, ...]] = ("allow_nan",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "gap_amplification": [Interval(Real, 0, None, closed="left")],
     }
@@ -45,12 +47,6 @@ class ConsensusMultilabelRanker(BaseMultilabelRanker):
 
     def __init__(self, gap_amplification: float = 1) -> None:
         self.gap_amplification = gap_amplification
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # The features are not looked at.
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _fit(self, X: Any, calibrated: Values, weight: Values) -> None:
         means = mean_calibrated_ranks(calibrated, self.gap_amplification, weight)

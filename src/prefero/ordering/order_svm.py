@@ -59,6 +59,7 @@ class OrderSVMOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "deviation": [Interval(Real, 0, None, closed="neither")],
@@ -88,11 +89,6 @@ class OrderSVMOrderer(BaseOrderer):
         self.max_cuts = max_cuts
         self.tol = tol
         self.max_iter = max_iter
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _fit(self, orders: SampleOrders) -> None:
         objective = _CutObjective(orders, _sides(orders, self.max_cuts), self.C, self.deviation)

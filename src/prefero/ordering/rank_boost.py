@@ -64,6 +64,7 @@ class RankBoostOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("allow_nan",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
@@ -100,11 +101,6 @@ class RankBoostOrderer(BaseOrderer):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _fit(self, orders: SampleOrders) -> None:
         orders = _best_first(orders)

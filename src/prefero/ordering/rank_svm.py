@@ -69,6 +69,7 @@ class RankSVMOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "kernel": [StrOptions({"linear", "rbf", "poly", "sigmoid", "cosine", "laplacian"})],
@@ -109,11 +110,6 @@ class RankSVMOrderer(BaseOrderer):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _fit(self, orders: SampleOrders) -> None:
         self.feature_map_ = self._fit_feature_map(orders.X)
