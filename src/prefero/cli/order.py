@@ -43,19 +43,7 @@ order = typer.Typer(
 # The figure that train prints comes from so many folds, if there are enough groups or objects.
 _FOLDS = 5
 
-GroupOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column that says which order a row belongs to; without it all are one order.",
-    ),
-]
-ReduceOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1, metavar="K", help="Learn from K components of rank correlation dimension reduction."
-    ),
-]
+ReduceOption = Annotated[int | None, typer.Option(min=1)]
 
 
 class OrderMetric(StrEnum):
@@ -70,22 +58,22 @@ class OrderMetric(StrEnum):
 
 @dataclass(frozen=True)
 class ObjectColumns:
-    """Which columns of a table hold the group, the rank and the features of objects."""
+    """Which columns hold the orders, their ranks or grades, and the features.
 
-    group: GroupOption = None
-    rank: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of ranks: 1 is best.")
-    ] = None
-    grade: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Or the column of grades or scores: larger is better."),
-    ] = None
-    features: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMNS", help="The features: 'x_*' or a,b,c; by default all other columns."
-        ),
-    ] = None
+    Attributes
+    ----------
+    rank : COLUMN
+        The column of ranks: 1 is best.
+    grade : COLUMN
+        Or the column of grades or scores: larger is better.
+    features : COLUMNS
+        The features: 'x_*' or a,b,c; by default all other columns.
+    """
+
+    group: str | None = None
+    rank: str | None = None
+    grade: str | None = None
+    features: str | None = None
 
 
 def read_objects(data: Path, columns: ObjectColumns, named: options.FeatureColumns) -> Sample:
@@ -249,10 +237,11 @@ def _chosen(orderer: Any) -> tuple[str, float | None]:
 
 
 @order.command()
+@options.with_option_groups
 def predict(
     model: options.ModelFile,
     data: options.NewDataFile,
-    group: GroupOption = None,
+    group: str | None = None,
     keep: options.KeepOption = None,
     out: options.OutOption = None,
     key_file: options.KeyFileOption = None,
@@ -298,16 +287,8 @@ def compare(
         ),
     ] = None,
     reduce: ReduceOption = None,
-    metric: Annotated[
-        OrderMetric,
-        typer.Option(
-            help="What to compare by, as a mean over groups: Spearman's rho, Kendall's tau, NDCG "
-            "of the first ten, MAP or MRR."
-        ),
-    ] = OrderMetric.RHO,
-    folds: Annotated[
-        int, typer.Option(min=2, help="Number of folds, which divide no group.")
-    ] = _FOLDS,
+    metric: OrderMetric = OrderMetric.RHO,
+    folds: Annotated[int, typer.Option(min=2)] = _FOLDS,
     repeats: options.RepeatsOption = None,
     seed: options.SeedOption = 0,
     jobs: options.JobsOption = None,
@@ -316,6 +297,14 @@ def compare(
     """Compare orderers on tables of objects by cross-validation.
 
     All orderers get the same folds, which divide no group.
+
+    Parameters
+    ----------
+    metric
+        What to compare by, as a mean over groups: Spearman's rho, Kendall's tau, NDCG of the
+        first ten, MAP or MRR.
+    folds
+        Number of folds, which divide no group.
     """
     names = list(models.ORDERERS) if orderers is None else map(str.strip, orderers.split(","))
     choices = {name: models.orderer_choice(name) for name in (models.CONSTANT.name, *names)}
@@ -330,26 +319,26 @@ def compare(
 
 
 @order.command()
+@options.with_option_groups
 def explain(
     model: options.ModelFile,
     data: options.NewDataFile,
-    row: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Which object; the first of NEW is 1.")
-    ] = 1,
-    against: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="M",
-            help="Which other one; by default its neighbour in the predicted order.",
-        ),
-    ] = None,
-    group: GroupOption = None,
+    row: Annotated[int, typer.Option(min=1)] = 1,
+    against: Annotated[int | None, typer.Option(min=1)] = None,
+    group: str | None = None,
     top: options.ListedOption = 10,
     key_file: options.KeyFileOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Explain why a model puts one object before another."""
+    """Explain why a model puts one object before another.
+
+    Parameters
+    ----------
+    row : N
+        Which object; the first of NEW is 1.
+    against : M
+        Which other one; by default its neighbour in the predicted order.
+    """
     from prefero.inspection import explain_objects
 
     trained = load_orderer(model, options.read_key(key_file))
