@@ -199,7 +199,8 @@ NewDataFile = Annotated[
 FileOption = Annotated[
     Path | None, typer.Option(callback=lambda path: path if path is None else _existing(path))
 ]
-KeyFileOption = LabelTableOption = FileOption
+KeyFileOption = FileOption
+LabelTableOption = FileOption
 OutOption = Annotated[Path | None, typer.Option("--out", "-o", callback=table_out)]
 ModelOutOption = Annotated[
     Path,
@@ -217,7 +218,8 @@ ModelOption = Annotated[
 ]
 ParamOption = Annotated[list[str], typer.Option("--param")]
 MetricOption = Annotated[Metric | None, typer.Option(show_default=False)]
-KeepOption = GroupsOption = str | None
+KeepOption = str | None
+GroupsOption = str | None
 RowsOption = Annotated[int | None, typer.Option(min=0, show_default="5000")]
 FoldsOption = Annotated[int | None, typer.Option(min=2, show_default="10")]
 SeedOption = int
