@@ -75,6 +75,19 @@ class SharedText:
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows on average.
 
+    <returns_mean_or_rows>
+
+    Returns
+    -------
+    float or ndarray of shape (n_samples,)
+
+    <of_objects>
+
+    Parameters
+    ----------
+    X : array-like of shape (n_objects, n_features)
+        Objects.
+
     <Y>
 
     Y : array-like of shape (n_rankings, n_labels)
@@ -108,8 +121,7 @@ class SharedText:
 
     Parameters
     ----------
-    Y : array-like of shape (n_rankings, n_labels)
-        Ranks.
+    %(Y)s
 
     Returns
     -------

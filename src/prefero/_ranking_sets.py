@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prefero._sklearn import check_sample_weight
+from prefero._typing import ArrayOrNone
 from prefero.rankings import check_ranks
 
 
@@ -19,10 +20,7 @@ class Neighborhoods(NamedTuple):
 
 
 def check_neighborhoods(
-    Y: ArrayLike,
-    indices: ArrayLike,
-    weights: ArrayLike | None = None,
-    indptr: ArrayLike | None = None,
+    Y: ArrayLike, indices: ArrayLike, weights: ArrayOrNone = None, indptr: ArrayOrNone = None
 ) -> Neighborhoods:
     """Validate the arguments that all batch forms share.
 
@@ -93,7 +91,7 @@ def _check_indptr(indptr: ArrayLike, n_indices: int) -> NDArray[np.int64]:
     return starts
 
 
-def _check_weights(weights: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _check_weights(weights: ArrayOrNone, shape: tuple[int, ...]) -> NDArray[np.float64]:
     if weights is None:
         return np.ones(int(np.prod(shape)))
     weight = np.ascontiguousarray(weights, dtype=np.float64)
@@ -104,7 +102,7 @@ def _check_weights(weights: ArrayLike | None, shape: tuple[int, ...]) -> NDArray
     return weight.ravel()
 
 
-def whole_sample(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> Neighborhoods:
+def whole_sample(Y: ArrayLike, sample_weight: ArrayOrNone = None) -> Neighborhoods:
     """Return all rows of Y as one neighbourhood: how a single form calls its batch form.
 
     Parameters

@@ -68,6 +68,11 @@ class TextEncoder(FittedMixin, TransformerMixin, BaseEstimator):
     (4, 3)
     """
 
+    _input_tags: ClassVar[dict[str, bool]] = {
+        "string": True,
+        "two_d_array": False,
+        "allow_nan": True,
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "max_words": [Interval(Integral, 1, None, closed="left")],
@@ -96,13 +101,6 @@ class TextEncoder(FittedMixin, TransformerMixin, BaseEstimator):
         self.max_words = max_words
         self.min_rows = min_rows
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.allow_nan = True
-        return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the words and the dimensions.

@@ -1,10 +1,11 @@
 """The array types that annotations across the package share."""
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Values = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.int64]
+ArrayOrNone = ArrayLike | None
 
-__all__ = ["Indices", "Mask", "Values"]
+__all__ = ["ArrayOrNone", "Indices", "Mask", "Values"]

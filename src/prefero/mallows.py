@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from prefero import _core
 from prefero._docs import documented
 from prefero._ranking_sets import Neighborhoods, check_neighborhoods, whole_sample
+from prefero._typing import ArrayOrNone
 from prefero.consensus import extend, kemeny
 from prefero.metrics import kendall_distance
 from prefero.rankings import check_ranks, strict_ranks
@@ -246,9 +247,9 @@ class MallowsBatch(NamedTuple):
 def fit_mallows_batch(
     Y: ArrayLike,
     indices: ArrayLike,
-    weights: ArrayLike | None = None,
+    weights: ArrayOrNone = None,
     *,
-    indptr: ArrayLike | None = None,
+    indptr: ArrayOrNone = None,
     max_iter: int = 20,
 ) -> MallowsBatch:
     """Estimate one Mallows model for each of many weighted sets of rankings.
@@ -288,7 +289,7 @@ def fit_mallows_batch(
 @documented()
 def fit_mallows(
     Y: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
     center: Literal["borda", "kemeny"] = "borda",
     *,
     max_iter: int = 20,
@@ -385,9 +386,9 @@ def pairwise_batch(centers: ArrayLike, theta: ArrayLike) -> NDArray[np.float64]:
 def fit_pairs_batch(
     Y: ArrayLike,
     indices: ArrayLike,
-    weights: ArrayLike | None = None,
+    weights: ArrayOrNone = None,
     *,
-    indptr: ArrayLike | None = None,
+    indptr: ArrayOrNone = None,
     prior: float = 0.05,
 ) -> MallowsBatch:
     """Estimate one Mallows model for each of many sets of rankings from the observed pairs.

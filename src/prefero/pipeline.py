@@ -2,12 +2,13 @@
 
 from typing import Any, Self
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.metaestimators import available_if
 
 from prefero._pipelines import at_final_step, final_step, to_steps
+from prefero._typing import ArrayOrNone
 
 __all__ = ["RankingPipeline", "make_ranking_pipeline"]
 
@@ -108,7 +109,7 @@ class RankingPipeline(Pipeline):
 
     @available_if(lambda pipeline: hasattr(final_step(pipeline), "score"))
     def score(
-        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, **params: Any
+        self, X: Any, y: Any = None, sample_weight: ArrayOrNone = None, **params: Any
     ) -> float:
         """Return the score of the last step.
 

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from prefero import _core
 from prefero._docs import documented
 from prefero._ranking_sets import Neighborhoods, check_neighborhoods, whole_sample
+from prefero._typing import ArrayOrNone
 from prefero._warnings import warn_user
 from prefero.rankings import check_ranks, strict_ranks
 
@@ -133,7 +134,7 @@ def _log_first(log_ratio: NDArray[np.float64]) -> float:
 @documented()
 def fit_plackett_luce(
     Y: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
     prior: float = 0.1,
     *,
     max_iter: int = 1000,
@@ -185,10 +186,10 @@ def fit_plackett_luce(
 def fit_plackett_luce_batch(
     Y: ArrayLike,
     indices: ArrayLike,
-    weights: ArrayLike | None = None,
+    weights: ArrayOrNone = None,
     prior: float = 0.1,
     *,
-    indptr: ArrayLike | None = None,
+    indptr: ArrayOrNone = None,
     max_iter: int = 1000,
     tol: float = 1e-7,
 ) -> NDArray[np.float64]:

@@ -39,7 +39,7 @@ class LogCountTransformer(FittedMixin, OneToOneFeatureMixin, TransformerMixin, B
     array([[0. , 1. , 3.3]])
     """
 
-    _input_tags: ClassVar[tuple[str, ...]] = ("sparse", "positive_only")
+    _input_tags: ClassVar[dict[str, bool]] = {"sparse": True, "positive_only": True}
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the counts; there is nothing to learn.
@@ -130,7 +130,8 @@ default="domination"
     array([ True, False, False])
     """
 
-    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
+    _input_tags: ClassVar[dict[str, bool]] = {"sparse": True}
+    _needs_y: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [Interval(Integral, 1, None, closed="left")],
         "decomposition": [StrOptions(set(DECOMPOSITIONS)), callable],
@@ -146,7 +147,6 @@ default="domination"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags
 

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
 from prefero._docs import SITE
 from prefero._sklearn import check_sample_weight, make_constraint
 from prefero._state import Array, Count, FittedState, Names, State, made_on_use
-from prefero._typing import Mask, Values
+from prefero._typing import ArrayOrNone, Mask, Values
 from prefero.base._features import (
     all_unknown,
     check_features,
@@ -132,13 +132,15 @@ class FittedMixin:
         "n_features_in_": Count(1, size="n_features"),
         "feature_names_in_": Names("n_features", optional=True),
     }
-    # What X may be beyond finite numbers in a dense array, in the words of scikit-learn's tags.
-    _input_tags: ClassVar[tuple[str, ...]] = ()
+    # Where scikit-learn's tags differ from its defaults: what X may be, whether y is needed.
+    _input_tags: ClassVar[dict[str, bool]] = {}
+    _needs_y: ClassVar[bool] = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        for name in self._input_tags:
-            setattr(tags.input_tags, name, True)
+        for name, value in self._input_tags.items():
+            setattr(tags.input_tags, name, value)
+        tags.target_tags.required = tags.target_tags.required or self._needs_y
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
@@ -185,6 +187,7 @@ class LabelsMixin(FittedMixin):
     classes_: NDArray[np.intp]
     unseen_labels_: NDArray[np.bool_]
 
+    _needs_y: ClassVar[bool] = True
     _estimator_type_tag: ClassVar[str]
     # What a row does to a label that it holds, and what was done to the label.
     _row_says: ClassVar[tuple[str, str]]
@@ -194,7 +197,6 @@ class LabelsMixin(FittedMixin):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = self._estimator_type_tag
-        tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         tags.target_tags.two_d_labels = True
@@ -208,7 +210,7 @@ class LabelsMixin(FittedMixin):
         self,
         X: Any,
         y: Any,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: ArrayOrNone = None,
         beside: Any = None,
         *,
         reset: bool = True,

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
 from prefero._sklearn import StrOptions
+from prefero._typing import ArrayOrNone
 from prefero.base._features import (
     place_unseen_last,
     refuse_other_labels,
@@ -53,7 +54,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
     _row_says: ClassVar[tuple[str, str]] = "rank", "ranked"
 
     def _read_target(
-        self, y: Any, scores: ArrayLike | None, reset: bool
+        self, y: Any, scores: ArrayOrNone, reset: bool
     ) -> tuple[Any, NDArray[np.float64], Any]:
         """Validate ranks; with scores they are `ScoredRanks`."""
         if isinstance(y, PreferenceGraphs):
@@ -67,7 +68,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
         truth = ranks if scores is None else ScoredRanks.checked(ranks, scores, y)
         return truth, ranks, label_names(y)
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayOrNone = None) -> Self:
         """Learn from instances and their rankings.
 
         Parameters
@@ -84,7 +85,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
         return self._fit_to(X, y, sample_weight)
 
     def _fit_to(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, scores: ArrayLike | None = None
+        self, X: Any, y: Any, sample_weight: ArrayOrNone, scores: ArrayOrNone = None
     ) -> Self:
         self._validate_params()
         anew = not continues_fit(self)
@@ -142,7 +143,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
         order = np.argsort(self.predict(X), axis=1)
         return self.labels_[order[:, :top]]
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayOrNone = None) -> float:
         """Return the mean Kendall tau of the predicted and the given rankings.
 
         Parameters
@@ -192,7 +193,7 @@ class GraphRankerMixin(LabelRankerMixin):
     True
     """
 
-    def _read_target(self, y: Any, scores: ArrayLike | None, reset: bool) -> tuple[Any, Any, Any]:
+    def _read_target(self, y: Any, scores: ArrayOrNone, reset: bool) -> tuple[Any, Any, Any]:
         """Validate ranks or graphs.
 
         A graph without edges is an empty row, a label without edges in any graph unseen.
@@ -214,7 +215,7 @@ class GraphRankerMixin(LabelRankerMixin):
         is_graphs = isinstance(truth, PreferenceGraphs)
         return truth if is_graphs else PreferenceGraphs.from_ranks(truth)
 
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: ArrayOrNone = None) -> float:
         """Return the mean Kendall tau of the predicted and the given rankings.
 
         Parameters
@@ -257,11 +258,7 @@ class ScoredRankerMixin:
     __metadata_request__fit: ClassVar = {"scores": True}
 
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        scores: ArrayLike | None = None,
+        self, X: Any, y: Any, sample_weight: ArrayOrNone = None, scores: ArrayOrNone = None
     ) -> Self:
         """Learn from instances, their rankings and, if known, what the labels are worth.
 

@@ -9,7 +9,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
-from prefero._typing import Values
+from prefero._typing import ArrayOrNone, Values
 from prefero.base._features import (
     place_unseen_last,
     refuse_other_labels,
@@ -67,9 +67,7 @@ class MultilabelRankerMixin(LabelsMixin):
         calibrated = calibrated_from_relevance(_indicator(y), ranks)
         return calibrated, calibrated[:, :-1], label_names(y)
 
-    def fit(
-        self, X: Any, y: Any, ranks: Any = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any, ranks: Any = None, sample_weight: ArrayOrNone = None) -> Self:
         """Learn from instances, their relevant labels and, if known, their rankings.
 
         Parameters
@@ -161,11 +159,7 @@ class MultilabelRankerMixin(LabelsMixin):
         return self.labels_[order[:, :top]]
 
     def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        ranks: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike, ranks: ArrayOrNone = None, sample_weight: ArrayOrNone = None
     ) -> float:
         """Return the mean generalized Spearman correlation over the labels and the virtual label.
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from prefero._docs import documented
 from prefero._optional import require
-from prefero._typing import Values
+from prefero._typing import ArrayOrNone, Values
 from prefero.inspection._display import (
     Display,
     matrix_frame,
@@ -62,7 +62,7 @@ class RankHeatmapDisplay:
     def from_ranks(
         cls,
         Y: ArrayLike,
-        Y_pred: ArrayLike | None = None,
+        Y_pred: ArrayOrNone = None,
         *,
         labels: Sequence[Any] | None = None,
         axes: Any = None,

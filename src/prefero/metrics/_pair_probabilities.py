@@ -8,7 +8,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
-from prefero._typing import Values
+from prefero._typing import ArrayOrNone, Values
 from prefero.metrics._rankings import Averaging, average_rows, defined_ratio
 from prefero.rankings import check_ranks
 
@@ -35,7 +35,7 @@ def pairwise_calibration_curve(
     probability: ArrayLike,
     *,
     n_bins: int = 15,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
 ) -> CalibrationCurve:
     """Compare what pair probabilities promise with what comes true.
 
@@ -82,7 +82,7 @@ def pairwise_calibration_error(
     probability: ArrayLike,
     *,
     n_bins: int = 15,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
 ) -> float:
     """Return the expected calibration error: how far the probabilities of pairs are off.
 
@@ -127,9 +127,7 @@ def pairwise_log_loss(
     %(truth_and_probability)s
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         0 is best; log 2 = 0.693 is what knowing nothing costs.
 
     Examples
@@ -155,9 +153,7 @@ def pairwise_brier(
     %(truth_and_probability)s
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         0 is best; 1/4 is what knowing nothing costs where nothing is tied.
 
     Examples

@@ -28,9 +28,7 @@ def correctness(
         Pairs that the true ranking leaves open do not count.
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         In [-1, 1]; Kendall's tau where every pair is stated.
 
     References
@@ -63,9 +61,7 @@ def completeness(before: ArrayLike, **averaging: Unpack[Averaging]) -> float | V
         ``[n, i, j]`` is True where label i is put before label j.
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         In [0, 1]; 1 for a single label.
 
     Examples
@@ -116,9 +112,7 @@ def ranking_error(
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the graphs on average.
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         In [0, 1].
 
     References

@@ -9,7 +9,7 @@ from sklearn.utils import check_consistent_length
 
 from prefero import _core
 from prefero._docs import documented
-from prefero._typing import Values
+from prefero._typing import ArrayOrNone, Values
 from prefero._warnings import warn_user
 from prefero.rankings import check_ranks
 
@@ -18,7 +18,7 @@ class Averaging(TypedDict, total=False):
     """What every metric of rows takes beside its own parameters."""
 
     average: bool
-    sample_weight: ArrayLike | None
+    sample_weight: ArrayOrNone
 
 
 @documented()
@@ -40,9 +40,7 @@ def kendall_tau(
         both sides tie it, nothing if one does, over all pairs. Without ties all are equal.
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         The correlation.
 
     Examples
@@ -75,9 +73,7 @@ def kendall_distance(
 
     %(of_two_ranks)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         The number of discordant pairs.
 
     References
@@ -101,9 +97,7 @@ def spearman_rho(
 
     %(of_two_ranks)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         The correlation of the positions among the labels that both rows rank.
 
     References
@@ -133,9 +127,7 @@ def footrule(
 
     %(of_two_ranks)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         The distance.
 
     Examples
@@ -161,9 +153,7 @@ def top_accuracy(
         How many true labels are good enough.
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         The share of right first choices.
 
     Examples
@@ -231,7 +221,7 @@ def average_rows(
     why_undefined: str = "no row has two labels that both sides order",
     *,
     average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
 ) -> float | Values:
     """Return the values a row, or their weighted mean over the rows where they are defined."""
     if not average:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from prefero._docs import documented
-from prefero._typing import Values
+from prefero._typing import ArrayOrNone, Values
 from prefero.metrics._rankings import Averaging, average_rows, undefined
 from prefero.rankings import check_ranks, strict_ranks
 
@@ -26,9 +26,7 @@ def regret(
     %(higher_is_better)s
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         The loss, never negative, in the unit of the scores.
 
     Examples
@@ -47,9 +45,7 @@ def utility(scores: ArrayLike, Y_pred: ArrayLike, **averaging: Unpack[Averaging]
     %(of_choices)s
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         In the unit of the scores.
 
     Examples
@@ -70,7 +66,7 @@ def gap_closed(
     *,
     single_best: int | None = None,
     higher_is_better: bool = True,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
 ) -> float:
     """The share of the gap between the single best and the virtual best that a ranker closes.
 

@@ -20,7 +20,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
-from prefero._typing import Values
+from prefero._typing import ArrayOrNone, Values
 from prefero.metrics._rankings import Averaging, average_rows, defined_ratio, spearman_rho
 from prefero.rankings import check_calibrated, check_relevance
 
@@ -57,9 +57,7 @@ def calibrated_rho(
         Calibrated ranks, the virtual label in the last column.
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         The correlation: 1 for equal, -1 for reversed rankings.
 
     References
@@ -77,7 +75,7 @@ def calibrated_rho(
 
 @documented()
 def hamming_loss(
-    relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None
+    relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayOrNone = None
 ) -> float:
     """Return the share of labels on the wrong side of the virtual label.
 
@@ -96,7 +94,7 @@ def hamming_loss(
 
 @documented()
 def subset_loss(
-    relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None
+    relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayOrNone = None
 ) -> float:
     """Return the share of rows with any label on the wrong side (subset 0/1 loss).
 
@@ -119,7 +117,7 @@ def f1_score(
     predicted: ArrayLike,
     *,
     average: Literal["micro", "macro"] = "micro",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
 ) -> float:
     """Return the F1 score: twice the hits over true plus predicted labels.
 
@@ -157,7 +155,7 @@ def f1_score(
 
 @documented()
 def ranking_loss(
-    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
+    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayOrNone = None
 ) -> float:
     """Return the share of pairs whose irrelevant label is not below the relevant one.
 
@@ -181,7 +179,7 @@ def ranking_loss(
 
 @documented()
 def one_error(
-    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
+    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayOrNone = None
 ) -> float:
     """Return the share of rows whose best label is irrelevant.
 
@@ -207,7 +205,7 @@ def one_error(
 
 @documented()
 def coverage(
-    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
+    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayOrNone = None
 ) -> float:
     """Return how far down the order one must go to meet every relevant label.
 
@@ -228,7 +226,7 @@ def coverage(
 
 @documented()
 def average_precision(
-    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
+    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayOrNone = None
 ) -> float:
     """Return the mean share of relevant labels among those at or above each relevant label.
 
@@ -259,7 +257,7 @@ def _sets(predicted: ArrayLike) -> Values:
 
 
 def _validate(
-    relevance: ArrayLike, prediction: Values, sample_weight: ArrayLike | None
+    relevance: ArrayLike, prediction: Values, sample_weight: ArrayOrNone
 ) -> tuple[Values, Values, Values]:
     """Relevance, prediction and weights, of which a row each belongs together."""
     truth = check_relevance(relevance)
@@ -278,7 +276,7 @@ def _average(values: Values, weight: Values) -> float:
 
 
 def _mean(
-    metric: Metric, relevance: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
+    metric: Metric, relevance: ArrayLike, scores: ArrayLike, sample_weight: ArrayOrNone
 ) -> float:
     """Average a metric of complete rows over groups of rows in which the same labels are known."""
     values = check_array(scores, dtype=np.float64, input_name="scores")

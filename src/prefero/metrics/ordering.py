@@ -16,7 +16,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
-from prefero._typing import Values
+from prefero._typing import ArrayOrNone, Values
 from prefero.metrics._rankings import kendall_tau, spearman_rho, undefined
 from prefero.rankings import Queries
 
@@ -35,9 +35,9 @@ __all__ = [
 def query_rho(
     ranks: ArrayLike,
     scores: ArrayLike,
-    qid: ArrayLike | None = None,
+    qid: ArrayOrNone = None,
     *,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
 ) -> float:
     """Return the mean over queries of Spearman's rho of true and predicted orders.
 
@@ -55,9 +55,9 @@ def query_rho(
 def query_tau(
     ranks: ArrayLike,
     scores: ArrayLike,
-    qid: ArrayLike | None = None,
+    qid: ArrayOrNone = None,
     *,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
 ) -> float:
     """Return the mean over queries of Kendall's tau of true and predicted orders.
 
@@ -75,7 +75,7 @@ def query_tau(
 def ndcg(
     gains: ArrayLike,
     scores: ArrayLike,
-    qid: ArrayLike | None = None,
+    qid: ArrayOrNone = None,
     *,
     k: int | None = None,
     gain: Literal["linear", "exponential"] = "linear",
@@ -123,7 +123,7 @@ def ndcg(
 
 @documented()
 def mean_average_precision(
-    relevance: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None
+    relevance: ArrayLike, scores: ArrayLike, qid: ArrayOrNone = None
 ) -> float:
     """Return the mean over queries of the average precision of the relevant objects.
 
@@ -147,9 +147,7 @@ def mean_average_precision(
 
 
 @documented()
-def mean_reciprocal_rank(
-    relevance: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None
-) -> float:
+def mean_reciprocal_rank(relevance: ArrayLike, scores: ArrayLike, qid: ArrayOrNone = None) -> float:
     """Return the mean over queries of 1 / place of the first relevant object.
 
     Inside a tie it is the value to expect of a random order.
@@ -172,7 +170,7 @@ def mean_reciprocal_rank(
 def expected_reciprocal_rank(
     grades: ArrayLike,
     scores: ArrayLike,
-    qid: ArrayLike | None = None,
+    qid: ArrayOrNone = None,
     *,
     max_grade: float,
     k: int | None = None,
@@ -232,7 +230,7 @@ def _reading_on(stops: Values, scores: Values) -> Values:
 
 @documented()
 def rank_biased_overlap(
-    ranks: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, *, p: float = 0.9
+    ranks: ArrayLike, scores: ArrayLike, qid: ArrayOrNone = None, *, p: float = 0.9
 ) -> float:
     """Return the mean over queries of the extrapolated rank-biased overlap (RBO).
 
@@ -291,8 +289,8 @@ def _mean_correlation(
     metric: Callable[..., float | Values],
     ranks: ArrayLike,
     scores: ArrayLike,
-    qid: ArrayLike | None,
-    sample_weight: ArrayLike | None,
+    qid: ArrayOrNone,
+    sample_weight: ArrayOrNone,
 ) -> float:
     true, score = _column(ranks, "ranks"), _column(scores, "scores")
     check_consistent_length(true, score)
@@ -319,7 +317,7 @@ def _mean_correlation(
 
 
 def _matrices(
-    truth: ArrayLike, scores: ArrayLike, qid: ArrayLike | None
+    truth: ArrayLike, scores: ArrayLike, qid: ArrayOrNone
 ) -> Iterator[tuple[NDArray[np.float64], ...]]:
     """Yield truth and scores of known objects, one row per query, queries of one size together."""
     true, score = _column(truth, "truth"), _column(scores, "scores")

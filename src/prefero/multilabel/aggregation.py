@@ -5,13 +5,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from prefero import _core
 from prefero._sklearn import check_sample_weight
+from prefero._typing import ArrayOrNone
 from prefero.rankings import check_calibrated, virtual_label_offsets
 
 __all__ = ["mean_calibrated_ranks"]
 
 
 def mean_calibrated_ranks(
-    C: ArrayLike, gap_amplification: float = 1, sample_weight: ArrayLike | None = None
+    C: ArrayLike, gap_amplification: float = 1, sample_weight: ArrayOrNone = None
 ) -> NDArray[np.float64]:
     """Return the mean generalized rank of each label and of the virtual label.
 

@@ -38,7 +38,7 @@ class ConsensusMultilabelRanker(BaseMultilabelRanker):
     """
 
     # The features are not looked at.
-    _input_tags: ClassVar[tuple[str, ...]] = ("allow_nan",)
+    _input_tags: ClassVar[dict[str, bool]] = {"allow_nan": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "gap_amplification": [Interval(Real, 0, None, closed="left")],
     }

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 
 from prefero._docs import documented
+from prefero._typing import ArrayOrNone
 from prefero.rankings import Queries
 
 
@@ -170,7 +171,7 @@ def objects_from_clicks(
 
 
 def ranks_in_queries(
-    values: ArrayLike, qid: ArrayLike | None = None, *, higher_is_better: bool
+    values: ArrayLike, qid: ArrayOrNone = None, *, higher_is_better: bool
 ) -> NDArray[np.float64]:
     """Turn grades or scores into ranks inside each query.
 

@@ -59,7 +59,7 @@ class OrderSVMOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
-    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
+    _input_tags: ClassVar[dict[str, bool]] = {"sparse": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "deviation": [Interval(Real, 0, None, closed="neither")],

@@ -64,7 +64,7 @@ class RankBoostOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
-    _input_tags: ClassVar[tuple[str, ...]] = ("allow_nan",)
+    _input_tags: ClassVar[dict[str, bool]] = {"allow_nan": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],

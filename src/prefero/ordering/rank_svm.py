@@ -69,7 +69,7 @@ class RankSVMOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
-    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
+    _input_tags: ClassVar[dict[str, bool]] = {"sparse": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "kernel": [StrOptions({"linear", "rbf", "poly", "sigmoid", "cosine", "laplacian"})],

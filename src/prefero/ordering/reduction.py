@@ -18,6 +18,7 @@ from prefero._products import row_products
 from prefero._sent_once import SentOnce, called
 from prefero._sklearn import Interval, StrOptions, check_feature_names_in
 from prefero._state import Array, Count, FittedState
+from prefero._typing import ArrayOrNone
 from prefero.base import FittedMixin, SampleOrders, check_features, check_sample_orders, fitting
 
 # Dense blocks of residuals hold about this many numbers: they stay in the cache.
@@ -116,6 +117,8 @@ class RankCorrelationReducer(
     # Queries reach the reducer in a pipeline without being asked for.
     __metadata_request__fit: ClassVar = {"qid": True}
 
+    _input_tags: ClassVar[dict[str, bool]] = {"sparse": True}
+    _needs_y: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "correlation": [StrOptions({"spearman", "kendall"})],
@@ -149,13 +152,7 @@ class RankCorrelationReducer(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
-
-    def fit(self, X: Any, y: Any, qid: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any, qid: ArrayOrNone = None) -> Self:
         """Find the components.
 
         Parameters

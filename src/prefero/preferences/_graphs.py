@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 
-from prefero._typing import Values
+from prefero._typing import ArrayOrNone, Values
 from prefero.preferences._edges import (
     Labels,
     Offsets,
@@ -88,7 +88,7 @@ class PreferenceGraphs:
         edges: ArrayLike,
         n_labels: int,
         labels: Sequence[Any] | NDArray[Any] | None = None,
-        weights: ArrayLike | None = None,
+        weights: ArrayOrNone = None,
     ) -> None:
         self.layers = None
         self._indptr = np.asarray(indptr, dtype=np.int64)
@@ -107,7 +107,7 @@ class PreferenceGraphs:
         return graphs
 
     @classmethod
-    def from_ranks(cls, Y: ArrayLike | ScoredRanks, scores: ArrayLike | None = None) -> Self:
+    def from_ranks(cls, Y: ArrayLike | ScoredRanks, scores: ArrayOrNone = None) -> Self:
         """Make an edge of every pair that a ranking orders; ties and missing labels give none.
 
         Parameters

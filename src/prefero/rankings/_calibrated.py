@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
-from prefero._typing import Values
+from prefero._typing import ArrayOrNone, Values
 from prefero.exceptions import RowError
 from prefero.rankings._orders import (
     Order,
@@ -71,7 +71,7 @@ def check_relevance(relevance: ArrayLike, *, name: str = "relevance") -> Values:
     return known
 
 
-def calibrated_from_relevance(relevance: ArrayLike, ranks: ArrayLike | None = None) -> Values:
+def calibrated_from_relevance(relevance: ArrayLike, ranks: ArrayOrNone = None) -> Values:
     """Put the virtual label between the relevant and the irrelevant labels.
 
     Parameters

@@ -6,8 +6,10 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
+
+from prefero._typing import ArrayOrNone
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Queries:
     starts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, qid: ArrayLike | None, n_rows: int) -> Self:
+    def of(cls, qid: ArrayOrNone, n_rows: int) -> Self:
         """Find the queries of rows that carry the same name; None is one query of all rows."""
         if qid is None:
             return cls(np.arange(n_rows), np.array([0, n_rows]))
