@@ -14,13 +14,7 @@ from prefero._docs import SITE
 from prefero._sklearn import check_sample_weight, make_constraint
 from prefero._state import Array, Count, FittedState, Names, State, made_on_use
 from prefero._typing import ArrayOrNone, Mask, Values
-from prefero.base._features import (
-    all_unknown,
-    check_features,
-    feature_ranges,
-    unseen_labels,
-    used_rows,
-)
+from prefero.base import _features
 
 
 def continues_fit(estimator: Any) -> bool:
@@ -168,7 +162,7 @@ class FittedMixin:
     def _note_ranges(self, X: Any, reset: bool) -> None:
         """Take over the ranges of features, together with those of earlier rows unless reset."""
         earlier = None if reset else getattr(self, "feature_ranges_", None)
-        self.feature_ranges_ = feature_ranges(X, earlier)
+        self.feature_ranges_ = _features.feature_ranges(X, earlier)
 
 
 class LabelsMixin(FittedMixin):
@@ -204,7 +198,7 @@ class LabelsMixin(FittedMixin):
 
     def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
         """Validate features as the tags of the estimator say."""
-        return check_features(self, X, reset=reset)
+        return _features.check_features(self, X, reset=reset)
 
     def _validate_fit(
         self,
@@ -237,11 +231,13 @@ class LabelsMixin(FittedMixin):
         if reset:
             self.classes_ = np.arange(known.shape[1])
             self.labels_ = self.classes_ if names is None else names
-        used = used_rows(known, weight, says=self._row_says[0])
+        used = _features.used_rows(known, weight, says=self._row_says[0])
         if not used.all():
             X, target, known, weight = X[used], target[used], known[used], weight[used]
         self.unseen_labels_ = (
-            self._unseen(known) if reset else self.unseen_labels_ & all_unknown(known, axis=0)
+            self._unseen(known)
+            if reset
+            else self.unseen_labels_ & _features.all_unknown(known, axis=0)
         )
         self._note_ranges(X, reset)
         return X, target, weight
@@ -256,4 +252,4 @@ class LabelsMixin(FittedMixin):
 
     def _unseen(self, known: Values) -> Mask:
         """Which labels are predicted last, for no row knows them."""
-        return unseen_labels(known, self.labels_, says=self._row_says[1])
+        return _features.unseen_labels(known, self.labels_, says=self._row_says[1])

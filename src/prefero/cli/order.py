@@ -10,19 +10,12 @@ import typer
 from prefero._pipelines import at_final_step, final_step, fit_final
 from prefero._prediction import load_orderer, new_features, unseen_categories
 from prefero.cli import models, options
+from prefero.cli import train as training
 from prefero.cli.compare import report_comparison
 from prefero.cli.console import count, say
 from prefero.cli.experiments import CrossValidation, FitResult, Sample, cross_validate
 from prefero.cli.explain import check_row, show_explanation
 from prefero.cli.tables import features_of, read, write
-from prefero.cli.train import (
-    Preset,
-    PresetOption,
-    TimeLimitOption,
-    finish,
-    refuse_unused,
-    say_held_out,
-)
 
 if TYPE_CHECKING:
     from prefero._typing import Values
@@ -176,8 +169,8 @@ def train(
         ),
     ] = models.AUTO,
     reduce: ReduceOption = None,
-    preset: PresetOption = None,
-    time_limit: TimeLimitOption = None,
+    preset: training.PresetOption = None,
+    time_limit: training.TimeLimitOption = None,
     parameters: options.ParamOption = [],  # noqa: B006 (typer copies it)
     seed: options.SeedOption = 0,
     key_file: options.KeyFileOption = None,
@@ -188,10 +181,10 @@ def train(
     Cross-validation, which divides no group, says how good the orderer is.
     """
     given = models.parse_parameters(parameters)
-    refuse_unused(model, given, {"--preset": preset, "--time-limit": time_limit})
+    training.refuse_unused(model, given, {"--preset": preset, "--time-limit": time_limit})
     if model == models.AUTO:
         options.refuse_together(f"--model {models.AUTO}", {"--reduce": reduce})
-        given = {"preset": (preset or Preset.BALANCED).value, "time_limit": time_limit}
+        given = {"preset": (preset or training.Preset.BALANCED).value, "time_limit": time_limit}
         given["verbose"] = True
     sample, choice = read_objects(data, columns, named), models.orderer_choice(model)
     rho = None if given else _cross_validated(sample, model, reduce, seed)
@@ -206,7 +199,7 @@ def train(
     if model == models.AUTO:
         model, rho = _chosen(final_step(trained))
     fitted = FitResult(trained, model, "rho", {} if rho is None else {model: rho})
-    finish(TrainedOrderer(fitted, sample), out, options.read_key(key_file), as_json)
+    training.finish(TrainedOrderer(fitted, sample), out, options.read_key(key_file), as_json)
 
 
 def _cross_validated(sample: Sample, name: str, reduce: int | None, seed: int) -> float | None:
@@ -232,7 +225,7 @@ def _chosen(orderer: Any) -> tuple[str, float | None]:
         say(f"Too few orders to choose by: {name}.")
         return name, None
     held_out = {line["ranker"]: line["held_out"] for line in orderer.leaderboard_}
-    say_held_out("rho", held_out, "orders", chosen=name)
+    training.say_held_out("rho", held_out, "orders", chosen=name)
     return name, float(held_out[name])
 
 

@@ -10,14 +10,7 @@ from numpy.typing import ArrayLike
 from prefero._docs import documented
 from prefero._optional import require
 from prefero._typing import ArrayOrNone, Values
-from prefero.inspection._display import (
-    Display,
-    matrix_frame,
-    room_for,
-    short_names,
-    some_of,
-    write_percentages,
-)
+from prefero.inspection import _display as drawing
 from prefero.rankings import (
     bucket_positions,
     check_ranks,
@@ -117,13 +110,13 @@ class RankHeatmapDisplay:
         %(display)s
         """
         c, panels = len(self.labels), len(self.shares)
-        names, note = short_names(self.labels)
+        names, note = drawing.short_names(self.labels)
         if axes is None:
             size = min(max(2.2, 0.42 * c), 8)
             pyplot = require("matplotlib.pyplot", extra="plot", purpose="Drawing")
             axes = pyplot.subplots(
                 ncols=panels,
-                figsize=(panels * size + 1.4 + room_for(names), size + 0.9),
+                figsize=(panels * size + 1.4 + drawing.room_for(names), size + 0.9),
                 sharey=True,
                 squeeze=False,
                 layout="constrained",
@@ -133,14 +126,14 @@ class RankHeatmapDisplay:
         brightest = max(float(np.nanmax(share)) for share in self.shares.values())
         for ax, (title, share) in zip(self.axes_, self.shares.items(), strict=True):
             image = ax.imshow(share, cmap="Blues", vmin=0, vmax=brightest, aspect="auto")
-            write_percentages(ax, image)
+            drawing.write_percentages(ax, image)
             ax.set(title=title, xlabel="rank")
-            ticks = some_of(c)
+            ticks = drawing.some_of(c)
             ax.set_xticks(ticks, [place + 1 for place in ticks])
             ax.set_yticks(range(c), names)
             ax.set_ylabel(note)
             ax.label_outer()
-        matrix_frame(self.axes_, image, "share of rankings")
+        drawing.matrix_frame(self.axes_, image, "share of rankings")
         return self
 
 
@@ -180,7 +173,7 @@ _SHORT = 3
 
 
 @dataclass(eq=False, repr=False)
-class PairMatrixDisplay(Display):
+class PairMatrixDisplay(drawing.Display):
     """A matrix of how often the label of the row comes before that of the column.
 
     Parameters
@@ -264,14 +257,14 @@ class PairMatrixDisplay(Display):
     def _draw(self, ax: Any) -> None:
         c = len(self.labels)
         size = min(max(2.6, 0.45 * c), 9)
-        names, note = short_names(self.labels)
+        names, note = drawing.short_names(self.labels)
         # Long names do not fit below columns, which are then numbered.
         numbered = max(map(len, names), default=0) > _SHORT
         rows = [f"{name}  {i}" for i, name in enumerate(names, 1)] if numbered else names
-        ax = self._axes(ax, size + 2.2 + room_for(rows), size + 0.9)
+        ax = self._axes(ax, size + 2.2 + drawing.room_for(rows), size + 0.9)
         image = ax.imshow(self.shares, cmap="PuOr", vmin=0, vmax=1)
-        write_percentages(ax, image)
-        ticks = some_of(c) if numbered else list(range(c))
+        drawing.write_percentages(ax, image)
+        ticks = drawing.some_of(c) if numbered else list(range(c))
         ax.set_xticks(ticks, [place + 1 if numbered else names[place] for place in ticks])
         ax.set_yticks(range(c), rows)
         ax.set(
@@ -279,7 +272,7 @@ class PairMatrixDisplay(Display):
             ylabel=" ".join(filter(None, (note, "this label ..."))),
             xlabel="... comes before this one" + (", by its number" if numbered else ""),
         )
-        matrix_frame([ax], image, self.quantity)
+        drawing.matrix_frame([ax], image, self.quantity)
 
 
 @documented()
