@@ -31,27 +31,21 @@ class Target(StrEnum):
 @with_option_groups
 def convert(
     data: DataFile,
-    output: Annotated[
-        Path,
-        typer.Argument(
-            callback=table_out,
-            metavar="OUT",
-            help="A .csv, .tsv, .json, .parquet, .xlsx, .xarff or .kebi file; - is csv on stdout.",
-        ),
-    ],
-    to: Annotated[
-        Target,
-        typer.Option(
-            metavar="FORMAT",
-            help="ranks or scores, one column per label; orders, one column of text; pairs, one "
-            "row per pair; relevance, 1 or 0 per label; calibrated, text '[b > a][c]'.",
-        ),
-    ],
+    output: Annotated[Path, typer.Argument(callback=table_out)],
+    to: Target,
     reading: Reading,
 ) -> None:
     """Convert rankings from one format to another.
 
     All other columns are kept.
+
+    Parameters
+    ----------
+    output : OUT
+        A .csv, .tsv, .json, .parquet, .xlsx, .xarff or .kebi file; - is csv on stdout.
+    to : FORMAT
+        ranks or scores, one column per label; orders, one column of text; pairs, one row per
+        pair; relevance, 1 or 0 per label; calibrated, text '[b > a][c]'.
     """
     rankings = rankings_of(read(data), reading)
     write_rankings(rankings, output, to)

@@ -28,48 +28,39 @@ EXAMPLES = (
     "cat new.csv | prefero predict model.prefero - --output scores --json",
 )
 
-OutputOption = Annotated[
-    OutputFormat | None,
-    typer.Option(
-        metavar="FORMAT",
-        help="ranks (1 is best) or scores (larger is better), one column per label; buckets, ranks "
-        "with ties; order, text 'b > a > c'; pairs, one row per pair, with its probability if the "
-        "model is calibrated. Models that predict relevant labels also: relevant, 1 or 0 per "
-        "label; and calibrated, text '[b > a][c]' with the relevant labels first, their default. "
-        "Otherwise ranks.",
-        show_default=False,
-    ),
-]
-
 
 def predict(
     model: options.ModelFile,
     data: options.NewDataFile,
-    output: OutputOption = None,
-    top: Annotated[
-        int | None, typer.Option(min=1, metavar="K", help="Leave out all but the first K labels.")
-    ] = None,
-    expected_tau: Annotated[
-        bool, typer.Option("--expected-tau", help="Add the expected Kendall tau of each row.")
-    ] = False,
-    top_set: Annotated[
-        float | None,
-        typer.Option(
-            min=0.001,
-            max=0.999,
-            metavar="ERROR",
-            help="Add the labels that may be first, for models that auto trained. The first label "
-            "is among them with probability at least 1 - 2 ERROR, and usually about 1 - ERROR, for "
-            "rows like those of the training (cross-conformal).",
-        ),
-    ] = None,
+    output: Annotated[OutputFormat | None, typer.Option(show_default=False)] = None,
+    top: Annotated[int | None, typer.Option(min=1)] = None,
+    expected_tau: Annotated[bool, typer.Option("--expected-tau")] = False,
+    top_set: Annotated[float | None, typer.Option(min=0.001, max=0.999)] = None,
     keep: options.KeepOption = None,
     label_table: options.LabelTableOption = None,
     out: options.OutOption = None,
     key_file: options.KeyFileOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Predict the order of the labels for new instances."""
+    """Predict the order of the labels for new instances.
+
+    Parameters
+    ----------
+    output : FORMAT
+        ranks (1 is best) or scores (larger is better), one column per label; buckets, ranks with
+        ties; order, text 'b > a > c'; pairs, one row per pair, with its probability if the model
+        is calibrated. Models that predict relevant labels also: relevant, 1 or 0 per label; and
+        calibrated, text '[b > a][c]' with the relevant labels first, their default. Otherwise
+        ranks.
+    top : K
+        Leave out all but the first K labels.
+    expected_tau
+        Add the expected Kendall tau of each row.
+    top_set : ERROR
+        Add the labels that may be first, for models that auto trained. The first label is among
+        them with probability at least 1 - 2 ERROR, and usually about 1 - ERROR, for rows like
+        those of the training (cross-conformal).
+    """
     if as_json and out is not None and out.suffix != ".json":
         raise typer.BadParameter(f"--json: {str(out)!r} names another format.")
     trained = load_ranker(model, options.read_key(key_file))

@@ -1,6 +1,7 @@
 """Label rankers that learn from rows in partitions, and are plain local rankers afterwards."""
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -152,19 +153,17 @@ class DistributedLabelRanker(BaseDistributed):
         """
         self._validate_params()
         learner = self._learner()
-        engine = find_engine(self.client, self.n_jobs, self.folder)
         ranker = clone(self.ranker)
         ranker._validate_params()
-        try:
-            with fitting(ranker) as copied, row_progress(self.progress, "training") as passed:
-                engine.passed = passed
-                partitions = Partitions(engine, blocks, copy_of(copied))
-                partitions.name_features_and_labels(copied)
-                steps = _expected_passes(copied) * len(blocks)
-                passed.expect(steps, -(-partitions.n_rows // len(blocks)))
-                cases = learner(copied, partitions)
-        finally:
-            engine.close()
+        engine = find_engine(self.client, self.n_jobs, self.folder)
+        progress = row_progress(self.progress, "training")
+        with closing(engine), fitting(ranker) as copied, progress as passed:
+            engine.passed = passed
+            partitions = Partitions(engine, blocks, copy_of(copied))
+            partitions.name_features_and_labels(copied)
+            steps = _expected_passes(copied) * len(blocks)
+            passed.expect(steps, -(-partitions.n_rows // len(blocks)))
+            cases = learner(copied, partitions)
         self.ranker_, self.cases_ = ranker, cases
         return self
 

@@ -1,6 +1,7 @@
 """Orderers that learn from sample orders in partitions, and are plain local ones afterwards."""
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Any, Self
 
 import numpy as np
@@ -213,16 +214,13 @@ class DistributedOrderer(BaseDistributed):
         """
         learner = learner_of(self.orderer, _LEARNERS)
         blocks = Blocks(X=X, y=y, qid=qid)
+        orderer = clone(self.orderer)
+        orderer._validate_params()
         engine = find_engine(self.client, self.n_jobs, self.folder)
-        try:
-            orderer = clone(self.orderer)
-            orderer._validate_params()
-            with fitting(orderer) as copied:
-                partitions = OrderPartitions(engine, blocks, copy_of(copied))
-                name_columns(copied, partitions.summaries[0].features)
-                learner(copied, partitions)
-        finally:
-            engine.close()
+        with closing(engine), fitting(orderer) as copied:
+            partitions = OrderPartitions(engine, blocks, copy_of(copied))
+            name_columns(copied, partitions.summaries[0].features)
+            learner(copied, partitions)
         self.orderer_ = orderer
         return self
 
