@@ -6,17 +6,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prefero._sklearn import check_sample_weight
-from prefero._typing import ArrayOrNone
+from prefero._typing import ArrayOrNone, Values
 from prefero.rankings import check_ranks
 
 
 class Neighborhoods(NamedTuple):
     """Weighted sets of rows of a rank matrix, in the form the core takes."""
 
-    ranks: NDArray[np.float64]
+    ranks: Values
     starts: NDArray[np.int64]  # set q holds rows[starts[q]:starts[q + 1]]
     rows: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    weights: Values
 
 
 def check_neighborhoods(
@@ -69,10 +69,7 @@ def check_neighborhoods(
 
 
 def used_rows_only(
-    ranks: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    ranks: Values, starts: NDArray[np.int64], rows: NDArray[np.int64], weights: Values
 ) -> Neighborhoods:
     """Leave out the rankings that no set holds: the core decodes every row it gets."""
     if 0 < rows.size < len(ranks):
@@ -91,7 +88,7 @@ def _check_indptr(indptr: ArrayLike, n_indices: int) -> NDArray[np.int64]:
     return starts
 
 
-def _check_weights(weights: ArrayOrNone, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _check_weights(weights: ArrayOrNone, shape: tuple[int, ...]) -> Values:
     if weights is None:
         return np.ones(int(np.prod(shape)))
     weight = np.ascontiguousarray(weights, dtype=np.float64)

@@ -16,7 +16,7 @@ from prefero import _core
 from prefero._docs import documented
 from prefero._optimal_orders import cut_into_buckets, exact_buckets, exact_order, improved_buckets
 from prefero._ranking_sets import check_neighborhoods, whole_sample
-from prefero._typing import ArrayOrNone
+from prefero._typing import ArrayOrNone, Values
 from prefero.rankings import check_ranks, strict_ranks
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
 _EXACT_BUCKETS, _MOST_EXACT_BUCKETS = 12, 16
 
 
-def borda_votes(Y: ArrayLike) -> NDArray[np.float64]:
+def borda_votes(Y: ArrayLike) -> Values:
     """Return the votes that each ranking gives each label in a generalized Borda count.
 
     In a ranking of m of n labels the label at position i gets (m - i + 1)(n + 1)/(m + 1)
@@ -90,7 +90,7 @@ def borda(Y: ArrayLike, sample_weight: ArrayOrNone = None) -> NDArray[np.int64]:
 @documented()
 def borda_batch(
     Y: ArrayLike, indices: ArrayLike, weights: ArrayOrNone = None, *, indptr: ArrayOrNone = None
-) -> NDArray[np.float64]:
+) -> Values:
     """Return the mean Borda votes of many weighted sets of rankings.
 
     Parameters
@@ -115,7 +115,7 @@ def borda_batch(
     return _core.borda_batch(*check_neighborhoods(Y, indices, weights, indptr))
 
 
-def pair_sums(Y: ArrayLike, sample_weight: ArrayOrNone = None) -> NDArray[np.float64]:
+def pair_sums(Y: ArrayLike, sample_weight: ArrayOrNone = None) -> Values:
     """Return how much weight puts one label before another, for all pairs of labels.
 
     Parameters
@@ -308,7 +308,7 @@ def footrule_order(Y: ArrayLike, sample_weight: ArrayOrNone = None) -> NDArray[n
     return linear_sum_assignment(np.transpose(cost))[1] + 1
 
 
-def extend(Y: ArrayLike, center: ArrayLike) -> NDArray[np.float64]:
+def extend(Y: ArrayLike, center: ArrayLike) -> Values:
     """Complete rankings so that they come as close as possible to a center.
 
     Each missing label is inserted where it contradicts the center in the fewest pairs, in

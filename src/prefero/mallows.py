@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from prefero import _core
 from prefero._docs import documented
 from prefero._ranking_sets import Neighborhoods, check_neighborhoods, whole_sample
-from prefero._typing import ArrayOrNone
+from prefero._typing import ArrayOrNone, Values
 from prefero.consensus import extend, kemeny
 from prefero.metrics import kendall_distance
 from prefero.rankings import check_ranks, strict_ranks
@@ -101,7 +101,7 @@ class Mallows:
         """
         return _core.mallows_moments(self.theta, len(self.center))[1]
 
-    def pairwise(self) -> NDArray[np.float64]:
+    def pairwise(self) -> Values:
         """Return the probabilities that one label comes before another.
 
         %(pairwise)s
@@ -115,7 +115,7 @@ class Mallows:
         """
         return pairwise_batch(self.center[None, :], [self.theta])[0]
 
-    def log_prob(self, Y: ArrayLike) -> NDArray[np.float64]:
+    def log_prob(self, Y: ArrayLike) -> Values:
         """Return the logarithm of the probability of each ranking.
 
         An incomplete or tied ranking stands for all complete strict rankings that agree
@@ -140,7 +140,7 @@ class Mallows:
             values[i] = self._log_prob_of_partial(ranks[i])
         return values
 
-    def _log_prob_of_partial(self, ranks: NDArray[np.float64]) -> float:
+    def _log_prob_of_partial(self, ranks: Values) -> float:
         """Follow all ways to insert the labels in center order that keep the given ranks.
 
         A state is the places of the ranked labels inserted so far; which label stands in
@@ -186,7 +186,7 @@ class Mallows:
             ranks[:, i] = place
         return ranks[:, self.center - 1]
 
-    def _displacements(self, u: NDArray[np.float64], size: int) -> NDArray[np.int64]:
+    def _displacements(self, u: Values, size: int) -> NDArray[np.int64]:
         """Turn uniform numbers into v in 0..size - 1 with probability ~ exp(-theta v)."""
         if self.theta * size < 1e-12:
             v = u * size
@@ -239,8 +239,8 @@ class MallowsBatch(NamedTuple):
     """
 
     centers: NDArray[np.int64]
-    theta: NDArray[np.float64]
-    votes: NDArray[np.float64]
+    theta: Values
+    votes: Values
 
 
 @documented()
@@ -358,7 +358,7 @@ def _fit_borda(sets: Neighborhoods, max_iter: int) -> MallowsBatch:
     return MallowsBatch(strict_ranks(votes), theta, votes)
 
 
-def pairwise_batch(centers: ArrayLike, theta: ArrayLike) -> NDArray[np.float64]:
+def pairwise_batch(centers: ArrayLike, theta: ArrayLike) -> Values:
     """Return the pair probabilities of many Mallows models.
 
     Parameters

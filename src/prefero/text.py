@@ -4,7 +4,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.feature_selection import SelectorMixin
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, FittedState
 from prefero._text_encoder import TextEncoder
+from prefero._typing import Mask, Values
 from prefero.base import FittedMixin
 from prefero.preferences import (
     DECOMPOSITIONS,
@@ -179,7 +179,7 @@ default="domination"
         self.scores_ = drops / (2 * _largest(X) * X.shape[0])
         return self
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> Mask:
         check_is_fitted(self)
         mask = np.zeros(len(self.scores_), dtype=bool)
         mask[np.argsort(-self.scores_, kind="stable")[: self.n_features_to_select]] = True
@@ -194,7 +194,7 @@ def _graphs(y: Any) -> PreferenceGraphs:
     return PreferenceGraphs.from_ranks(y)
 
 
-def _largest(X: Any) -> NDArray[np.float64]:
+def _largest(X: Any) -> Values:
     """The largest absolute value of each feature; 1 for a feature that is 0 throughout."""
     largest = abs(X).max(axis=0)
     values = np.asarray(largest.todense() if issparse(largest) else largest).ravel()

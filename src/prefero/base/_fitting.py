@@ -179,7 +179,7 @@ class LabelsMixin(FittedMixin):
 
     labels_: NDArray[Any]
     classes_: NDArray[np.intp]
-    unseen_labels_: NDArray[np.bool_]
+    unseen_labels_: Mask
 
     _needs_y: ClassVar[bool] = True
     _estimator_type_tag: ClassVar[str]

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
 from prefero._sklearn import StrOptions
-from prefero._typing import ArrayOrNone
+from prefero._typing import ArrayOrNone, Values
 from prefero.base._features import (
     place_unseen_last,
     refuse_other_labels,
@@ -53,9 +53,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
     _estimator_type_tag: ClassVar[str] = "label_ranker"
     _row_says: ClassVar[tuple[str, str]] = "rank", "ranked"
 
-    def _read_target(
-        self, y: Any, scores: ArrayOrNone, reset: bool
-    ) -> tuple[Any, NDArray[np.float64], Any]:
+    def _read_target(self, y: Any, scores: ArrayOrNone, reset: bool) -> tuple[Any, Values, Any]:
         """Validate ranks; with scores they are `ScoredRanks`."""
         if isinstance(y, PreferenceGraphs):
             raise ValueError(
@@ -100,10 +98,10 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
         """Return what ``_fit`` learns from, made of the validated y."""
         return truth
 
-    def _fit(self, X: NDArray[Any], ranks: Any, weight: NDArray[np.float64]) -> None:
+    def _fit(self, X: NDArray[Any], ranks: Any, weight: Values) -> None:
         raise NotImplementedError
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Values:
         """Return scores whose descending order is the predicted order.
 
         %(of_X)s
@@ -117,7 +115,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
         scores = self._decision(self._validate_X(X, reset=False))
         return place_unseen_last(scores, self.unseen_labels_)
 
-    def _decision(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _decision(self, X: NDArray[Any]) -> Values:
         raise NotImplementedError
 
     def predict(self, X: Any) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
-from prefero._typing import ArrayOrNone
+from prefero._typing import ArrayOrNone, Values
 from prefero._warnings import warn_user
 from prefero.base._features import check_features
 from prefero.base._fitting import FittedMixin, fitting
@@ -44,12 +44,12 @@ class SampleOrders(NamedTuple):
     """
 
     X: Any
-    positions: NDArray[np.float64]
+    positions: Values
     queries: Queries
-    weight: NDArray[np.float64]
+    weight: Values
 
     @property
-    def lengths(self) -> NDArray[np.float64]:
+    def lengths(self) -> Values:
         """The length of the order that each object stands in: the weight of its objects."""
         return np.add.reduceat(self.weight, self.queries.starts[:-1])[self.queries.codes]
 
@@ -119,7 +119,7 @@ def check_sample_orders(
     return SampleOrders(X, positions, found, weight)
 
 
-def _check_object_ranks(y: Any, qid: ArrayOrNone) -> NDArray[np.float64]:
+def _check_object_ranks(y: Any, qid: ArrayOrNone) -> Values:
     ranks = check_array(
         y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y"
     )
@@ -201,7 +201,7 @@ class OrdererMixin(FittedMixin):
         raise NotImplementedError
 
     @available_if(lambda orderer: hasattr(orderer, "_decision"))
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Values:
         """Return scores whose descending order is the predicted order of any set of objects.
 
         %(of_objects)s
@@ -214,7 +214,7 @@ class OrdererMixin(FittedMixin):
         check_is_fitted(self)
         return self._decision(check_features(self, X, reset=False))  # type: ignore[attr-defined]
 
-    def _query_scores(self, X: Any, queries: Queries) -> NDArray[np.float64]:
+    def _query_scores(self, X: Any, queries: Queries) -> Values:
         """Scores of rows already put in the order of ``queries.rows``."""
         return self._decision(X)  # type: ignore[attr-defined]
 

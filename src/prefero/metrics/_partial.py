@@ -3,11 +3,11 @@
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length
 
 from prefero._docs import documented
-from prefero._typing import Values
+from prefero._typing import Mask, Values
 from prefero.metrics._rankings import Averaging, average_rows, defined_ratio
 from prefero.preferences import Decomposition, PreferenceGraphs, decompose
 from prefero.rankings import check_ranks
@@ -76,7 +76,7 @@ def completeness(before: ArrayLike, **averaging: Unpack[Averaging]) -> float | V
     return average_rows(values, "Completeness", **averaging)
 
 
-def _relation(before: ArrayLike, n_labels: int | None = None) -> NDArray[np.bool_]:
+def _relation(before: ArrayLike, n_labels: int | None = None) -> Mask:
     stated = np.asarray(before, dtype=bool)
     c = stated.shape[-1] if n_labels is None and stated.ndim else n_labels
     if stated.ndim != 3 or stated.shape[1:] != (c, c):
@@ -92,7 +92,7 @@ def ranking_error(
     scores: ArrayLike,
     decomposition: Decomposition = "edges",
     **averaging: Unpack[Averaging],
-) -> float | NDArray[np.float64]:
+) -> float | Values:
     """Share of the subgraphs of a preference graph that scores violate.
 
     A subgraph is violated if one of its edges leads from a label to one scored equal or higher.

@@ -9,7 +9,7 @@ from sklearn.utils import check_consistent_length
 
 from prefero import _core
 from prefero._docs import documented
-from prefero._typing import ArrayOrNone, Values
+from prefero._typing import ArrayOrNone, Mask, Values
 from prefero._warnings import warn_user
 from prefero.rankings import check_ranks
 
@@ -196,7 +196,7 @@ def _common_positions(Y_true: ArrayLike, Y_pred: ArrayLike) -> tuple[Values, Val
     )
 
 
-def _some(values: Values) -> NDArray[np.bool_]:
+def _some(values: Values) -> Mask:
     return ~np.isnan(values)
 
 

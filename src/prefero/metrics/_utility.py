@@ -114,9 +114,7 @@ def gap_closed(
     return 1 - float(lost[some] @ weight[some]) / whole
 
 
-def penalized_run_times(
-    times: ArrayLike, cutoff: float, *, penalty: float = 10.0
-) -> NDArray[np.float64]:
+def penalized_run_times(times: ArrayLike, cutoff: float, *, penalty: float = 10.0) -> Values:
     """Return run times with time-outs counted as a multiple of the cut-off (PAR10).
 
     Parameters

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import comb
 from scipy.stats import rankdata
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
@@ -318,7 +318,7 @@ def _mean_correlation(
 
 def _matrices(
     truth: ArrayLike, scores: ArrayLike, qid: ArrayOrNone
-) -> Iterator[tuple[NDArray[np.float64], ...]]:
+) -> Iterator[tuple[Values, ...]]:
     """Yield truth and scores of known objects, one row per query, queries of one size together."""
     true, score = _column(truth, "truth"), _column(scores, "scores")
     check_consistent_length(true, score)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 
 from prefero._docs import documented
-from prefero._typing import ArrayOrNone
+from prefero._typing import ArrayOrNone, Values
 from prefero.rankings import Queries
 
 
@@ -35,7 +35,7 @@ class OrderedObjects(NamedTuple):
     """
 
     X: Any
-    y: NDArray[np.float64]
+    y: Values
     qid: NDArray[np.int64]
 
 
@@ -172,7 +172,7 @@ def objects_from_clicks(
 
 def ranks_in_queries(
     values: ArrayLike, qid: ArrayOrNone = None, *, higher_is_better: bool
-) -> NDArray[np.float64]:
+) -> Values:
     """Turn grades or scores into ranks inside each query.
 
     Parameters

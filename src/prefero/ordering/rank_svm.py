@@ -4,7 +4,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.kernel_approximation import Nystroem
 
@@ -17,7 +16,7 @@ from prefero._typing import Values
 from prefero.base import BaseOrderer, SampleOrders
 
 
-def _fits_map(coef: NDArray[np.float64], state: State) -> bool:
+def _fits_map(coef: Values, state: State) -> bool:
     feature_map = state.values["feature_map_"]
     width = state.sizes["n_features"] if feature_map is None else len(feature_map.normalization_)
     return len(coef) == width
@@ -145,7 +144,7 @@ class RankSVMOrderer(BaseOrderer):
             random_state=self.random_state,
         ).fit(X)
 
-    def _decision(self, X: Any) -> NDArray[np.float64]:
+    def _decision(self, X: Any) -> Values:
         mapped = X if self.feature_map_ is None else self.feature_map_.transform(X)
         return row_products(mapped, self.coef_[:, None])[:, 0]
 

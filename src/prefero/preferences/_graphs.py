@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 
-from prefero._typing import ArrayOrNone, Values
+from prefero._typing import ArrayOrNone, Mask, Values
 from prefero.preferences import _edges
 from prefero.rankings import (
     ScoredRanks,
@@ -343,7 +343,7 @@ class PreferenceGraphs:
             above += size
         return edges
 
-    def touched(self) -> NDArray[np.bool_]:
+    def touched(self) -> Mask:
         """Return which labels have an edge in each graph.
 
         Returns

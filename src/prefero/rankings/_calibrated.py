@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
-from prefero._typing import ArrayOrNone, Values
+from prefero._typing import ArrayOrNone, Mask, Values
 from prefero.exceptions import RowError
 from prefero.rankings import _orders, _ranks
 from prefero.rankings._validation import all_labels, check_ranks, label_names, names_of
@@ -115,7 +115,7 @@ def _ranks_of(relevance: Any, ranks: Any, n_labels: int) -> Values:
     return np.ascontiguousarray(inner[:, [place[name] for name in labels]])
 
 
-def _places(ranks: Values, part: NDArray[np.bool_]) -> Values:
+def _places(ranks: Values, part: Mask) -> Values:
     """Places of the labels of one part; those without a rank stand in its middle."""
     places = _ranks.bucket_positions(np.where(part, ranks, np.nan))
     ranked = np.count_nonzero(~np.isnan(places), axis=1)[:, None]
@@ -321,7 +321,7 @@ _ZERO = _ZeroPoint()
 
 def calibrated_from_text(
     texts: Iterable[str], labels: Sequence[Any] | None = None
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
+) -> tuple[Values, NDArray[Any]]:
     """Read calibrated rankings written as text.
 
     Parameters
