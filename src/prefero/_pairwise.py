@@ -153,11 +153,7 @@ class PairwiseModelsMixin(BinaryModelsMixin):
     _modest_ranker = "LogLinearLabelRanker"
 
     def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        max_models: int | None = 20_000,
-        n_jobs: int | None = None,
+        self, estimator: Any = None, *, max_models: int | None = 20_000, n_jobs: int | None = None
     ) -> None:
         self.estimator = estimator
         self.max_models = max_models

@@ -18,8 +18,6 @@ from prefero._state import Array, Attribute, Count, FittedState, Names, State
 from prefero._typing import Values
 from prefero.base import FittedMixin
 
-__all__ = ["TextEncoder"]
-
 
 def _are_words(words: Any, _: State) -> bool:
     return all(isinstance(word, str) for word in words) and len(set(words)) == len(words)

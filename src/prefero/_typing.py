@@ -7,5 +7,3 @@ Values = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 ArrayOrNone = ArrayLike | None
-
-__all__ = ["ArrayOrNone", "Indices", "Mask", "Values"]

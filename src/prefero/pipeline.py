@@ -165,10 +165,7 @@ class RankingPipeline(Pipeline):
 
 
 def make_ranking_pipeline(
-    *steps: Any,
-    transform_input: list[str] | None = None,
-    memory: Any = None,
-    verbose: bool = False,
+    *steps: Any, transform_input: list[str] | None = None, memory: Any = None, verbose: bool = False
 ) -> RankingPipeline:
     """Make a pipeline that keeps the predictions of its ranker; steps get the names of their types.
 

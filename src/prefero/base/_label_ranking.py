@@ -291,7 +291,7 @@ class PairWeightMixin(ScoredRankerMixin):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "pair_weight": [StrOptions({"auto", "score_difference"}), None],
+        "pair_weight": [StrOptions({"auto", "score_difference"}), None]
     }
 
     pair_weight: str | None

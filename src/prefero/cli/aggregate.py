@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from prefero.cli.console import count, print_json, say
-from prefero.cli.options import DataFile, JsonOption, Reading, with_option_groups
+from prefero.cli.options import DataFile, JsonOption, Reading
 from prefero.cli.tables import rankings_of, read
 
 EXAMPLES = (
@@ -22,7 +22,6 @@ class Method(StrEnum):
     KEMENY = "kemeny"
 
 
-@with_option_groups
 def aggregate(
     data: DataFile,
     *,

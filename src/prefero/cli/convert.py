@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from prefero.cli.console import count, say
-from prefero.cli.options import DataFile, Reading, table_out, with_option_groups
+from prefero.cli.options import DataFile, Reading, table_out
 from prefero.cli.tables import rankings_of, read, write_rankings
 
 EXAMPLES = (
@@ -28,7 +28,6 @@ class Target(StrEnum):
     CALIBRATED = "calibrated"
 
 
-@with_option_groups
 def convert(
     data: DataFile,
     output: Annotated[Path, typer.Argument(callback=table_out)],

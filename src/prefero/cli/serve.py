@@ -9,7 +9,7 @@ import typer
 
 from prefero._prediction import load_ranker
 from prefero.cli.console import say
-from prefero.cli.options import KeyFileOption, read_key, with_option_groups
+from prefero.cli.options import KeyFileOption, read_key
 from prefero.serve import Limits, Settings
 
 EXAMPLES = (
@@ -42,7 +42,6 @@ class LimitOptions:
     max_concurrent: Annotated[int, typer.Option(min=1)] = _LIMITS.concurrent
 
 
-@with_option_groups
 def serve(
     models: Annotated[list[Path], typer.Argument(metavar="MODEL...", exists=True, dir_okay=False)],
     host: str = "127.0.0.1",

@@ -97,7 +97,7 @@ class DistributedLabelRanker(BaseDistributed):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "forest": [StrOptions({"histograms", "partitions"})],
+        "forest": [StrOptions({"histograms", "partitions"})]
     }
 
     ranker_: Any

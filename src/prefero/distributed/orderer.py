@@ -22,8 +22,6 @@ from prefero.ordering.expected_rank import expected_ranks
 from prefero.ordering.rank_svm import PairLoss
 from prefero.ordering.reduction import MEASURES, Residuals
 
-__all__ = ["DistributedOrderer"]
-
 # Expected rank regression
 
 

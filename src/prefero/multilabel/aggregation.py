@@ -8,8 +8,6 @@ from prefero._sklearn import check_sample_weight
 from prefero._typing import ArrayOrNone, Values
 from prefero.rankings import check_calibrated, virtual_label_offsets
 
-__all__ = ["mean_calibrated_ranks"]
-
 
 def mean_calibrated_ranks(
     C: ArrayLike, gap_amplification: float = 1, sample_weight: ArrayOrNone = None

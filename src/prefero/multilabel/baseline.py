@@ -40,7 +40,7 @@ class ConsensusMultilabelRanker(BaseMultilabelRanker):
     # The features are not looked at.
     _input_tags: ClassVar[dict[str, bool]] = {"allow_nan": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "gap_amplification": [Interval(Real, 0, None, closed="left")],
+        "gap_amplification": [Interval(Real, 0, None, closed="left")]
     }
 
     _fitted_state: ClassVar[FittedState] = {"votes_": Array("f8", "n_labels")}

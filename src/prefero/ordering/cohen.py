@@ -47,12 +47,10 @@ class CohenOrderer(BaseOrderer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "beta": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
+        "beta": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})]
     }
 
-    _fitted_state: ClassVar[FittedState] = {
-        "weights_": Array("f8", "n_features"),
-    }
+    _fitted_state: ClassVar[FittedState] = {"weights_": Array("f8", "n_features")}
 
     _takes_weights: ClassVar[bool] = False
 

@@ -41,10 +41,7 @@ class OrderedObjects(NamedTuple):
 
 @documented()
 def objects_from_orders(
-    table: Any,
-    orders: Iterable[Sequence[Any]],
-    *,
-    names: Sequence[Hashable] | None = None,
+    table: Any, orders: Iterable[Sequence[Any]], *, names: Sequence[Hashable] | None = None
 ) -> OrderedObjects:
     """Join a table of objects with sample orders of some of them.
 
@@ -87,10 +84,7 @@ def objects_from_orders(
 
 @documented()
 def objects_from_pairs(
-    table: Any,
-    pairs: Iterable[tuple[Any, Any]],
-    *,
-    names: Sequence[Hashable] | None = None,
+    table: Any, pairs: Iterable[tuple[Any, Any]], *, names: Sequence[Hashable] | None = None
 ) -> OrderedObjects:
     """Join a table of objects with pairs (preferred, other): each is an order of two.
 

@@ -61,9 +61,7 @@ class ExpectedRankOrderer(BaseOrderer):
         "degree": [Interval(Integral, 1, None, closed="left")],
     }
 
-    _fitted_state: ClassVar[FittedState] = {
-        "regressor_": Model("predict"),
-    }
+    _fitted_state: ClassVar[FittedState] = {"regressor_": Model("predict")}
 
     def __init__(self, regressor: Any = None, degree: int = 1) -> None:
         self.regressor = regressor

@@ -71,12 +71,7 @@ def check_label_names(labels: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     return names
 
 
-def check_ranks(
-    Y: ArrayLike,
-    *,
-    name: str = "Y",
-    n_labels: int | None = None,
-) -> Values:
+def check_ranks(Y: ArrayLike, *, name: str = "Y", n_labels: int | None = None) -> Values:
     """Return Y as a C-contiguous float64 matrix of ranks, or explain what is wrong with it.
 
     Parameters
