@@ -13,10 +13,6 @@ from prefero._typing import ArrayOrNone
 __all__ = ["RankingPipeline", "make_ranking_pipeline"]
 
 
-def _routed() -> bool:
-    return bool(get_config()["enable_metadata_routing"])
-
-
 def _passed(name: str, what: str) -> Any:
     """Make a method of the last step one of the pipeline, if the last step has it."""
 
@@ -129,7 +125,7 @@ class RankingPipeline(Pipeline):
         float
             What the last step returns.
         """
-        if _routed():
+        if get_config()["enable_metadata_routing"]:
             return float(super().score(X, y, sample_weight, **params))
         if sample_weight is not None:
             params["sample_weight"] = sample_weight

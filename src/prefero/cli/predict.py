@@ -6,17 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from prefero import _prediction
 from prefero._pipelines import at_final_step, final_step
-from prefero._prediction import (
-    RELEVANCE_FORMATS,
-    OutputFormat,
-    UncertaintyOptions,
-    load_ranker,
-    new_features,
-    prediction_table,
-    rows_per_chunk,
-    unseen_categories,
-)
 from prefero.cli import options
 from prefero.cli.console import say
 from prefero.cli.models import say_unseen
@@ -32,7 +23,7 @@ EXAMPLES = (
 def predict(
     model: options.ModelFile,
     data: options.NewDataFile,
-    output: Annotated[OutputFormat | None, typer.Option(show_default=False)] = None,
+    output: Annotated[_prediction.OutputFormat | None, typer.Option(show_default=False)] = None,
     top: Annotated[int | None, typer.Option(min=1)] = None,
     expected_tau: Annotated[bool, typer.Option("--expected-tau")] = False,
     top_set: Annotated[float | None, typer.Option(min=0.001, max=0.999)] = None,
@@ -63,16 +54,16 @@ def predict(
     """
     if as_json and out is not None and out.suffix != ".json":
         raise typer.BadParameter(f"--json: {str(out)!r} names another format.")
-    trained = load_ranker(model, options.read_key(key_file))
+    trained = _prediction.load_ranker(model, options.read_key(key_file))
     ranker = final_step(trained)
     output = _output_for(ranker, output)
-    uncertainty = UncertaintyOptions(expected_tau, top_set)
+    uncertainty = _prediction.UncertaintyOptions(expected_tau, top_set)
     if label_table is not None:
         from prefero.cli.label_tables import other_labels
 
         ranker = other_labels(ranker, label_table)
     _refuse_uncertainty(ranker, uncertainty, model)
-    if output is OutputFormat.BUCKETS and not hasattr(ranker, "predict_buckets"):
+    if output is _prediction.OutputFormat.BUCKETS and not hasattr(ranker, "predict_buckets"):
         raise typer.BadParameter(
             f"--output buckets: the model in {model} predicts no ties: it needs a calibrated "
             "model that ranks labels."
@@ -80,21 +71,23 @@ def predict(
     n_rows = 0
     unseen: dict[str, Counter[str]] = {}
     with writing(out or Path("-"), as_json=as_json) as write:
-        for table in read_in_parts(data, rows_per_chunk(ranker, output, uncertainty)):
-            X = new_features(trained, table)
-            for column, names in unseen_categories(trained, X).items():
+        for table in read_in_parts(data, _prediction.rows_per_chunk(ranker, output, uncertainty)):
+            X = _prediction.new_features(trained, table)
+            for column, names in _prediction.unseen_categories(trained, X).items():
                 unseen.setdefault(column, Counter()).update(names)
             X = at_final_step(trained, X)[1]
-            write(prediction_table(ranker, X, table, output, top, keep, uncertainty))
+            write(_prediction.prediction_table(ranker, X, table, output, top, keep, uncertainty))
             n_rows += len(table.frame)
     say_unseen(unseen)
-    if output is OutputFormat.SCORES:
+    if output is _prediction.OutputFormat.SCORES:
         say("Scores order the labels of a row; they are not in the unit of the training data.")
     if out is not None:
         say(f"Wrote the {output} of {n_rows} predictions to {out}.")
 
 
-def _refuse_uncertainty(ranker: Any, uncertainty: UncertaintyOptions, model: Path) -> None:
+def _refuse_uncertainty(
+    ranker: Any, uncertainty: _prediction.UncertaintyOptions, model: Path
+) -> None:
     """Refuse what a model cannot say about its uncertainty."""
     if uncertainty.expected_tau and not hasattr(ranker, "predict_expected_tau"):
         raise typer.BadParameter(
@@ -106,12 +99,12 @@ def _refuse_uncertainty(ranker: Any, uncertainty: UncertaintyOptions, model: Pat
         raise typer.BadParameter("--top-set needs a model that --model auto trained.")
 
 
-def _output_for(ranker: Any, asked: OutputFormat | None) -> OutputFormat:
+def _output_for(ranker: Any, asked: _prediction.OutputFormat | None) -> _prediction.OutputFormat:
     """Return the format asked for, or the one that shows all that a model predicts."""
     multilabel = hasattr(ranker, "predict_calibrated")
     if asked is None:
-        return OutputFormat.CALIBRATED if multilabel else OutputFormat.RANKS
-    if asked in RELEVANCE_FORMATS and not multilabel:
+        return _prediction.OutputFormat.CALIBRATED if multilabel else _prediction.OutputFormat.RANKS
+    if asked in _prediction.RELEVANCE_FORMATS and not multilabel:
         raise typer.BadParameter(
             f"--output {asked}: the model does not predict relevant labels; train it with "
             "--format relevance or calibrated."

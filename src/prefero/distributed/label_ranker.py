@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from prefero import label_ranking as rankers
 from prefero._docs import documented
 from prefero._progress import Progress, row_progress
 from prefero._sklearn import StrOptions
@@ -20,35 +21,28 @@ from prefero.distributed._linear import fit_loglinear, fit_pairwise
 from prefero.distributed._neighbors import fit_neighbors
 from prefero.distributed._partitions import Partitions
 from prefero.distributed.blocks import Blocks
-from prefero.label_ranking import (
-    BoostingLabelRanker,
-    ForestLabelRanker,
-    LogLinearLabelRanker,
-    NeighborsLabelRanker,
-    PairwiseLabelRanker,
-)
 from prefero.rankings import strict_ranks
 
 # Where no bound is set: levels of a tree, and steps of a solver.
 _USUAL_DEPTH, _USUAL_STEPS = 20, 40
 
 _LEARNERS: dict[type, Callable[..., Any]] = {
-    BoostingLabelRanker: fit_boosting,
-    ForestLabelRanker: fit_histogram_forest,
-    LogLinearLabelRanker: fit_loglinear,
-    NeighborsLabelRanker: fit_neighbors,
-    PairwiseLabelRanker: fit_pairwise,
+    rankers.BoostingLabelRanker: fit_boosting,
+    rankers.ForestLabelRanker: fit_histogram_forest,
+    rankers.LogLinearLabelRanker: fit_loglinear,
+    rankers.NeighborsLabelRanker: fit_neighbors,
+    rankers.PairwiseLabelRanker: fit_pairwise,
 }
 
 
 def _expected_passes(ranker: Any) -> int:
     """Estimate how often all rows are passed: to prepare, then once per level or step."""
-    if isinstance(ranker, ForestLabelRanker):
+    if isinstance(ranker, rankers.ForestLabelRanker):
         depth = _USUAL_DEPTH if ranker.max_depth is None else ranker.max_depth
         return 7 + -(-ranker.n_estimators // TREES_TOGETHER) * (depth + 2)
-    if isinstance(ranker, BoostingLabelRanker):
+    if isinstance(ranker, rankers.BoostingLabelRanker):
         return 7 + ranker.n_estimators * (ranker.max_leaf_nodes or _USUAL_DEPTH)
-    return 5 + (0 if isinstance(ranker, NeighborsLabelRanker) else _USUAL_STEPS)
+    return 5 + (0 if isinstance(ranker, rankers.NeighborsLabelRanker) else _USUAL_STEPS)
 
 
 @documented()
@@ -170,7 +164,7 @@ class DistributedLabelRanker(BaseDistributed):
     def _learner(self) -> Callable[..., Any]:
         learners = _LEARNERS
         if self.forest == "partitions":
-            learners = {**learners, ForestLabelRanker: fit_partition_forest}
+            learners = {**learners, rankers.ForestLabelRanker: fit_partition_forest}
         return learner_of(self.ranker, learners)
 
     @property

@@ -64,7 +64,9 @@ def objects_from_orders(
     >>> objects.y, objects.qid
     (array([1., 2., 1., 2., 2.]), array([0, 0, 1, 1, 1]))
     """
-    features = _check_table(table)
+    features = check_array(
+        table, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan"
+    )
     index = _index(features.shape[0], names)
     rows: list[int] = []
     ranks: list[int] = []
@@ -196,10 +198,6 @@ def ranks_in_queries(
     ranks = np.empty(len(numbers))
     ranks[found.rows] = found.ranks(-arranged if higher_is_better else arranged)
     return np.where(np.isnan(numbers), np.nan, ranks)
-
-
-def _check_table(table: Any) -> Any:
-    return check_array(table, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
 
 
 def _index(n_objects: int, names: Sequence[Hashable] | None) -> dict[Hashable, int]:
