@@ -87,6 +87,7 @@ def _relation(before: ArrayLike, n_labels: int | None = None) -> Mask:
     return stated
 
 
+@documented()
 def ranking_error(
     Y: ArrayLike | PreferenceGraphs,
     scores: ArrayLike,
