@@ -24,7 +24,7 @@ from kebi import arguments, cached, need, parse, publish, published_rows
 from scipy.stats import spearmanr
 
 from prefero.evaluation import ResultTable
-from prefero.evaluation.fold_comparison import compare_folds
+from prefero.evaluation.paired_comparison import compare_folds
 
 NOT_DONE = "proposed there, not done"
 BEYOND = "Beyond the paper, on counts"

@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
-from prefero._data_checks import leaks, repeated_rows
+from prefero._data_checks import leaks, repeated_rows, shared_entities
 from prefero.datasets import dataset_names, load_dataset, make_label_ranking
 from prefero.rankings import drop_labels, ranks_from_scores
 
@@ -95,3 +96,30 @@ def test_correlations_are_those_of_spearman():
     np.testing.assert_allclose(_correlations(X.to_numpy(), ranks), expected)
     constant = np.column_stack([np.ones(120), np.full(120, np.nan)])
     assert not _correlations(constant, ranks).any()
+
+
+def test_columns_that_describe_shared_things_are_found():
+    rng = np.random.default_rng(0)
+    halides, additives = rng.normal(size=(15, 4)), rng.normal(size=(22, 3))
+    which = np.array([(i, j) for i in range(15) for j in range(22)])
+    X = pd.DataFrame(np.hstack([halides[which[:, 0]], additives[which[:, 1]]]))
+    X["colour"], X["count"], X["size"] = "red", which[:, 0], rng.normal(size=len(X))
+    first, second = shared_entities(X)
+    assert (first.columns, first.n_entities, first.n_rows) == (("0", "1", "2", "3"), 15, 330)
+    assert (second.columns, second.n_entities) == (("4", "5", "6"), 22)
+    # Measurements of their own, coarse ones too, describe no things.
+    assert not shared_entities(rng.normal(size=(330, 4)))
+    assert not shared_entities(rng.integers(0, 9, size=(330, 4)) / 2)
+
+
+def test_counts_of_outcomes_leak():
+    rng = np.random.default_rng(0)
+    times = rng.exponential(size=(80, 5))
+    ranks = stats.rankdata(np.minimum(times, 1.0), axis=1, method="min").astype(float)
+    solved = (times < 1).sum(axis=1)
+    X = np.column_stack([rng.normal(size=80), solved])
+    assert [leak.features for leak in leaks(X, ranks, list("abcde"))] == [("x1",)]
+    ranked = np.where(rng.random(ranks.shape) < 0.4, np.nan, ranks)
+    X = np.column_stack([rng.normal(size=80), (~np.isnan(ranked)).sum(axis=1)])
+    (leak,) = leaks(X, ranked, list("abcde"))
+    assert "how many labels are ranked" in str(leak)

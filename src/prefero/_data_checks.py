@@ -1,4 +1,4 @@
-"""Checks of a data set: features that leak the target, and rows that are copies of others."""
+"""Checks of a data set: features that leak the target, and rows that belong together."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -19,6 +19,8 @@ _FEWEST_ROWS = 20
 # Rows are equal this many times more often than independent columns would make them.
 _BEYOND_CHANCE = 100.0
 _FEWEST_COPIES = 0.1
+# Things that rows share are so many, each in so many rows on average.
+_FEWEST_ENTITIES, _ROWS_OF_ENTITY = 4, 4
 # A sample of so many rows, or of fewer where there are many columns, is enough.
 _MOST_ROWS, _ENOUGH_ROWS, _MOST_CELLS = 5000, 500, 5_000_000
 
@@ -75,18 +77,33 @@ def leaks(X: Any, ranks: Values, labels: Any) -> list[Leak]:
     ranks, columns = ranks[rows], dict(_columns(safe_indexing(X, rows)))
     names = [name for name, column in columns.items() if column.dtype.kind == "f"]
     numbers = np.array([columns.pop(name) for name in names]).reshape(len(names), len(rows)).T
-    table = _correlations(numbers, ranks)
+    outcomes = _outcomes(ranks)
+    table = _correlations(numbers, np.column_stack([ranks, *outcomes.values()]))
     found = []
     for i, name in enumerate(names):
         j = int(np.argmax(np.abs(table[i])))
         # Where cells are missing, ranks among those that both columns know decide.
         if abs(table[i, j]) > _LEAKING - 0.1:
-            correlation = _correlation(numbers[:, i], ranks[:, j])
+            what, target = (
+                list(outcomes.items())[j - len(labels)]
+                if j >= len(labels)
+                else (f"the rank of {str(labels[j])!r}", ranks[:, j])
+            )
+            correlation = _correlation(numbers[:, i], target)
             if abs(correlation) > _LEAKING:
-                what = f"the rank of {str(labels[j])!r} ({correlation:+.2f} correlated)"
-                found.append(Leak((name,), what))
+                found.append(Leak((name,), f"{what} ({correlation:+.2f} correlated)"))
     found += _of_texts(columns, ranks, labels)
-    return found or _of_scores(names, numbers, table, ranks)
+    return found or _of_scores(names, numbers, table[:, : len(labels)], ranks)
+
+
+def _outcomes(ranks: Values) -> dict[str, Values]:
+    """What is known of a row once its labels were tried: how many count, and how many do not."""
+    known = (~np.isnan(ranks)).sum(axis=1)
+    last = np.nanmax(np.where(known[:, None] > 0, ranks, 0), axis=1, keepdims=True, initial=0)
+    return {
+        "how many labels are ranked": known.astype(float),
+        "how many labels tie for the last place": (ranks == last).sum(axis=1).astype(float),
+    }
 
 
 def _columns(X: Any) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -192,6 +209,71 @@ def repeated_rows(X: Any) -> int:
     size = np.bincount(rows)
     copies = int(size[size > 1].sum())
     return copies if copies >= _FEWEST_COPIES * len(rows) else 0
+
+
+class Entities(NamedTuple):
+    """Columns that describe things which many rows share.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Their names.
+    n_entities, n_rows : int
+        How many different combinations of values they take, and in how many rows.
+    """
+
+    columns: tuple[str, ...]
+    n_entities: int
+    n_rows: int
+
+    def __str__(self) -> str:
+        shown = ", ".join(map(repr, self.columns[:3]))
+        more = f" and {len(self.columns) - 3} more" if len(self.columns) > 3 else ""
+        return (
+            f"columns {shown}{more} take only {self.n_entities} different combinations of values "
+            f"in {self.n_rows} rows"
+        )
+
+
+def shared_entities(X: Any) -> list[Entities]:
+    """Find measurements that always change together and take few values over many rows.
+
+    Such columns describe things, such as substrates, and rows of one thing are not independent.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Features.
+
+    Returns
+    -------
+    list of Entities
+        One for each kind of thing, the most frequent in rows first.
+
+    Examples
+    --------
+    >>> substrates = np.random.default_rng(0).normal(size=(6, 3))
+    >>> print(*shared_entities(np.tile(substrates, (10, 1))))
+    columns 'x0', 'x1', 'x2' take only 6 different combinations of values in 60 rows
+    """
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    if issparse(X) or len(X) < _FEWEST_ROWS:
+        return []
+    kinds: dict[bytes, list[str]] = {}
+    for name, column in _columns(X):
+        # Counts, codes and indicators take few values in any data.
+        if column.dtype.kind != "f" or not np.any(column[np.isfinite(column)] % 1):
+            continue
+        _, first, codes = np.unique(column, return_index=True, return_inverse=True)
+        if _FEWEST_ENTITIES <= len(first) <= len(X) / _ROWS_OF_ENTITY:
+            # The same rows get the same numbers, whatever the values.
+            kinds.setdefault(np.argsort(np.argsort(first))[codes].tobytes(), []).append(name)
+    found = [
+        Entities(tuple(names), len(set(np.frombuffer(key, dtype=np.int64).tolist())), len(X))
+        for key, names in kinds.items()
+        if len(names) > 1
+    ]
+    return sorted(found, key=lambda one: one.n_entities)
 
 
 def _codes(column: NDArray[Any]) -> NDArray[Any]:

@@ -72,10 +72,17 @@ def takes_categories(ranker: Any) -> bool:
 
 
 def takes_missing(model: Any) -> bool:
-    """Tell whether a model takes NaN."""
+    """Tell whether a model takes NaN, or fills it in first."""
     from sklearn.utils import get_tags
 
-    return bool(get_tags(final_step(model)).input_tags.allow_nan)
+    return bool(get_tags(final_step(model)).input_tags.allow_nan) or fills_gaps(model)
+
+
+def fills_gaps(model: Any) -> bool:
+    """Tell whether a model fills empty cells of numbers before it learns from them."""
+    columns = dict(getattr(model, "steps", ())).get("columns")
+    parts = {name: part for name, part, _ in getattr(columns, "transformers", ())}
+    return "fill" in dict(getattr(parts.get("numbers"), "steps", ()))
 
 
 def feature_names(model: Any) -> list[str] | None:

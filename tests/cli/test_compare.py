@@ -45,13 +45,17 @@ def test_one_table_gets_every_measure(files):
     assert done.returncode == 0, done.stderr
     head, rows = done.stdout.splitlines()[2], done.stdout.splitlines()[4:]
     assert head.split() == "ranker tau rho top1 regret gap closed".split()
-    assert [row.split()[0] for row in rows] == ["neighbors", "consensus"]
-    assert "neighbors is best on set0" in done.stderr
-    assert "It cannot be told apart from consensus (corrected resampled t-test" in done.stderr
+    names = ["neighbors", "single best: b", "virtual best"]
+    assert [re.split(r"  +| (?=-?\d)", row)[0] for row in rows] == names
+    assert (
+        "neighbors beats the baseline, single best: b, on unseen rows: mean regret" in done.stderr
+    )
+    assert "(paired differences of 30 rows, level 0.05)" in done.stderr
 
 
 def test_the_figures_are_those_of_an_experiment(files):
-    done = prefero("compare", files[0], *READING, *TWO, "--json", "--seed", "4")
+    options = ("--json", "--seed", "4", "--metric", "tau")
+    done = prefero("compare", files[0], *READING, *TWO, *options)
     summary = {row["ranker"]: row for row in json.loads(done.stdout)["results"]}
     table = make_table(0)
     ranks = table[["a", "b", "c"]].rank(axis=1, ascending=False)
@@ -137,15 +141,15 @@ def test_quick_takes_few_rows_and_folds(tmp_path):
     assert report["results"][0]["runs"] == 3
 
 
-def test_a_ranker_that_refuses_the_data_is_named(files, tmp_path):
+def test_gaps_disqualify_no_ranker(files, tmp_path):
     table = make_table(1)
     table.loc[3, "x"] = np.nan
     table.to_csv(tmp_path / "holes.csv", index=False)
     rankers = ("--rankers", "consensus,pairwise", "--folds", "3")
     done = prefero("compare", tmp_path / "holes.csv", files[0], *READING, *rankers)
     assert done.returncode == 0, done.stderr
-    assert "pairwise needs every number" in done.stderr
-    assert "not ranked: holes" in done.stderr
+    assert "filled with the mean of their column for: pairwise" in done.stderr
+    assert "not ranked" not in done.stderr
 
 
 def test_the_constant_order_is_always_there_and_the_measure_sorts(files):
@@ -153,8 +157,9 @@ def test_the_constant_order_is_always_there_and_the_measure_sorts(files):
         "compare", files[0], *READING, "--rankers", "neighbors", "--folds", "3", "--json"
     )
     report = json.loads(done.stdout)
-    assert report["rankers"] == ["consensus", "neighbors"]
-    assert {report["best"], *report["indistinguishable"]} == {"consensus", "neighbors"}
+    assert report["rankers"] == ["single best: b", "neighbors"]
+    assert report["best"] == "neighbors"
+    assert [row["ranker"] for row in report["against_baseline"]] == ["neighbors"]
     done = prefero("compare", *files[:2], *READING, *TWO, "--metric", "regret")
     assert done.returncode == 0, done.stderr
     assert "mean regret" in done.stdout

@@ -403,7 +403,7 @@ COMPARE_CONTEXTS = {
     "label table": (*RANKINGS["scores"], "--label-table", "labels.csv", "--rankers", "regression"),
 }
 COMPARE_OPTIONS = (
-    *(("--metric", "top1"), ("--metric", "one-error"), ("--metric", "regret"), ("--quick",)),
+    *(("--metric", "top1"), ("--metric", "one-error"), ("--metric", "utility"), ("--quick",)),
     *(("--repeats", "2"), ("--rows", "10"), ("--groups", "person"), ("--categorical", "code")),
     *(("--text", "note"), ("--cost", "c_*", "--budget", "0.2"), ("--cutoff", "1"), ("--seed", "1")),
     *(("--unranked", "below"), ("--lower-is-better",), ("--folds", "4"), ("--rankers", "svm")),

@@ -51,15 +51,29 @@ def test_scores_are_compared_with_the_single_best_label(stakes):
     rankers = ("--rankers", "forest", "--folds", "4", "--metric", "regret")
     done = prefero("compare", stakes, *READING, *rankers, "--json")
     found = json.loads(done.stdout)
-    assert found["single_best"] == [
-        {"dataset": "stakes", "label": "b", "regret": pytest.approx(0.06)}
-    ]
-    baseline = next(row for row in found["results"] if row["ranker"] == "consensus")
+    baseline = next(row for row in found["results"] if row["ranker"] == "single best: b")
     # By ranks it would choose a, whose regret is 4.
     assert baseline["regret"] == pytest.approx(0.06)
     assert baseline["gap_closed"] == pytest.approx(0)
+    (virtual,) = found["reference_choices"]["stakes"]
+    assert (virtual["ranker"], virtual["regret"], virtual["gap_closed"]) == ("virtual best", 0, 1)
     told = prefero("compare", stakes, *READING, *rankers)
-    assert "single best label for everyone is b" in " ".join(told.stderr.split())
+    assert "the baseline, single best: b, on unseen rows" in " ".join(told.stderr.split())
+    assert told.stdout.splitlines()[-1].split()[:2] == ["virtual", "best"]
+
+
+def test_scores_are_compared_by_value_unless_asked_otherwise(stakes):
+    def compared(*metric):
+        rankers = ("--rankers", "forest", "--folds", "4", "--json")
+        return json.loads(prefero("compare", stakes, *READING, *rankers, *metric).stdout)
+
+    assert compared()["metric"] == "regret"
+    by_tau = compared("--metric", "tau")
+    assert by_tau["rankers"] == ["consensus", "forest"]
+    # The best choice for everyone stands beside rankers that were trained on ranks alone.
+    single, virtual = by_tau["reference_choices"]["stakes"]
+    assert (single["ranker"], single["regret"]) == ("single best: b", pytest.approx(0.06))
+    assert virtual["utility"] == pytest.approx(single["utility"] + 0.06)
 
 
 def test_ranks_know_no_stakes(stakes, tmp_path):

@@ -94,10 +94,11 @@ def test_auto_says_what_it_is_made_of_and_repeats_itself(table, folder, tmp_path
         assert done.returncode == 0, done.stderr
         runs.append({**json.loads(done.stdout), "file": ""})
     assert runs[0] == runs[1]
-    taus = runs[0]["cross_validated"]
-    assert taus["consensus baseline"] < taus["stack"]
+    assert runs[0]["metric"] == "regret"
+    lost = runs[0]["cross_validated"]
+    assert lost["consensus baseline"] > lost["stack"]
     assert runs[0]["model"] == "auto"
-    assert f"mean tau on held-out rows is {taus['stack']:.3f}" in runs[0]["summary"]
+    assert f"mean regret on held-out rows is {lost['stack']:.3f}" in runs[0]["summary"]
     assert runs[0]["features"] == ["size", "colour"]
     found = predictions(prefero("predict", model, folder / "new.csv", "--output", "order"))
     assert len(found) == N
@@ -126,7 +127,10 @@ def test_compare_lists_auto_if_asked(folder):
     command = ("compare", folder / "data.csv", *options, "--rankers", "auto", "--folds", "2")
     done = prefero(*command, "--json")
     assert done.returncode == 0, done.stderr
-    assert {row["ranker"] for row in json.loads(done.stdout)["results"]} == {"auto", "consensus"}
+    assert {row["ranker"] for row in json.loads(done.stdout)["results"]} == {
+        "auto",
+        "single best: b",
+    }
 
 
 def test_regret_needs_scores(write, tmp_path):
@@ -209,11 +213,6 @@ TRAIN_REFUSES = {
         "--categorical 'x'",
     ),
     "infinite": ("x,a,b\n1,1,2\ninf,1,2\n", ["--labels", "a,b"], "data.csv:3: column 'x' holds"),
-    "missing number": (
-        "x,a,b\n1,1,2\n,1,2\n",
-        ["--labels", "a,b", "--model", "pairwise"],
-        "data.csv:3: column 'x' is empty, and pairwise needs every number",
-    ),
     "nothing ranked": (
         "x,a,b\n1,,\n2,,\n",
         ["--labels", "a,b"],
@@ -327,3 +326,17 @@ def test_single_precision_trains_the_same_model(model, tmp_path):
         assert done.returncode == 0, done.stderr
         found.append(load(out).decision_function(table[list("abc")].astype(float)))
     assert np.array_equal(*found)
+
+
+def test_empty_cells_are_filled_for_rankers_that_need_every_number(write, tmp_path):
+    rows = "".join(f"{'' if i % 5 == 0 else i},{1 + i % 2},{2 - i % 2}\n" for i in range(20))
+    data, model = write(f"x,a,b\n{rows}"), tmp_path / "m.prefero"
+    done = prefero("train", data, "-o", model, "--labels", "a,b", "--model", "pairwise")
+    assert done.returncode == 0, done.stderr
+    assert "filled with the mean of their column for: pairwise" in done.stderr
+    # So they are at prediction, from a file too.
+    gap, mean = (
+        predictions(prefero("predict", model, "-", "--output", "scores", stdin=f"x,y\n{x},1\n"))
+        for x in ("", np.mean([i for i in range(20) if i % 5]))
+    )
+    np.testing.assert_allclose(gap.to_numpy(float), mean.to_numpy(float))

@@ -11,7 +11,7 @@ from kebi import published_rows
 from scipy import stats
 
 from prefero.evaluation import ResultTable, compare, compare_folds, relative_sizes
-from prefero.evaluation.fold_comparison import _holm
+from prefero.evaluation.paired_comparison import _holm
 
 
 def table(scores, scoring="tau", rankers="abcdefgh"):
@@ -242,25 +242,24 @@ def test_a_single_data_set_is_compared_over_its_folds():
     scores = np.random.default_rng(0).normal(loc=[0.2, 1, 0.9], scale=0.2, size=(20, 3))
     results = folds(scores, n_splits=10)
     found = compare(results)
-    assert found.over_folds == compare_folds(results)
+    assert found.against_best == compare_folds(results)
     assert found.summary() == (
         f"b is best on d: its mean tau is {scores[:, 1].mean():.3f}. It cannot be told apart from "
-        "c; it is significantly better than a (corrected resampled t-test over the folds, Holm, "
-        "level 0.05)."
+        "c; it is significantly better than a (paired differences of the folds, level 0.05)."
     )
-    assert found.over_folds.to_text() in found.to_text()
+    assert found.against_best.to_text() in found.to_text()
     # A fold without any pair of labels to judge says nothing of any ranker.
     undefined = ResultTable(row | {"tau": np.nan} if row["fold"] == 3 else row for row in results)
     kept = ResultTable(row for row in results if row["fold"] != 3)
     np.testing.assert_array_equal(
-        compare(undefined).over_folds["behind"], compare(kept).over_folds["behind"]
+        compare(undefined).against_best["behind"], compare(kept).against_best["behind"]
     )
     # One ranker lacks a fold: the leaderboard stands, the test does not.
-    assert not len(compare(results[1:]).over_folds)
+    assert not len(compare(results[1:]).against_best)
     assert "b is best on d" in compare(results[1:]).summary()
     # Folds of several data sets are no sample of anything.
     twice = results + ResultTable(row | {"dataset": "e"} for row in results)
-    assert not len(compare(twice).over_folds)
+    assert not len(compare(twice).against_best)
 
 
 def test_more_repetitions_of_the_same_folds_do_not_make_a_difference_significant():
@@ -318,9 +317,9 @@ def test_the_direction_of_an_own_metric_is_never_guessed():
 @pytest.mark.parametrize(
     ("gain", "begin"),
     [
-        (0.3, "forest beats the baseline, consensus, on unseen rows (mean tau 0.800 against 0.5"),
-        (0.001, "forest is not shown to beat the baseline, consensus, on unseen rows (mean tau"),
-        (-0.3, "No ranker is better than the baseline, consensus, on unseen rows."),
+        (0.3, "forest beats the baseline, consensus, on unseen rows: mean tau 0.800 against 0.5"),
+        (0.001, "No ranker is shown to beat the baseline, consensus, on unseen rows: the best"),
+        (-0.3, "No ranker is shown to beat the baseline, consensus, on unseen rows: the best"),
     ],
 )
 def test_a_summary_first_says_whether_anything_was_learnt(gain, begin):

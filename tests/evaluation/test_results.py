@@ -3,6 +3,8 @@ import pytest
 
 from prefero import ConsensusLabelRanker, TreeLabelRanker
 from prefero.evaluation import ResultTable, run_experiment, summarize
+from prefero.evaluation._data import load_data
+from prefero.evaluation.baselines import reference_choices
 from prefero.metrics import regret
 from prefero.rankings import ranks_from_scores
 
@@ -51,3 +53,28 @@ def test_the_single_best_label_is_that_of_the_training_rows():
     cv = [(np.arange(9), np.array([9]))]
     found = run_experiment({"tree": TreeLabelRanker()}, {"d": (X, Y, scores)}, cv=cv)
     assert found["single_best_regret"].tolist() == [regret(scores[9:], [[1, 2]])] == [30.0]
+
+
+def test_reference_choices_are_the_best_constant_and_the_best_of_each_row():
+    random = np.random.default_rng(0)
+    scores = random.normal([0.5, 0.0, 0.2], size=(30, 3))
+    scores[random.random(scores.shape) < 0.2] = np.nan
+    scores[0] = [1.0, 2.0, np.nan]
+    ranks = ranks_from_scores(scores, higher_is_better=True)
+    data = {"d": (np.zeros((30, 1)), ranks, scores, {"cost": np.abs(scores)})}
+    results = run_experiment({"tree": TreeLabelRanker()}, data, n_splits=3, use_scores=True)
+    single, virtual = reference_choices(results, "d", load_data("d", data["d"]))
+    best = int(np.argmax(np.nanmean(scores, axis=0)))
+    assert (single["ranker"], single["label"]) == (f"single best: {best}", str(best))
+    assert single["regret"] == pytest.approx(
+        np.average(results["single_best_regret"], weights=results["test_rows"])
+    )
+    assert (single["gap_closed"], virtual["gap_closed"], virtual["regret"]) == (0, 1, 0)
+    known = scores[~np.isnan(scores).all(axis=1)]
+    assert virtual["utility"] == pytest.approx(np.nanmax(known, axis=1).mean())
+    first = np.nanargmax(known, axis=1)
+    assert virtual["cost"] == pytest.approx(np.abs(known[np.arange(len(known)), first]).mean())
+    # Without scores there is no best label.
+    ranked = {"d": (np.zeros((30, 1)), ranks)}
+    results = run_experiment({"tree": TreeLabelRanker()}, ranked, n_splits=3)
+    assert not len(reference_choices(results, "d", load_data("d", ranked["d"])))

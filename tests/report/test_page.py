@@ -18,6 +18,7 @@ from prefero.rankings import ranks_from_scores, strict_ranks
 from prefero.report import write_report
 from prefero.report.label_part import explain_row
 from prefero.report.predictions import (
+    Focus,
     LabelPredictions,
     feature_importance,
     predict_out_of_fold,
@@ -80,10 +81,16 @@ def written(tmp_path, data, rankers, **options):
     return (tmp_path / "page.html").read_text("utf-8")
 
 
+def focus_on(data, ranker, scoring="tau", **options):
+    """A label ranker and its results, as a page looks closely at them."""
+    results = run_experiment({"r": ranker}, {"d": data}, n_splits=2, **options)
+    of_best = load_data("d", data), ranker, "d", "r", results
+    return Focus(TASKS["label_ranker"], *of_best, scoring, None, 0)
+
+
 def predictions(data, ranker):
     """The out-of-fold predictions of a label ranker."""
-    task = TASKS["label_ranker"]
-    return LabelPredictions(predict_out_of_fold(task, load_data("d", data), ranker, 0))
+    return LabelPredictions(predict_out_of_fold(focus_on(data, ranker)))
 
 
 def test_every_section_is_there_and_reached_from_the_top(page):
@@ -165,9 +172,10 @@ def test_the_detailed_part_finds_the_feature_that_orders_the_labels(ranker):
     labels = predictions(problem(0, n=60), ranker)
     found = labels.found
     assert np.nanmean(labels.tau) > 0.5
-    assert np.argmax(feature_importance(found, "tau", 0)[1]) == 1
     # Of a loss, too, the important feature is the one that matters most.
-    assert np.argmax(feature_importance(found, "regret", 0)[1]) == 1
+    for scoring in ("tau", "regret"):
+        focus = focus_on(problem(0, n=60), ranker, scoring)
+        assert np.argmax(feature_importance(found, focus)[1]) == 1
     extreme = int(np.argmax(found.X.iloc[:, 1]))
     why = explain_row(labels, extreme)
     assert why.effects[0].feature == found.features[1]
@@ -243,6 +251,21 @@ def test_rows_bear_the_names_of_the_table(tmp_path):
     assert "Rows are numbered" not in page
     names = [row["name"] for row in picked(page)["rows"]]
     assert names == [f"plot{int(number) - 1}" for number in numbers]
+
+
+@pytest.mark.parametrize("use_scores", [False, True])
+def test_the_close_look_is_at_the_models_that_were_compared(use_scores):
+    X, _, scores = problem(0)
+    data = X, ranks_from_scores(scores, higher_is_better=True), scores
+    focus = focus_on(data, ForestLabelRanker(9), use_scores=use_scores)
+    look = LabelPredictions(predict_out_of_fold(focus))
+    runs = focus.results.predictions.values()
+    for run in runs:
+        np.testing.assert_array_equal(look.predicted[run.test], run.predicted)
+        np.testing.assert_array_equal(look.tau[run.test], run.metrics["tau"])
+    assert np.nanmean(look.tau) == pytest.approx(
+        np.nanmean(np.concatenate([run.metrics["tau"] for run in runs]))
+    )
 
 
 def test_rows_to_pick_hold_what_was_ranked_and_what_was_predicted(tmp_path):

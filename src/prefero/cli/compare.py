@@ -115,7 +115,12 @@ def compare(
     tables = [read_training_data(path, reading, columns.ignore, None, groups) for path in data]
     multilabel = _is_multilabel(tables)
     plan = CrossValidation(
-        options.metric_for(metric, multilabel, costs=reading.cost is not None),
+        options.metric_for(
+            metric,
+            multilabel,
+            scores=label_table is None and all(t.rankings.scores is not None for t in tables),
+            costs=reading.cost is not None,
+        ),
         folds or (_QUICK_FOLDS if quick else CrossValidation.folds),
         repeats or CrossValidation.repeats,
         rows if rows is not None else _QUICK_ROWS if quick else CrossValidation.most_rows,
@@ -132,7 +137,9 @@ def compare(
         report_comparison(results, trials, samples, plan, PLACED, {})
         return
     trials = cross_validate(choices, samples, plan, jobs=jobs, folder=resume)
-    named = {choice.name: choice for choice in choices}
+    named = {
+        trials.baseline if choice is models.BASELINE else choice.name: choice for choice in choices
+    }
     report_comparison(results, trials, samples, plan, plan.metric.column, named)
 
 
@@ -199,34 +206,22 @@ def report_comparison(
         focus = next(sample for sample in samples if sample.name == found.datasets[0])
         rankers = {name: focus.model(choices[name], plan.seed, reduce) for name in found.rankers}
         _write_page(results.report, trials, found, samples, focus, rankers, plan.seed)
-    scored = [sample for sample in samples if sample.scores is not None]
-    singles = [_single_best(sample) for sample in scored if column in _SCORE_COLUMNS]
+    references = {sample.name: _references(trials, sample, found) for sample in samples}
     if results.as_json:
-        print_json(_as_json(trials, found, plan) | ({"single_best": singles} if singles else {}))
+        print_json(_as_json(trials, found, plan, references))
         return
-    _show(trials, found, plan)
-    for single in singles:
-        say(
-            f"{single['dataset']}: the single best label for everyone is {single['label']} (regret "
-            f"{number(single['regret'])}); with scores, {models.BASELINE.name} predicts the single "
-            "best label of the training rows. The virtual best, the best label of each row, has "
-            "regret 0."
-        )
+    _show(trials, found, plan, references)
 
 
-def _single_best(sample: Sample) -> dict[str, Any]:
-    """Return the label of the best mean score over all rows, and what choosing it loses."""
-    import numpy as np
+def _references(trials: Trials, sample: Sample, found: "Comparison") -> list[dict[str, Any]]:
+    """What the single best label, unless it is compared, and the virtual best reach."""
+    from prefero.evaluation.baselines import reference_choices
 
-    from prefero.label_ranking import ConsensusLabelRanker
-    from prefero.metrics import regret
-
-    blank = np.zeros((len(sample.target), 1))
-    baseline = ConsensusLabelRanker("scores", calibrate=False)
-    baseline.fit(blank, sample.target, scores=sample.scores)
-    label = str(baseline.predict_order(blank[:1])[0, 0])
-    lost = float(regret(np.asarray(sample.scores), baseline.predict(blank)))
-    return {"dataset": sample.name, "label": label, "regret": lost}
+    if sample.scores is None or sample.is_ordering:
+        return []
+    rows = reference_choices(trials.results, sample.name, sample.data_set())
+    compared = found.baseline is not None and found.baseline.startswith("single best")
+    return list(rows[1:] if compared else rows)
 
 
 def _write_page(
@@ -257,7 +252,12 @@ def _write_page(
     say(f"Wrote {path}.")
 
 
-def _as_json(trials: Trials, found: "Comparison", plan: CrossValidation) -> dict[str, Any]:
+def _as_json(
+    trials: Trials,
+    found: "Comparison",
+    plan: CrossValidation,
+    references: Mapping[str, list[dict[str, Any]]],
+) -> dict[str, Any]:
     from prefero.evaluation import summarize
 
     return {
@@ -268,6 +268,7 @@ def _as_json(trials: Trials, found: "Comparison", plan: CrossValidation) -> dict
         "folds": plan.folds,
         "repeats": plan.repeats,
         "results": list(summarize(trials.results, by=("dataset", "ranker"))),
+        "reference_choices": {name: rows for name, rows in references.items() if rows},
         "rankers": found.rankers,
         "datasets": found.datasets,
         "average_ranks": found.average_ranks.tolist(),
@@ -277,7 +278,9 @@ def _as_json(trials: Trials, found: "Comparison", plan: CrossValidation) -> dict
         "pair_p_values": found.pair_p_values.tolist(),
         "critical_difference": found.critical_difference,
         "left_out": found.left_out,
-        "over_folds": list(found.over_folds),
+        "against_best": list(found.against_best),
+        "against_baseline": list(found.against_baseline),
+        "tested_over": found.unit,
         "failed": [
             {trials.noun: name, "dataset": dataset, "reason": reason}
             for (name, dataset), reason in trials.failed.items()
@@ -285,7 +288,12 @@ def _as_json(trials: Trials, found: "Comparison", plan: CrossValidation) -> dict
     }
 
 
-def _show(trials: Trials, found: "Comparison", plan: CrossValidation) -> None:
+def _show(
+    trials: Trials,
+    found: "Comparison",
+    plan: CrossValidation,
+    references: Mapping[str, list[dict[str, Any]]],
+) -> None:
     console, results = page(), trials.results
     datasets = list(dict.fromkeys(results["dataset"]))
     with_deviation = len(datasets) == 1 or len(found.rankers) <= _MOST_WITH_DEVIATION
@@ -296,9 +304,9 @@ def _show(trials: Trials, found: "Comparison", plan: CrossValidation) -> None:
         method = "Labels left out of the training in turn"
     console.print(f"{method}: {kind}\n")
     if len(datasets) == 1:
-        console.print(_one_set(trials, found))
+        console.print(_one_set(trials, found, references[datasets[0]]))
     else:
-        console.print(_many_sets(results, datasets, found))
+        console.print(_many_sets(results, datasets, found, references))
         console.print()
         console.print(_average_ranks(found, trials.noun))
     if found.left_out:
@@ -320,8 +328,8 @@ def _average_ranks(found: "Comparison", noun: str) -> Any:
     return board
 
 
-def _one_set(trials: Trials, found: "Comparison") -> Any:
-    """The rankers of one data set with all metrics, the best first."""
+def _one_set(trials: Trials, found: "Comparison", references: list[dict[str, Any]]) -> Any:
+    """The rankers of one data set with all metrics, the best first, then what choices can reach."""
     from prefero.evaluation import summarize
 
     place = {found.rankers[i]: n for n, i in enumerate(found.order)}
@@ -332,11 +340,14 @@ def _one_set(trials: Trials, found: "Comparison") -> Any:
     timed = wide or trials.noun == "orderer"
     headings = [_METRICS[name] for name in metrics] + ["seconds"] * timed
     table = plain_table(trials.noun, *headings, tight=not timed)
-    for column, heading in zip(table.columns, ("ranker", *metrics), strict=False):
-        column.no_wrap = heading in ("ranker", found.scoring, "average_precision")
     for row in rows:
         cells = [_mean(row, name, deviation=wide or name == found.scoring) for name in metrics]
         table.add_row(row["ranker"], *cells, *[f"{row['fit_seconds']:.2f}"] * timed)
+    for row in references:
+        table.add_row(row["ranker"], *(number(row.get(name, float("nan"))) for name in metrics))
+    # Names wrap before numbers do.
+    for column in table.columns[1:]:
+        column.min_width = max(len(str(cell)) for cell in column.cells)
     return table
 
 
@@ -353,7 +364,12 @@ def _shown_metrics(rows: list[Any], columns: Any, scoring: str) -> list[str]:
     return [name for name in metrics if name == scoring or name not in hidden]
 
 
-def _many_sets(results: "ResultTable", datasets: list[str], found: "Comparison") -> Any:
+def _many_sets(
+    results: "ResultTable",
+    datasets: list[str],
+    found: "Comparison",
+    references: Mapping[str, list[dict[str, Any]]],
+) -> Any:
     """The metric on every data set, one column per ranker, the best on average first."""
     from prefero.evaluation import summarize
 
@@ -364,10 +380,12 @@ def _many_sets(results: "ResultTable", datasets: list[str], found: "Comparison")
         (row["dataset"], row["ranker"]): _mean(row, by, deviation=wide)
         for row in summarize(results, by=("dataset", "ranker"))
     }
-    table = plain_table(_METRICS[by], *rankers, tight=not wide)
+    columns = [*rankers, *["virtual best"] * (by in _SCORE_COLUMNS)]
+    table = plain_table(_METRICS[by], *columns, tight=not wide)
     table.columns[0].no_wrap = True
     for name in datasets:
-        table.add_row(name, *(cells.get((name, ranker), "") for ranker in rankers))
+        best = [number(row.get(by, float("nan"))) for row in references[name][-1:]]
+        table.add_row(name, *(cells.get((name, ranker), "") for ranker in rankers), *best)
     return table
 
 

@@ -2,7 +2,9 @@
 
 import json
 import math
+import shutil
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,7 +20,12 @@ def page() -> "Console":
 
 
 def say(sentence: str) -> None:
-    """Print a sentence to stderr."""
+    """Print a sentence to stderr; on a terminal lines break between words."""
+    if sys.stderr.isatty():
+        width = max(20, shutil.get_terminal_size().columns)
+        options: Any = {"break_long_words": False, "break_on_hyphens": False}
+        wrapped = (textwrap.fill(line, width, **options) for line in sentence.split("\n"))
+        sentence = "\n".join(wrapped)
     print(sentence, file=sys.stderr)
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prefero._prediction import as_input, refuse_missing, takes_missing
+from prefero._names import without_common_start
+from prefero._prediction import as_input, fills_gaps, refuse_missing, takes_missing
 from prefero._progress import reporting
 from prefero.cli import models
 from prefero.cli.console import count, say
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prefero.evaluation import Comparison, ResultTable
+    from prefero.evaluation._data import DataSet
     from prefero.tables import DataTable, Rankings
 
 _VIRTUAL_LABEL = "(virtual label)"
@@ -97,6 +99,16 @@ class Sample:
         return self.target.ndim == 1
 
     @property
+    def best_label(self) -> str:
+        """The label with the best mean score over all rows."""
+        import numpy as np
+
+        from prefero.evaluation._tasks import ranks_by_mean
+
+        _, names = without_common_start(self.target.columns)
+        return names[int(ranks_by_mean(np.asarray(self.scores)).argmin())]
+
+    @property
     def independent_units(self) -> int:
         """How many rows, or groups of rows, folds can be made of."""
         return len(self.target) if self.groups is None else len(set(self.groups.tolist()))
@@ -112,6 +124,13 @@ class Sample:
             return models.build(choice, self.features)
         reduced = None if choice.name in models.UNREDUCED else reduce
         return models.build(choice, self.features, models.seeded(choice, seed), reduce=reduced)
+
+    def data_set(self) -> "DataSet":
+        """Return the sample as experiments take it."""
+        from prefero.evaluation._data import load_data
+
+        parts = (self.features, self.target, self.scores, self.values)
+        return load_data(self.name, parts, groups=self.groups)
 
     def refuse_missing(self, model: Any, name: str) -> None:
         """Refuse missing numbers on behalf of a model that needs them all."""
@@ -135,9 +154,17 @@ class Sample:
 
     def warn_of_copies(self) -> None:
         """Warn of rows that are not independent of each other."""
-        from prefero._data_checks import repeated_rows
+        from prefero._data_checks import repeated_rows, shared_entities
 
-        copies = 0 if self.groups is not None else repeated_rows(self.features)
+        if self.groups is not None:
+            return
+        for entities in shared_entities(self.features):
+            warnings.warn(
+                f"{self.name}: {entities}. If they describe things that new rows will not share, "
+                "name the column that tells these apart by --groups, or the figures are too good.",
+                stacklevel=2,
+            )
+        copies = repeated_rows(self.features)
         if copies:
             warnings.warn(
                 f"{copies} rows of {self.name} repeat the features of another row: if such rows "
@@ -165,18 +192,27 @@ class Trials:
     results: "ResultTable"
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
     noun: str = "ranker"
+    baseline: str = models.BASELINE.name
 
     def compared(self, column: str) -> "Comparison":
         """Compare the rankers that have a result, or say why there is nothing to compare."""
-        from prefero.evaluation import ResultTable, compare, summarize
+        from prefero.evaluation import compare, summarize
 
         means = summarize(self.results, by=("ranker",)) if len(self.results) else []
         known = {row["ranker"] for row in means if row[column] == row[column]}
         if not known:
             raise DataError(f"no {self.noun} could be trained and evaluated.")
-        results = ResultTable(row for row in self.results if row["ranker"] in known)
-        baseline = models.CONSTANT if self.noun == "orderer" else models.BASELINE
-        return compare(results, scoring=column, baseline=baseline.name)
+        results = self.results.with_rows(row for row in self.results if row["ranker"] in known)
+        return compare(results, scoring=column, baseline=self.baseline)
+
+
+def baseline_name(samples: list[Sample], metric: Metric) -> str:
+    """Return what results call the baseline: by a metric of scores, the single best label."""
+    if any(sample.is_ordering for sample in samples):
+        return models.CONSTANT.name
+    if metric not in SCORE_METRICS:
+        return models.BASELINE.name
+    return f"single best: {samples[0].best_label}" if len(samples) == 1 else "single best"
 
 
 def cross_validate(
@@ -195,24 +231,28 @@ def cross_validate(
     from sklearn.model_selection import PredefinedSplit
 
     from prefero.evaluation import ResultTable, run_experiment
-    from prefero.evaluation.experiment import RefusedDataError
+    from prefero.evaluation._runs import RefusedDataError
 
     choices, samples = list(choices), list(samples)
     runs = [(choice, sample) for sample in samples for choice in choices]
     noun = "orderer" if any(sample.is_ordering for sample in samples) else "ranker"
-    done = Trials(ResultTable([]), noun=noun)
+    done = Trials(ResultTable([]), noun=noun, baseline=baseline_name(samples, plan.metric))
+    filled: dict[str, None] = {}
     with reporting(
         "auto", len(runs) * plan.folds * plan.repeats, what="Cross-validating"
     ) as advance:
         for choice, sample in runs:
             model = sample.model(choice, plan.seed, reduce)
+            name = done.baseline if choice is models.BASELINE else choice.name
             try:
                 sample.refuse_missing(model, choice.name)
+                if fills_gaps(model):
+                    filled[choice.name] = None
                 with warnings.catch_warnings():
                     # A fold may lack labels that the table holds.
                     warnings.simplefilter("ignore")
                     done.results += run_experiment(
-                        {choice.name: model},
+                        {name: model},
                         {sample.name: sample.source(model)},
                         n_splits=plan.folds,
                         n_repeats=plan.repeats,
@@ -225,10 +265,18 @@ def cross_validate(
                         progress=lambda *_: advance(),
                     )
             except RefusedDataError as error:
-                done.failed[choice.name, sample.name] = error.problem
+                done.failed[name, sample.name] = error.problem
             except ValueError as error:
-                done.failed[choice.name, sample.name] = str(error)
+                done.failed[name, sample.name] = str(error)
+    say_filled(filled)
     return done
+
+
+def say_filled(names: Iterable[str]) -> None:
+    """Say for which rankers empty cells are filled."""
+    if names := list(names):
+        listed = ", ".join(names)
+        say(f"Empty cells of numbers are filled with the mean of their column for: {listed}.")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from prefero.exceptions import DataError, ModelFileError
 # Each is a module of this package with a function, or a group of commands, of the same name, and
 # EXAMPLES.
 COMMANDS = (
-    *("demo", "check", "convert", "train", "predict", "explain", "compare", "info"),
+    *("demo", "check", "convert", "train", "predict", "evaluate", "explain", "compare", "info"),
     *("order", "aggregate", "reproduce", "serve"),
 )
 

@@ -142,15 +142,19 @@ def behind_columns(estimator: Any, features: "pd.DataFrame") -> Any:
     """Return an untrained model for some features.
 
     An estimator that takes categories gets the table as it is, unless there is text; one that
-    takes any table always does. Any other gets standardised numbers, one column per category, and
-    the dimensions of texts.
+    takes any table always does. Any other gets standardized numbers, empty cells filled with the
+    mean of their column, one column per category, and the dimensions of texts.
     """
     from sklearn.utils import get_tags
 
-    texts = text_columns(features)
-    if not texts if takes_categories(estimator) else get_tags(estimator).input_tags.string:
+    texts, tags = text_columns(features), get_tags(estimator).input_tags
+    gaps = not tags.allow_nan and bool(features.select_dtypes("number").isna().any(axis=None))
+    plain = takes_categories(estimator) and not gaps
+    if not texts if plain else tags.string:
         return estimator
     from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
     from prefero import TextEncoder
@@ -160,7 +164,11 @@ def behind_columns(estimator: Any, features: "pd.DataFrame") -> Any:
     numbers = [str(name) for name in features.columns if name not in {*named, *texts}]
     categories = [sorted(features[name].dropna().unique()) for name in named]
     encoder = OneHotEncoder(categories=categories, handle_unknown="ignore", sparse_output=False)
-    steps = [("numbers", StandardScaler(), numbers), ("text", encoder, named)]
+    scaler: Any = StandardScaler()
+    if gaps:
+        fill = SimpleImputer(keep_empty_features=True)
+        scaler = Pipeline([("fill", fill), ("scale", scaler)])
+    steps = [("numbers", scaler, numbers), ("text", encoder, named)]
     steps += [("prose", TextEncoder(), texts)]
     columns = ColumnTransformer(
         [step for step in steps if step[2]], verbose_feature_names_out=False

@@ -70,11 +70,15 @@ LOSSES = (Metric.REGRET, *MULTILABEL_LOSSES)
 MULTILABEL_METRICS = (Metric.RHO, Metric.AVERAGE_PRECISION, *MULTILABEL_LOSSES)
 
 
-def metric_for(asked: Metric | None, multilabel: bool, costs: bool = False) -> Metric:
-    """Return the metric to compare by: the one asked for, or the default of the task."""
+def metric_for(
+    asked: Metric | None, multilabel: bool, *, scores: bool = False, costs: bool = False
+) -> Metric:
+    """Return the metric to compare by: the one asked for, or the default of the data."""
     offered = MULTILABEL_METRICS if multilabel else (*RANK_METRICS, *SCORE_METRICS)
     if asked is None:
-        return Metric.UTILITY if costs else offered[0]
+        return (
+            Metric.UTILITY if costs else Metric.REGRET if scores and not multilabel else offered[0]
+        )
     if asked not in offered:
         which = "with" if multilabel else "without"
         raise typer.BadParameter(
@@ -147,10 +151,10 @@ class SharedOptions:
     metric : NAME
         What to compare by. Rankings: tau (Kendall, default), tau-x (counts ties too), rho
         (Spearman) or top1 (how often the first choice is right). Scores: regret (how much worse
-        the first choice is than the best), utility (the score of the first choice; default with
-        --cost) or gap-closed (from the single best label, 0, to the best label of each row, 1).
-        With a virtual label: rho (default), average-precision, ranking-loss, one-error,
-        hamming-loss or subset-loss.
+        the first choice is than the best; default), utility (the score of the first choice;
+        default with --cost) or gap-closed (from the single best label, 0, to the best label of
+        each row, 1). With a virtual label: rho (default), average-precision, ranking-loss,
+        one-error, hamming-loss or subset-loss.
     group : COLUMN
         The column that says which order a row belongs to; without it all are one order.
     reduce : K

@@ -38,6 +38,7 @@ class Paper(StrEnum):
     MULTILABEL = "multilabel"
     LABEL_FEATURES = "label_features"
     MQ2008 = "mq2008"
+    PAIRED_TESTS = "paired_tests"
 
 
 def reproduce(
@@ -61,7 +62,7 @@ def reproduce(
     paper
         A paper, or another benchmark: kebi (every ranker on the papers' sets), real (rankings by
         people, fields and solvers), ties, automatic (the automatic ranker), aslib, multilabel,
-        label_features or mq2008.
+        label_features, mq2008 or paired_tests (how often tests err).
     quick
         Fewer repetitions, small sets.
     data : DIR

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from prefero._pipelines import final_step, fit_final
-from prefero._prediction import as_input, categorical_columns
+from prefero._prediction import as_input, categorical_columns, fills_gaps
 from prefero.cli import options
 from prefero.cli.console import print_json, say
-from prefero.cli.experiments import CrossValidation, FitResult, Sample, TrainedRanker, warn_of_leaks
+from prefero.cli.experiments import (
+    CrossValidation,
+    FitResult,
+    Sample,
+    TrainedRanker,
+    say_filled,
+    warn_of_leaks,
+)
 from prefero.cli.label_tables import fit_with_label_table
 from prefero.cli.models import AUTO, BASELINE, build, parse_parameters, ranker_choice, seeded
 from prefero.cli.out_of_core import LargeTable, OutOfCoreOption, train_in_parts
@@ -91,7 +98,13 @@ def train(
     warn_of_leaks(rankings, features)
     multilabel = rankings.calibrated is not None
     plan = CrossValidation(
-        options.metric_for(metric, multilabel, costs=reading.cost is not None), seed=seed
+        options.metric_for(
+            metric,
+            multilabel,
+            scores=rankings.scores is not None and model == AUTO,
+            costs=reading.cost is not None,
+        ),
+        seed=seed,
     )
     if label_table is not None:
         sample = Sample.of(data.stem, rankings, features, table.groups, plan)
@@ -164,7 +177,7 @@ def _fit_one(
             f"--model {AUTO}."
         )
     sample = Sample.of(model, rankings, features, None, replace(plan, most_rows=0))
-    sample.refuse_missing(ranker, choice.name)
+    say_filled([model] if fills_gaps(ranker) else [])
     X, relevance = as_input(ranker, features), rankings.relevance
     if relevance is not None:
         fit_final(ranker, X, relevance, ranks=rankings.y, sample_weight=data.weights)

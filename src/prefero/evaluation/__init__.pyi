@@ -2,8 +2,9 @@ from .baselines import ConstantOrderer, LightGBMOrderer
 from .comparison import Comparison, compare
 from .costs import cost_curve, single_choices
 from .experiment import run_experiment
-from .fold_comparison import compare_folds
+from .fitted import evaluate
 from .new_labels import leave_one_label_out
+from .paired_comparison import compare_folds, compare_rows
 from .results import ResultTable, relative_sizes, summarize
 
 __all__ = [
@@ -13,7 +14,9 @@ __all__ = [
     "ResultTable",
     "compare",
     "compare_folds",
+    "compare_rows",
     "cost_curve",
+    "evaluate",
     "leave_one_label_out",
     "relative_sizes",
     "run_experiment",

@@ -19,6 +19,8 @@ from prefero import _core
 from prefero._warnings import warn_user
 
 Values = dict[str, float]
+# Predicted ranks, and the metrics of single rows by name.
+Rows = tuple[list[Any], dict[str, list[float]]]
 
 
 def digest(*parts: Any) -> str:
@@ -31,20 +33,24 @@ def derived_seed(*parts: Any) -> int:
     return int(digest(*parts)[:8], 16)
 
 
-def _finished_run(line: bytes) -> tuple[str, Values] | None:
-    """The key and the metrics of a line, or None if it does not hold a finished run."""
+def _finished_run(line: bytes) -> tuple[str, Values, Rows | None] | None:
+    """The key, the metrics and the rows of a line, or None if it does not hold a finished run."""
     try:
         record = json.loads(line)
-    except (ValueError, RecursionError):
+        key, values, rows = (record.get(name) for name in ("key", "values", "rows"))
+        known = {
+            name: math.nan if value is None else float(value) for name, value in values.items()
+        }
+        if rows is not None:
+            predicted, metrics = rows
+            rows = predicted, {name: _numbers(found) for name, found in metrics.items()}
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return None
-    if not isinstance(record, dict):
-        return None
-    key, values = record.get("key"), record.get("values")
-    if not isinstance(key, str) or not isinstance(values, dict):
-        return None
-    if not all(value is None or type(value) in (int, float) for value in values.values()):
-        return None
-    return key, {name: math.nan if value is None else value for name, value in values.items()}
+    return (key, known, rows) if isinstance(key, str) else None
+
+
+def _numbers(values: list[Any]) -> list[float]:
+    return [math.nan if value is None else float(value) for value in values]
 
 
 class RunStore:
@@ -60,13 +66,19 @@ class RunStore:
         Where to keep the runs.
     metrics : collection of str, optional
         The metrics that every run must have; any by default.
+    with_rows : bool, default=False
+        Whether a run must also have its predictions, row by row.
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str] | None, metrics: Collection[str] | None = None
+        self,
+        folder: str | os.PathLike[str] | None,
+        metrics: Collection[str] | None = None,
+        with_rows: bool = False,
     ) -> None:
-        self._metrics = metrics
+        self._metrics, self._with_rows = metrics, with_rows
         self._runs: dict[str, Values] = {}
+        self.rows: dict[str, Rows] = {}
         self._path: Path | None = None
         if folder is not None:
             Path(folder).mkdir(parents=True, exist_ok=True)
@@ -78,7 +90,8 @@ class RunStore:
             return
         text = path.read_bytes()
         runs = [_finished_run(line) for line in text.splitlines()]
-        self._runs.update(run for run in runs if run is not None)
+        for key, values, rows in filter(None, runs):
+            self._keep(key, values, rows)
         if damaged := runs.count(None):
             warn_user(
                 f"{path}: {damaged} of {len(runs)} lines are not finished runs and are ignored; "
@@ -96,21 +109,40 @@ class RunStore:
         finally:
             os.close(handle)
 
+    def _keep(self, key: str, values: Values, rows: Rows | None) -> None:
+        self._runs[key] = values
+        if rows is not None and self._with_rows:
+            self.rows[key] = rows
+
     def __contains__(self, key: str) -> bool:
         run = self._runs.get(key)
+        if self._with_rows and key not in self.rows:
+            return False
         return run is not None and (self._metrics is None or run.keys() == set(self._metrics))
 
     def __getitem__(self, key: str) -> Values:
         return self._runs[key]
 
-    def add(self, key: str, about: dict[str, Any], values: Values) -> None:
+    def add(
+        self, key: str, about: dict[str, Any], values: Values, rows: Rows | None = None
+    ) -> None:
         """Keep a finished run; ``about`` is for people who open the file."""
-        self._runs[key] = values
+        self._keep(key, values, rows)
         if self._path is None:
             return
-        known = {name: None if math.isnan(value) else value for name, value in values.items()}
-        record = {"key": key, "run": about, "values": known}
+        record = {"key": key, "run": about, "values": _without_nan(values)}
+        if rows is not None:
+            record["rows"] = _without_nan(list(rows))
         self._append(self._path, json.dumps(record, allow_nan=False).encode() + b"\n")
+
+
+def _without_nan(values: Any) -> Any:
+    """Numbers as JSON takes them: None in the place of NaN."""
+    if isinstance(values, dict):
+        return {name: _without_nan(value) for name, value in values.items()}
+    if isinstance(values, list):
+        return [_without_nan(value) for value in values]
+    return None if math.isnan(values) else values
 
 
 _ROOT = Path(prefero.__file__).parent

@@ -10,6 +10,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from prefero._pipelines import at_final_step, final_step, fit_final
 from prefero._typing import Indices, Values
+from prefero._warnings import silenced
 from prefero.evaluation._data import DataSet, check_label_ranks
 from prefero.metrics import (
     kendall_tau,
@@ -58,31 +59,35 @@ class RankingTask:
         """Predict instances, which are rows of a data set."""
         return model.predict(X)
 
+    def ranks_of(self, predicted: Any) -> Values:
+        """Return the ranks in what was predicted."""
+        return np.asarray(predicted, dtype=np.float64)
+
+    def units(self, data: DataSet, rows: Indices) -> NDArray[Any]:
+        """Return what has a metric of its own among rows of a data set: here, each row."""
+        return rows
+
     def metrics_of(
         self, model: Any, X: Any, predicted: Any, data: DataSet, rows: Indices, train: Indices
-    ) -> dict[str, float]:
-        """Return the metrics of predictions for rows of a data set, and of no ``train`` rows."""
+    ) -> tuple[dict[str, float], dict[str, Values]]:
+        """Return the metrics of predictions for rows of a data set, in all and by unit.
+
+        A metric that is no mean over units is not among the second ones.
+        """
         truth, tied = data.ranks[rows], predicted
         if data.tied and hasattr(final_step(model), "predict_buckets"):
             ranker, reaching = at_final_step(model, X)
             tied = ranker.predict_buckets(reaching)
-        metrics = {
-            "tau": float(kendall_tau(truth, predicted)),
-            "tau_x": float(kendall_tau(truth, tied, variant="x")),
-            "rho": float(spearman_rho(truth, predicted)),
-            "top1": float(top_accuracy(truth, predicted)),
+        found = {
+            "tau": kendall_tau(truth, predicted, average=False),
+            "tau_x": kendall_tau(truth, tied, variant="x", average=False),
+            "rho": spearman_rho(truth, predicted, average=False),
+            "top1": top_accuracy(truth, predicted, average=False),
         }
-        if data.scores is None:
-            return metrics | dict.fromkeys(self.metrics[-4:], float("nan"))
-        scores = data.scores[rows]
-        lost = float(regret(scores, predicted))
-        single = float(regret(scores, _single_best(data.scores[train], len(rows))))
-        return metrics | {
-            "regret": lost,
-            "utility": float(utility(scores, predicted)),
-            "gap_closed": 1 - lost / single if single > 0 else float("nan"),
-            "single_best_regret": single,
-        }
+        found |= choice_metrics(predicted, data, rows, train)
+        by_row = {name: np.asarray(values) for name, values in found.items()}
+        means = {name: defined_mean(values) for name, values in by_row.items()}
+        return dict.fromkeys(self.metrics, float("nan")) | with_gap_closed(means), by_row
 
 
 class MultilabelTask(RankingTask):
@@ -96,6 +101,8 @@ class MultilabelTask(RankingTask):
         "one_error",
         "hamming_loss",
         "subset_loss",
+        "micro_f1",
+        "macro_f1",
     )
 
     def check(self, y: Any, name: str) -> tuple[Values, NDArray[Any] | None]:
@@ -118,22 +125,29 @@ class MultilabelTask(RankingTask):
         ranker, inner = at_final_step(model, X)
         return ranker.decision_function(inner), ranker.predict_calibrated(inner)
 
+    def ranks_of(self, predicted: Any) -> Values:
+        """Return the calibrated ranks."""
+        return np.asarray(predicted[1], dtype=np.float64)
+
     def metrics_of(
         self, model: Any, X: Any, predicted: Any, data: DataSet, rows: Indices, train: Indices
-    ) -> dict[str, float]:
+    ) -> tuple[dict[str, float], dict[str, Values]]:
         """Return the metrics of orders and of label sets."""
         scores, calibrated = predicted
         truth = data.ranks[rows]
         relevance, _ = split_calibrated(truth)
         chosen = (calibrated[:, :-1] < calibrated[:, -1:]).astype(np.float64)
+        rho = np.asarray(sets.calibrated_rho(truth, calibrated, average=False))
         return {
-            "rho": float(sets.calibrated_rho(truth, calibrated)),
+            "rho": defined_mean(rho),
             "average_precision": sets.average_precision(relevance, scores),
             "ranking_loss": sets.ranking_loss(relevance, scores),
             "one_error": sets.one_error(relevance, scores),
             "hamming_loss": sets.hamming_loss(relevance, chosen),
             "subset_loss": sets.subset_loss(relevance, chosen),
-        }
+            "micro_f1": sets.f1_score(relevance, chosen),
+            "macro_f1": sets.f1_score(relevance, chosen, average="macro"),
+        }, {"rho": rho}
 
 
 class OrderingTask(RankingTask):
@@ -158,19 +172,36 @@ class OrderingTask(RankingTask):
         orderer, inner = at_final_step(model, X)
         return orderer.predict(inner, _some(data.groups, rows))
 
+    def units(self, data: DataSet, rows: Indices) -> NDArray[Any]:
+        """Return the number of each query."""
+        if data.groups is None:
+            return np.zeros(1, dtype=np.intp)
+        return np.unique(np.unique(data.groups, return_inverse=True)[1][rows])
+
     def metrics_of(
         self, model: Any, X: Any, predicted: Any, data: DataSet, rows: Indices, train: Indices
-    ) -> dict[str, float]:
-        """Return the means of metrics over queries."""
+    ) -> tuple[dict[str, float], dict[str, Values]]:
+        """Return the means of metrics over queries, and the metrics of each."""
         truth, scores = data.ranks[rows], -np.asarray(predicted, dtype=np.float64)
-        qid = _some(data.groups, rows)
         gains, relevant = gains_and_relevance(data, rows)
-        return {
-            "rho": ordering.query_rho(truth, scores, qid),
-            "tau": ordering.query_tau(truth, scores, qid),
-            "ndcg": ordering.ndcg(gains, scores, qid, k=HEAD),
-            "map": ordering.mean_average_precision(relevant, scores, qid),
-            "mrr": ordering.mean_reciprocal_rank(relevant, scores, qid),
+        qid = np.zeros(len(rows)) if data.groups is None else data.groups[rows]
+
+        def metrics(some: Any) -> dict[str, float]:
+            return {
+                "rho": ordering.query_rho(truth[some], scores[some], qid[some]),
+                "tau": ordering.query_tau(truth[some], scores[some], qid[some]),
+                "ndcg": ordering.ndcg(gains[some], scores[some], qid[some], k=HEAD),
+                "map": ordering.mean_average_precision(relevant[some], scores[some], qid[some]),
+                "mrr": ordering.mean_reciprocal_rank(relevant[some], scores[some], qid[some]),
+            }
+
+        members = np.split(
+            np.argsort(qid, kind="stable"), np.cumsum(np.unique(qid, return_counts=True)[1])[:-1]
+        )
+        with silenced():  # the metrics of all queries say what is undefined
+            each = [metrics(some) for some in members]
+        return metrics(slice(None)), {
+            name: np.array([one[name] for one in each]) for name in self.metrics
         }
 
 
@@ -192,23 +223,50 @@ def _some(values: NDArray[Any] | None, rows: Indices) -> Any:
     return None if values is None else values[rows]
 
 
-def _single_best(scores: Values, n_rows: int) -> Values:
-    """Return the order of the labels by mean score, for so many rows."""
+def choice_metrics(
+    predicted: Any, data: DataSet, rows: Indices, train: Indices
+) -> dict[str, Values]:
+    """Return by row what the labels predicted first are worth, beside the single best label."""
+    found: dict[str, Any] = {}
+    if data.scores is not None:
+        scores = data.scores[rows]
+        single = np.tile(ranks_by_mean(data.scores[train]), (len(rows), 1))
+        found = {
+            "regret": regret(scores, predicted, average=False),
+            "utility": utility(scores, predicted, average=False),
+            "single_best_regret": regret(scores, single, average=False),
+        }
+    return found | {
+        name: values_of_first(values[rows], predicted) for name, values in data.values.items()
+    }
+
+
+def with_gap_closed(means: dict[str, float]) -> dict[str, float]:
+    """Add to means how much of the single best label's regret is avoided, if there is any."""
+    lost, single = means.get("regret", np.nan), means.get("single_best_regret", np.nan)
+    return means | {"gap_closed": 1 - lost / single if single > 0 else np.nan}
+
+
+def ranks_by_mean(scores: Values) -> Values:
+    """Return the ranks of the labels by mean score; a label without any score comes last."""
     known = ~np.isnan(scores)
     counts = known.sum(axis=0)
     sums = np.where(known, scores, 0).sum(axis=0)
-    # A label without any score comes last.
     means = np.divide(sums, counts, out=np.full(len(sums), np.finfo(float).min), where=counts > 0)
-    return np.tile(strict_ranks(means[None]), (n_rows, 1))
+    return strict_ranks(means[None])[0]
 
 
-def first_choice_mean(values: Values, predicted: Any) -> float:
-    """Return the mean value of the labels predicted first among those with a known value."""
-    known = ~np.isnan(values)
-    ranks = np.where(known, predicted, np.inf)
-    chosen = np.take_along_axis(values, np.argmin(ranks, axis=1)[:, None], axis=1)[:, 0]
-    some = known.any(axis=1)
-    return float(chosen[some].mean()) if some.any() else float("nan")
+def values_of_first(values: Values, predicted: Any) -> Values:
+    """Return by row the value of the label predicted first among those with a known value."""
+    ranks = np.where(np.isnan(values), np.inf, predicted)
+    # Where no value is known, that of any label is NaN.
+    return np.take_along_axis(values, np.argmin(ranks, axis=1)[:, None], axis=1)[:, 0]
+
+
+def defined_mean(values: Values) -> float:
+    """Return the mean of the values that are not NaN; NaN if there is none."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else float("nan")
 
 
 def gains_and_relevance(data: DataSet, rows: Indices) -> tuple[Values, Values]:

@@ -10,8 +10,14 @@ from scipy import stats
 
 from prefero._optional import require
 from prefero._typing import Values
-from prefero.evaluation.fold_comparison import compare_folds, scores_by_fold
-from prefero.evaluation.results import ResultTable, at_missing_rate, larger_is_better, score_matrix
+from prefero.evaluation.paired_comparison import count, paired_tests
+from prefero.evaluation.results import (
+    ResultTable,
+    at_missing_rate,
+    larger_is_better,
+    number_text,
+    score_matrix,
+)
 
 Posthoc = Literal["nemenyi", "dunn"]
 
@@ -47,11 +53,15 @@ class Comparison:
         ``[i, j]`` is the number of data sets on which ranker i beats ranker j.
     left_out : list of str
         Data sets without a score for every ranker.
-    over_folds : ResultTable
-        On a single data set the best ranker against each other one, by `compare_folds`; no
-        rows if there are several, or no results by fold.
+    against_best : ResultTable
+        On a single data set how far each other ranker is behind the best one, by `compare_rows`
+        or, where no predictions were kept, `compare_folds`; no rows if there are several sets.
+    against_baseline : ResultTable
+        In the same way how far each ranker is behind the baseline: negative for better ones.
+    unit : str
+        What the test on a single data set is taken over, such as "600 rows".
     baseline : str or None
-        The ranker that the summary compares the best one with first.
+        The ranker that the summary compares the others with first.
 
     Examples
     --------
@@ -79,7 +89,9 @@ class Comparison:
     critical_difference: float
     wins: NDArray[np.int64]
     left_out: list[str]
-    over_folds: ResultTable
+    against_best: ResultTable
+    against_baseline: ResultTable
+    unit: str
     baseline: str | None = None
 
     @property
@@ -95,7 +107,7 @@ class Comparison:
     @property
     def tested(self) -> bool:
         """Whether there was a test, over data sets or over folds."""
-        return len(self.over_folds) > 0 or not np.isnan(self.p_value)
+        return len(self.against_best) > 0 or not np.isnan(self.p_value)
 
     def significant(self) -> NDArray[np.bool_]:
         """Return which rankers are significantly better than which.
@@ -142,27 +154,52 @@ class Comparison:
 
     def _against_baseline(self) -> str:
         """Whether anything was learnt: how the best ranker stands to the baseline."""
-        if not self.tested or self.baseline not in self.rankers:
+        if not self.tested or self.baseline not in self.rankers or len(self.rankers) < 2:
             return ""
-        if self.best == self.baseline:
-            return f"No ranker is better than the baseline, {self.baseline}, on unseen rows. "
-        at, best = self.rankers.index(self.baseline), self.order[0]
-        mean, base = self.scores[:, best].mean(), self.scores[:, at].mean()
-        figures = f"mean {self.scoring} {mean:.3f} against {base:.3f}"
-        verb = "is not shown to beat" if self.baseline in self.alike() else "beats"
-        return f"{self.best} {verb} the baseline, {self.baseline}, on unseen rows ({figures}). "
+        clear = self._clearly_better()
+        name = clear[0] if clear else next(n for n in self._in_order() if n != self.baseline)
+        of, base = (self.scores[:, self.rankers.index(n)].mean() for n in (name, self.baseline))
+        figures = f"mean {self.scoring} {number_text(of)} against {number_text(base)}"
+        figures += self._interval(name)
+        if clear:
+            return f"{name} beats the baseline, {self.baseline}, on unseen rows: {figures}. "
+        return (
+            f"No ranker is shown to beat the baseline, {self.baseline}, on unseen rows: the best "
+            f"other one, {name}, has {figures}. "
+        )
+
+    def _clearly_better(self) -> list[str]:
+        """The rankers that are significantly better than the baseline, the best first."""
+        if len(self.datasets) == 1:
+            better = {
+                row["ranker"]
+                for row in self.against_baseline
+                if row["p_value"] < self.alpha and row["behind"] < 0
+            }
+        else:
+            at = self.rankers.index(str(self.baseline))
+            better = {self.rankers[i] for i in np.flatnonzero(self.significant()[:, at])}
+        return [name for name in self._in_order() if name in better]
+
+    def _interval(self, name: str) -> str:
+        """How much better than the baseline a ranker is, with an interval if there is one."""
+        for row in self.against_baseline:
+            if row["ranker"] == name and "low" in row:
+                ends = " to ".join(number_text(-row[end]) for end in ("high", "low"))
+                return f", better by {ends} ({1 - self.alpha:.0%} interval)"
+        return ""
 
     def _standing(self) -> str:
         best = self.order[0]
         if len(self.datasets) == 1:
             text = f"{self.best} is best on {self.datasets[0]}: its mean {self.scoring} "
-            text += f"is {self.scores[0, best]:.3f}."
-            if not len(self.over_folds):
-                return f"{text} A test needs at least two rankers and their scores by fold."
+            text += f"is {number_text(self.scores[0, best])}."
+            if not len(self.against_best):
+                return f"{text} A test needs at least two rankers and several rows or folds."
         else:
             n, k = self.scores.shape
             text = f"{self.best} is best: its average rank by {self.scoring} is "
-            text += f"{self.average_ranks[best]:.2f} of {k} over {_count(n, 'data set')}."
+            text += f"{self.average_ranks[best]:.2f} of {k} over {count(n, 'data set')}."
             if np.isnan(self.p_value):
                 return f"{text} A test needs at least two rankers."
         alike = self.alike()
@@ -181,17 +218,20 @@ class Comparison:
             folds of a single one. All, if there is no test.
         """
         if len(self.datasets) == 1:
-            beaten = {row["ranker"] for row in self.over_folds if row["p_value"] < self.alpha}
+            beaten = {row["ranker"] for row in self.against_best if row["p_value"] < self.alpha}
         else:
             beaten = {self.rankers[i] for i in np.flatnonzero(self.significant()[self.order[0]])}
         return [name for name in self._others() if name not in beaten]
 
+    def _in_order(self) -> list[str]:
+        return [self.rankers[i] for i in self.order]
+
     def _others(self) -> list[str]:
-        return [self.rankers[i] for i in self.order[1:]]
+        return self._in_order()[1:]
 
     def _level(self) -> str:
         if len(self.datasets) == 1:
-            test = "corrected resampled t-test over the folds, Holm"
+            test = f"paired differences of {self.unit}"
         else:
             p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
             then = f", then {self.posthoc.capitalize()}" if len(self.rankers) > 2 else ""
@@ -256,10 +296,11 @@ class Comparison:
         parts = [self.summary(), self.leaderboard().to_text()]
         if not np.isnan(self.p_value) and len(self.rankers) > 2:
             parts += [f"{self.posthoc.capitalize()}'s p-values:", self.p_table().to_text()]
-        if len(self.over_folds):
-            parts += ["How far behind the best, over the folds:", self.over_folds.to_text()]
-        parts += ["Data sets on which the row's ranker beats the column's:"]
-        parts += [self.win_table().to_text()]
+        if len(self.against_best):
+            parts += [f"How far behind the best, over {self.unit}:", self.against_best.to_text()]
+        if len(self.datasets) > 1:
+            parts += ["Data sets on which the row's ranker beats the column's:"]
+            parts += [self.win_table().to_text()]
         if self.left_out:
             parts += [f"Skipped, without a result for every ranker: {', '.join(self.left_out)}."]
         return "\n\n".join(parts)
@@ -280,7 +321,7 @@ def compare(
     Friedman's test asks whether the rankers differ at all; if so, Nemenyi's or Dunn's test
     says which pairs do (Demšar 2006). Two rankers are compared by Wilcoxon's signed-rank
     test. On a single data set the best ranker is compared with each other one by
-    `compare_folds`.
+    `compare_rows`, or by `compare_folds` where no predictions of single rows were kept.
 
     Parameters
     ----------
@@ -342,6 +383,8 @@ def compare(
     pairs = _pair_tests(signed, posthoc, p_value)
     kept = [name for name, is_kept in zip(datasets, whole, strict=True) if is_kept]
     nemenyi = posthoc == "nemenyi" and len(rankers) > 2 and not np.isnan(p_value)
+    single = results.where(dataset=kept[0]) if len(kept) == 1 else ResultTable([])
+    paired = paired_tests(single, scoring, larger, alpha, baseline)
     return Comparison(
         rankers=rankers,
         datasets=kept,
@@ -357,21 +400,11 @@ def compare(
         critical_difference=_critical_difference(ranks.shape, alpha) if nemenyi else float("nan"),
         wins=(signed[:, :, None] > signed[:, None, :]).sum(axis=0),
         left_out=[name for name in datasets if name not in kept],
-        over_folds=_over_folds(results.where(dataset=kept[0]), scoring, larger)
-        if len(kept) == 1
-        else ResultTable([]),
+        against_best=paired[0],
+        against_baseline=paired[1],
+        unit=paired[2],
         baseline=baseline,
     )
-
-
-def _over_folds(results: ResultTable, scoring: str, larger: bool) -> ResultTable:
-    """Compare the best ranker with each other one, if all have results on the same folds."""
-    if not {"repetition", "fold"} <= set(results.columns) or len(set(results["fold"])) < 2:
-        return ResultTable([])
-    folds = [set(scores) for scores in scores_by_fold(results, scoring).values()]
-    if len(folds) < 2 or len(folds[0]) < 2 or any(other != folds[0] for other in folds):
-        return ResultTable([])
-    return compare_folds(results, scoring=scoring, greater_is_better=larger)
 
 
 def _any_difference(scores: Values) -> tuple[str, float, float]:
@@ -413,7 +446,3 @@ def _end_of_run(alike: NDArray[np.bool_], first: int) -> int:
     while end < len(alike) and alike[first:end, end].all():
         end += 1
     return end
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" + ("" if n == 1 else "s")

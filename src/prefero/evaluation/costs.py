@@ -12,8 +12,8 @@ from prefero._pipelines import final_step, fit_final
 from prefero._sklearn import safe_indexing
 from prefero._typing import Values
 from prefero._warnings import silenced
-from prefero.evaluation._tasks import first_choice_mean
-from prefero.evaluation.experiment import seeded
+from prefero.evaluation._runs import seeded
+from prefero.evaluation._tasks import defined_mean, values_of_first
 from prefero.evaluation.results import ResultTable
 from prefero.rankings import ranks_from_scores
 
@@ -88,8 +88,8 @@ def cost_curve(
         rows.append(
             {
                 "weight": weight,
-                "score": first_choice_mean(utilities, predicted),
-                "cost": first_choice_mean(prices, predicted),
+                "score": defined_mean(values_of_first(utilities, predicted)),
+                "cost": defined_mean(values_of_first(prices, predicted)),
             }
         )
     return ResultTable(rows)

@@ -1,76 +1,26 @@
 """Cross-validated runs of rankers on data sets, as one tidy table."""
 
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple
 from itertools import product
 from typing import Any
 
 import joblib
-import numpy as np
 import sklearn
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import check_cv
 
 from prefero._progress import Progress, reporting
-from prefero._sklearn import safe_indexing
-from prefero.evaluation._data import DataSet, Folds, Source, Split, Splits, load_all
-from prefero.evaluation._run_store import RunStore, Values, code_of, derived_seed, digest, source_of
-from prefero.evaluation._tasks import first_choice_mean, task_of
+from prefero.evaluation._data import DataSet, Folds, Source, Splits, load_all
+from prefero.evaluation._run_store import RunStore, code_of, digest, source_of
+from prefero.evaluation._runs import COSTS, Metric, Run, RunOptions, predictions_of, run_one
+from prefero.evaluation._tasks import task_of
 from prefero.evaluation.results import ResultTable
-from prefero.rankings import drop_labels
 
 Details = Mapping[str, Callable[[Any], float]]
-Metric = Callable[[Any, Any, ArrayLike], float]
 Metrics = Mapping[str, Metric | tuple[Metric, bool]]
-
-
-@dataclass(frozen=True)
-class _Run:
-    """One ranker, trained and tested on one fold; its fields are the first columns."""
-
-    dataset: str
-    ranker: str
-    missing: float
-    repetition: int
-    fold: int
-
-    def seed(self, purpose: str, random_state: int) -> int:
-        """Return a seed that does not depend on the ranker."""
-        place = (self.dataset, self.repetition, self.fold, self.missing)
-        return derived_seed(purpose, random_state, *place)
-
-
-_COSTS = ("train_rows", "test_rows", "fit_seconds", "predict_seconds")
-
-
-@dataclass(frozen=True)
-class _Extra:
-    """The columns that the caller adds, and whether rankers learn from scores."""
-
-    details: dict[str, Callable[[Any], float]]
-    metrics: dict[str, Metric]
-    use_scores: bool
-
-    def values(self, model: Any, X: Any, ranks: ArrayLike) -> Values:
-        """Return them for a fitted ranker and unseen rows."""
-        return {
-            **{name: float(function(model)) for name, function in self.details.items()},
-            **{name: float(metric(model, X, ranks)) for name, metric in self.metrics.items()},
-        }
-
-
-class RefusedDataError(ValueError):
-    """A ranker refused its data; says why, and in which run."""
-
-    def __init__(self, where: str, problem: str) -> None:
-        super().__init__(where, problem)
-        self.problem = problem
-
-    def __str__(self) -> str:
-        return f"{self.args[0]}: {self.problem}"
 
 
 def run_experiment(
@@ -88,6 +38,7 @@ def run_experiment(
     details: Details | None = None,
     metrics: Metrics | None = None,
     use_scores: bool = False,
+    keep_predictions: bool = True,
     progress: Progress = "auto",
 ) -> ResultTable:
     """Cross-validate rankers on data sets, with labels missing from the training rankings.
@@ -142,6 +93,10 @@ def run_experiment(
         scorer of scikit-learn knows its direction. A function is identified in the same way.
     use_scores : bool, default=False
         Whether label rankers whose ``fit`` takes scores are trained on them too.
+    keep_predictions : bool, default=True
+        Whether to keep the predicted ranks and the metrics of every test row: `compare` tests
+        differences row by row, and a report looks at single rows. Without, a long study takes less
+        memory.
     progress : {"auto"}, callable or None, default="auto"
         ``"auto"`` draws a bar with the time left when standard error is a terminal; a
         function is called with the numbers of finished and of all runs.
@@ -172,7 +127,7 @@ def run_experiment(
     """
     folds = Folds(n_splits, n_repeats, cv if cv is None else check_cv(cv), random_state)
     own, directions = _own_metrics(metrics or {})
-    extra = _Extra(dict(details or {}), own, use_scores)
+    options = RunOptions(random_state, use_scores, dict(details or {}), own, keep_predictions)
     rates = [float(rate) for rate in missing]
     if not all(0 <= rate < 1 for rate in rates):
         raise ValueError(f"missing must hold probabilities in [0, 1), got {missing!r}.")
@@ -184,35 +139,36 @@ def run_experiment(
     sets = load_all(data, groups, n_splits if cv is None else 1, task.check)
     splits = {name: folds.of(name, one) for name, one in sets.items()}
     runs = [
-        _Run(name, ranker, rate, *place)
+        Run(name, ranker, rate, *place)
         for name, ranker, rate in product(data, rankers, rates)
         for place in splits[name]
     ]
-    keys = _keys(runs, random_state, sets, splits, rankers, extra)
+    keys = _keys(runs, sets, splits, rankers, options)
     values = dict.fromkeys(name for one in sets.values() for name in one.values)
-    columns = [*task.metrics, *values, *_COSTS, *extra.details, *extra.metrics]
-    store = RunStore(folder, columns)
-    pending = [run for run in runs if keys[run] not in store]
-    jobs = (
-        joblib.delayed(_run_one)(
-            run,
-            random_state,
-            sets[run.dataset],
-            splits[run.dataset][run.repetition, run.fold],
-            rankers[run.ranker],
-            extra,
-        )
-        for run in pending
-    )
+    columns = [*task.metrics, *values, *COSTS, *options.details, *options.metrics]
+    store = RunStore(folder, columns, keep_predictions)
+    places = {
+        run: (sets[run.dataset], splits[run.dataset][run.repetition, run.fold]) for run in runs
+    }
+    jobs = {
+        run: joblib.delayed(run_one)(run, *places[run], rankers[run.ranker], options)
+        for run in runs
+        if keys[run] not in store
+    }
     # Runs are kept as soon as they finish; Ray's backend returns them all at the end only.
     one_by_one = joblib.parallel.get_active_backend()[0].supports_return_generator
     parallel = joblib.Parallel(n_jobs, return_as="generator_unordered" if one_by_one else "list")
-    with reporting(progress, len(runs), len(runs) - len(pending), "runs") as advance:
-        for run, values in parallel(jobs):
-            store.add(keys[run], asdict(run), values)
+    with reporting(progress, len(runs), len(runs) - len(jobs), "runs") as advance:
+        for run, values, of_rows in parallel(jobs.values()):
+            store.add(keys[run], asdict(run), values, of_rows)
             advance()
+    predictions = {
+        astuple(run): predictions_of(task, *places[run], store.rows[keys[run]], options)
+        for run in runs
+        if keep_predictions
+    }
     rows = [asdict(run) | store[keys[run]] for run in runs]
-    return ResultTable(rows, greater_is_better=directions)
+    return ResultTable(rows, greater_is_better=directions, predictions=predictions)
 
 
 def _own_metrics(metrics: Metrics) -> tuple[dict[str, Metric], dict[str, bool]]:
@@ -229,13 +185,12 @@ def _own_metrics(metrics: Metrics) -> tuple[dict[str, Metric], dict[str, bool]]:
 
 
 def _keys(
-    runs: list[_Run],
-    random_state: int,
+    runs: list[Run],
     sets: Mapping[str, DataSet],
     splits: Mapping[str, Splits],
     rankers: Mapping[str, BaseEstimator],
-    extra: _Extra,
-) -> dict[_Run, str]:
+    options: RunOptions,
+) -> dict[Run, str]:
     """Return a key for every run, made of everything that determines it."""
     fingerprints = {name: _fingerprint(ranker) for name, ranker in rankers.items()}
     rows = {
@@ -243,12 +198,12 @@ def _keys(
         for name, found in splits.items()
         for place, split in found.items()
     }
-    columns = sorted((extra.details | extra.metrics).items())
+    columns = sorted((options.details | options.metrics).items())
     shared = [
-        random_state,
+        options.random_state,
         [[name, source_of(function)] for name, function in columns],
         sklearn.__version__,
-        *(["scores"] if extra.use_scores else []),
+        *(["scores"] if options.use_scores else []),
     ]
     return {
         run: digest(
@@ -267,70 +222,3 @@ def _fingerprint(ranker: BaseEstimator) -> str:
     cls = type(ranker)
     named = cls.__module__, cls.__qualname__, ranker.get_params(deep=True)
     return str(joblib.hash((named, code_of(ranker))))
-
-
-def _run_one(
-    run: _Run, random_state: int, data: DataSet, split: Split, ranker: Any, extra: _Extra
-) -> tuple[_Run, Values]:
-    try:
-        return run, _measure(run, random_state, data, split, ranker, extra)
-    except Exception as error:
-        where = (
-            f"{run.ranker} failed on {run.dataset} (missing {run.missing:g}, repetition "
-            f"{run.repetition}, fold {run.fold})"
-        )
-        if isinstance(error, ValueError):
-            raise RefusedDataError(where, str(error)) from error
-        raise RuntimeError(f"{where}: {error}") from error
-
-
-def _measure(
-    run: _Run, random_state: int, data: DataSet, split: Split, ranker: Any, extra: _Extra
-) -> Values:
-    train, test = split
-    train, ranks = _training(data.ranks, train, run.missing, run.seed("labels", random_state))
-    model = seeded(ranker, run.seed("ranker", random_state))
-    task = task_of({run.ranker: ranker})
-    data_seen = data if extra.use_scores else replace(data, scores=None)
-    start = time.perf_counter()
-    task.fit(model, safe_indexing(data.X, train), ranks, data_seen, train)
-    fitted = time.perf_counter()
-    unseen = safe_indexing(data.X, test)
-    predicted = task.predict(model, unseen, data, test)
-    done = time.perf_counter()
-    return {
-        **task.metrics_of(model, unseen, predicted, data, test, train),
-        **{
-            name: first_choice_mean(values[test], predicted) for name, values in data.values.items()
-        },
-        "train_rows": float(len(train)),
-        "test_rows": float(len(test)),
-        "fit_seconds": fitted - start,
-        "predict_seconds": done - fitted,
-        **extra.values(model, unseen, data.ranks[test]),
-    }
-
-
-def _training(
-    ranks: NDArray[np.float64], rows: NDArray[np.intp], rate: float, seed: int
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Drop labels from the training rankings, and the rows that are left without any.
-
-    Every ranker would ignore these rows itself, with a warning that is not needed here.
-    """
-    if rate == 0:
-        return rows, ranks[rows]
-    dropped = drop_labels(ranks[rows], rate, random_state=seed)
-    some = ~np.isnan(dropped).all(axis=1)
-    return rows[some], dropped[some]
-
-
-def seeded(ranker: BaseEstimator, seed: int) -> Any:
-    """Clone a ranker, with a seed wherever it would have drawn one itself."""
-    model = clone(ranker)
-    unset = {
-        name: seed
-        for name, value in model.get_params(deep=True).items()
-        if value is None and name.rpartition("__")[2] == "random_state"
-    }
-    return model.set_params(**unset)

@@ -14,7 +14,7 @@ from prefero._pipelines import at_final_step, final_step
 from prefero._sklearn import safe_indexing
 from prefero._typing import Indices, Values
 from prefero.evaluation._data import Folds, load_data
-from prefero.evaluation.experiment import seeded
+from prefero.evaluation._runs import seeded
 from prefero.evaluation.results import ResultTable
 from prefero.metrics import kendall_tau
 from prefero.rankings import bucket_positions, pair_signs, ranks_from_scores, strict_ranks

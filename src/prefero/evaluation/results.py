@@ -1,10 +1,13 @@
 """Tables of results: one row per run, means over runs, and which direction is better."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+from prefero._typing import Indices, Values
 
 Row = dict[str, Any]
 
@@ -38,6 +41,8 @@ METRICS = {
     "one_error": MetricInfo("one-error", False, 0, 1),
     "hamming_loss": MetricInfo("Hamming loss", False, 0, 1),
     "subset_loss": MetricInfo("subset loss", False, 0, 1),
+    "micro_f1": MetricInfo("micro F1", True, 0, 1),
+    "macro_f1": MetricInfo("macro F1", True, 0, 1),
     "ndcg": MetricInfo("NDCG", True, 0, 1),
     "map": MetricInfo("MAP", True, 0, 1),
     "mrr": MetricInfo("MRR", True, 0, 1),
@@ -45,6 +50,38 @@ METRICS = {
     "fit_seconds": MetricInfo("seconds to train", False),
     "predict_seconds": MetricInfo("seconds to predict", False),
 }
+
+
+@dataclass(frozen=True, eq=False)
+class RunPredictions:
+    """What one run predicted for the rows that it was not trained on.
+
+    Attributes
+    ----------
+    train, test : ndarray
+        The numbers of the rows that were trained on, and of those that were predicted.
+    predicted : ndarray of shape (n_test, n_labels)
+        Predicted ranks; of objects one each.
+    metrics : dict of str to ndarray of shape (n_units,)
+        By metric, its value for each test row; for objects, for each query.
+    units : ndarray of shape (n_units,)
+        The number of each of these rows or queries in the data set.
+    groups : ndarray of shape (n_units,)
+        What each belongs to: units of one group are not independent of each other.
+    random_state : int
+        The seed of the experiment, from which that of the run follows.
+    use_scores : bool
+        Whether the ranker was given the scores of the labels.
+    """
+
+    train: Indices
+    test: Indices
+    predicted: Values
+    metrics: dict[str, Values]
+    units: Indices
+    groups: Indices
+    random_state: int
+    use_scores: bool
 
 
 class ResultTable(Sequence[Row]):
@@ -59,6 +96,8 @@ class ResultTable(Sequence[Row]):
     greater_is_better : mapping of str to bool, optional
         By column, whether larger values are better. The columns that Prefero itself writes
         are known.
+    predictions : mapping of tuple to RunPredictions, optional
+        What single runs predicted, by their values in `RUN_COLUMNS`.
 
     Examples
     --------
@@ -78,10 +117,12 @@ class ResultTable(Sequence[Row]):
         rows: Iterable[Mapping[str, Any]],
         columns: Sequence[str] | None = None,
         greater_is_better: Mapping[str, bool] | None = None,
+        predictions: Mapping[tuple[Any, ...], RunPredictions] | None = None,
     ) -> None:
         rows = list(rows)
         self.columns = tuple(columns or (rows[0] if rows else ()))
         self.greater_is_better = dict(greater_is_better or {})
+        self.predictions = dict(predictions or {})
         self._rows = [{name: row[name] for name in self.columns} for row in rows]
 
     @overload
@@ -96,11 +137,23 @@ class ResultTable(Sequence[Row]):
         if isinstance(key, str):
             return self._column(key)
         if isinstance(key, slice):
-            return self._like(self._rows[key])
+            return self.with_rows(self._rows[key])
         return self._rows[key]
 
-    def _like(self, rows: Iterable[Row]) -> "ResultTable":
-        return ResultTable(rows, self.columns, self.greater_is_better)
+    def with_rows(self, rows: Iterable[Row]) -> "ResultTable":
+        """Return a table of other rows, such as some of these, with all else that is known.
+
+        Parameters
+        ----------
+        rows : iterable of mappings
+            The rows.
+
+        Returns
+        -------
+        ResultTable
+            The same columns and directions, and what single runs predicted.
+        """
+        return ResultTable(rows, self.columns, self.greater_is_better, self.predictions)
 
     def _column(self, name: str) -> NDArray[Any]:
         if name not in self.columns:
@@ -119,7 +172,8 @@ class ResultTable(Sequence[Row]):
         columns = tuple(dict.fromkeys((*self.columns, *other.columns)))
         blank = dict.fromkeys(columns, np.nan)
         known = self.greater_is_better | other.greater_is_better
-        return ResultTable([blank | row for row in (*self._rows, *other._rows)], columns, known)
+        rows = [blank | row for row in (*self._rows, *other._rows)]
+        return ResultTable(rows, columns, known, self.predictions | other.predictions)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ResultTable):
@@ -146,7 +200,7 @@ class ResultTable(Sequence[Row]):
             The rows that have them.
         """
         kept = (row for row in self if all(row[name] == value for name, value in values.items()))
-        return self._like(kept)
+        return self.with_rows(kept)
 
     def groups(self, *names: str) -> dict[tuple[Any, ...], "ResultTable"]:
         """Split the rows by their values in some columns.
@@ -164,7 +218,7 @@ class ResultTable(Sequence[Row]):
         members: dict[tuple[Any, ...], list[Row]] = {}
         for row in self:
             members.setdefault(tuple(row[name] for name in names), []).append(row)
-        return {key: self._like(rows) for key, rows in members.items()}
+        return {key: self.with_rows(rows) for key, rows in members.items()}
 
     def to_frame(self) -> Any:
         """Return the table as a pandas DataFrame.
@@ -217,9 +271,11 @@ def _text(value: Any, digits: int) -> str:
 
 
 def number_text(value: float, digits: int = 3) -> str:
-    """Return a number with so many decimals; one too small for them is not shown as zero."""
+    """Return a number with so many decimals, fewer if it is large; a tiny one is not zero."""
     least = 10.0**-digits
-    return f"<{least:.{digits}f}" if 0 < value < least / 2 else f"{value:.{digits}f}"
+    if 1e-12 < value < least / 2:
+        return f"<{least:.{digits}f}"
+    return f"{value:.{digits}f}" if abs(value) < 100 else f"{value:,.{int(abs(value) < 1000)}f}"
 
 
 def summarize(

@@ -9,15 +9,19 @@ from sklearn.utils import check_random_state
 from prefero._names import without_common_start
 from prefero._sklearn import safe_indexing
 from prefero._typing import Values
-from prefero.evaluation._data import DataSet
-from prefero.evaluation._tasks import RankingTask
 from prefero.evaluation.costs import COST, SCORE, cost_curve, single_choices
 from prefero.evaluation.results import ResultTable
 from prefero.inspection import AbstentionDisplay, CalibrationDisplay, CostCurveDisplay, explain
 from prefero.inspection.explanation import Explanation
 from prefero.inspection.ranking_displays import pair_shares, rank_shares
 from prefero.inspection.uncertainty_displays import first_telling, rejection_curve
-from prefero.report.predictions import MOST_ROWS, N_BINS, LabelPredictions, predict_out_of_fold
+from prefero.report.predictions import (
+    MOST_ROWS,
+    N_BINS,
+    Focus,
+    LabelPredictions,
+    predict_out_of_fold,
+)
 from prefero.report.rendering import Figures
 from prefero.report.sections import (
     MOST_PICKED,
@@ -42,32 +46,13 @@ _SQUARE = (4.6, 4.0)
 _EXPLAINED_EXACTLY, _EXPLAINED_BY_ASKING = 40, 12
 
 
-def label_details(
-    task: RankingTask,
-    data: DataSet,
-    ranker: Any,
-    scoring: str,
-    random_state: int,
-    *,
-    dataset: str,
-    figures: Figures,
-) -> Details:
-    """Cross-validate a label ranker on a data set and describe its predictions.
+def label_details(focus: Focus, *, figures: Figures) -> Details:
+    """Describe the out-of-fold predictions of a label ranker.
 
     Parameters
     ----------
-    task : RankingTask
-        Label ranking.
-    data : DataSet
-        The data set.
-    ranker : estimator
-        A label ranker, or a pipeline that ends in one.
-    scoring : str
-        The metric by which features are important.
-    random_state : int
-        The seed of folds, rows, ranker and shuffling.
-    dataset : str
-        The name of the data set.
+    focus : Focus
+        The ranker, the data set and the results.
     figures : Figures
         Draws the figures.
 
@@ -76,7 +61,7 @@ def label_details(
     Details
         What the page shows.
     """
-    found = predict_out_of_fold(task, data, ranker, random_state)
+    found, data = predict_out_of_fold(focus), focus.data
     labels = LabelPredictions(found)
     start, names = without_common_start(data.labels)
     strips: dict[str, Any] = {}
@@ -84,29 +69,40 @@ def label_details(
         ranks, pairs = _shares(labels)
         strips = {"ranks": rank_strips(ranks, names), "pairs": pair_strips(pairs, names)}
     return Details(
-        in_words=_in_words(labels.tau, dataset),
-        about=f"{len(found.rows)} rows of {dataset}, each predicted by a model that was not "
+        in_words=_in_words(labels.tau, focus, found.rows),
+        about=f"{len(found.rows)} rows of {focus.dataset}, each predicted by a model that was not "
         "trained on it",
         labels=names,
         start=start,
-        costs=_costs(figures, data, names, ranker, random_state),
+        costs=_costs(figures, focus, names),
         uncertainty=_uncertainty(figures, labels),
         rows=_rows(labels, names),
-        importance=listed_importance(found, scoring, random_state),
+        importance=listed_importance(found, focus),
         n_features=len(found.features),
         **strips,
     )
 
 
-def _in_words(tau: Values, dataset: str) -> str:
-    """Explain tau to a reader who does not know it."""
+def _in_words(tau: Values, focus: Focus, rows: NDArray[np.intp]) -> str:
+    """Explain tau to a reader who does not know it, beside what the baseline reaches."""
     known = tau[~np.isnan(tau)]
     if not len(known):
-        return f"No row of {dataset} orders any pair of labels."
-    return (
-        f"On unseen rows of {dataset}, it puts about {50 + 50 * known.mean():.0f} of 100 pairs of "
-        "labels in the right order; guessing would get 50 right."
+        return f"No row of {focus.dataset} orders any pair of labels."
+    text = (
+        f"On unseen rows of {focus.dataset}, it puts {_pairs_right(known)} of 100 pairs of labels "
+        "in the right order"
     )
+    runs = focus.runs(focus.baseline)
+    if focus.name == focus.baseline or not runs:
+        return f"{text}."
+    tested = np.concatenate([run.units for run in runs.values()])
+    base = np.concatenate([run.metrics["tau"] for run in runs.values()])
+    base = base[np.isin(tested, rows) & ~np.isnan(base)]
+    return f"{text}; the baseline, {focus.baseline}, {_pairs_right(base)}."
+
+
+def _pairs_right(tau: Values) -> str:
+    return f"{50 + 50 * tau.mean():.1f}"
 
 
 def _shares(labels: LabelPredictions) -> tuple[dict[str, Values], dict[str, Values]]:
@@ -121,19 +117,22 @@ def _shares(labels: LabelPredictions) -> tuple[dict[str, Values], dict[str, Valu
     return ranks, {"in the data": pair_shares(labels.truth), "predicted": pairs}
 
 
-def _costs(
-    figures: Figures, data: DataSet, names: list[str], ranker: Any, random_state: int
-) -> CostSection | None:
+def _costs(figures: Figures, focus: Focus, names: list[str]) -> CostSection | None:
     """Quality against cost on some rows of a data set; None if there are no costs."""
+    data = focus.data
     if not {SCORE, COST} <= data.values.keys() or data.scores is None:
         return None
     rows = np.arange(len(data.ranks))
     if len(rows) > MOST_ROWS:
-        rows = np.sort(check_random_state(random_state).choice(rows, MOST_ROWS, replace=False))
+        rows = np.sort(
+            check_random_state(focus.random_state).choice(rows, MOST_ROWS, replace=False)
+        )
     scores, costs = data.values[SCORE][rows], data.values[COST][rows]
     members = None if data.groups is None else data.groups[rows]
     X = safe_indexing(data.X, rows)
-    curve = cost_curve(ranker, X, scores, costs, groups=members, random_state=random_state)
+    curve = cost_curve(
+        focus.ranker, X, scores, costs, groups=members, random_state=focus.random_state
+    )
     singles = single_choices(names, scores, costs)
     figure = figures.draw(
         lambda ax: CostCurveDisplay.from_curve(curve, singles, ax=ax),

@@ -8,14 +8,12 @@ from numpy.typing import NDArray
 from prefero._names import without_common_start
 from prefero._typing import Values
 from prefero._warnings import silenced
-from prefero.evaluation._data import DataSet
-from prefero.evaluation._tasks import RankingTask
 from prefero.evaluation.results import ResultTable
 from prefero.inspection.explanation import VIRTUAL_LABEL, explain
 from prefero.metrics import multilabel as sets
 from prefero.metrics import ordering
 from prefero.rankings import split_calibrated
-from prefero.report.predictions import OutOfFold, predict_out_of_fold
+from prefero.report.predictions import Focus, OutOfFold, predict_out_of_fold
 from prefero.report.sections import (
     MOST_PICKED,
     Details,
@@ -34,11 +32,9 @@ _EXPLAINED, _LISTED_OBJECTS = 12, 40
 # Multilabel ranking
 
 
-def multilabel_details(
-    task: RankingTask, data: DataSet, ranker: Any, scoring: str, random_state: int
-) -> Details:
+def multilabel_details(focus: Focus) -> Details:
     """Describe the predictions of a multilabel ranker: labels and rows."""
-    found = predict_out_of_fold(task, data, ranker, random_state)
+    found, data = predict_out_of_fold(focus), focus.data
     calibrated = found.in_order([ranks for _, ranks in found.predicted]).astype(np.float64)
     truth, (relevance, _) = found.truth, split_calibrated(found.truth)
     chosen = (calibrated[:, :-1] < calibrated[:, -1:]).astype(np.float64)
@@ -52,7 +48,7 @@ def multilabel_details(
         start=start,
         sections=[_label_table(names, relevance, chosen)],
         rows=_rows(found, truth, calibrated, names),
-        importance=listed_importance(found, scoring, random_state),
+        importance=listed_importance(found, focus),
         n_features=len(found.features),
     )
 
@@ -121,11 +117,9 @@ def _why_relevant(
 # Supervised ordering
 
 
-def orderer_details(
-    task: RankingTask, data: DataSet, ranker: Any, scoring: str, random_state: int
-) -> Details:
+def orderer_details(focus: Focus) -> Details:
     """Describe the predictions of an orderer: how groups differ, and groups to choose from."""
-    found = predict_out_of_fold(task, data, ranker, random_state)
+    found, data = predict_out_of_fold(focus), focus.data
     predicted = found.in_order(found.predicted).astype(np.float64)
     members = np.zeros(len(found.rows)) if data.groups is None else data.groups[found.rows]
     names, codes = np.unique(members, return_inverse=True)
@@ -139,7 +133,7 @@ def orderer_details(
         about=f"{len(names)} unseen groups",
         sections=[_quantiles(known)] if len(known) > 1 else [],
         rows=_groups(found, names, groups, predicted, rho),
-        importance=listed_importance(found, scoring, random_state),
+        importance=listed_importance(found, focus),
         n_features=len(found.features),
     )
 

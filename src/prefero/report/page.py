@@ -22,6 +22,7 @@ from prefero.report.findings import (
 )
 from prefero.report.label_part import label_details
 from prefero.report.other_tasks import OTHER_DETAILS
+from prefero.report.predictions import Focus
 from prefero.report.rendering import Figures, made, render
 from prefero.report.sections import Details
 from prefero.report.standings import standings
@@ -47,7 +48,7 @@ def write_report(
     """Write an experiment as one HTML page that needs nothing else.
 
     The page starts with a summary, the leaderboard with intervals, and the data. Then it looks
-    closely at the best ranker on one data set, by five-fold cross-validation: quality against
+    closely at the best ranker on one data set, by its models of the folds: quality against
     cost where there are costs, which label takes which rank, which label comes before which,
     calibration and the effect of abstaining, single rows with their explanation, and feature
     importance. It ends with how to reproduce it. Nothing is fetched; a small script sorts the
@@ -117,11 +118,13 @@ def write_report(
     chosen = _focus(focus, sets)
     figures = Figures()
     drawn = _figures(figures, found, results if len(rates) > 1 else None)
-    looked_at = task, sets[chosen], rankers[found.best], found.scoring, random_state
+    baseline = next(iter(baselines), None)
+    of_best = sets[chosen], rankers[found.best], chosen, found.best
+    focus_on = Focus(task, *of_best, at_rate, found.scoring, baseline, random_state)
     part = (
-        label_details(*looked_at, dataset=chosen, figures=figures)
+        label_details(focus_on, figures=figures)
         if task.kind == "label_ranker"
-        else OTHER_DETAILS[task.kind](*looked_at)
+        else OTHER_DETAILS[task.kind](focus_on)
     )
     page = dict(
         title=title,

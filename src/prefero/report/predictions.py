@@ -1,23 +1,21 @@
-"""Out-of-fold predictions of one ranker on one data set, for the detailed part of the page."""
+"""Out-of-fold models of one ranker on one data set, for the detailed part of the page."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import check_random_state
 
-from prefero._optional import require
 from prefero._pipelines import at_final_step, final_step
 from prefero._sklearn import safe_indexing
-from prefero._typing import Values
+from prefero._typing import Indices, Values
 from prefero._warnings import silenced
 from prefero.evaluation._data import DataSet
+from prefero.evaluation._runs import Run
 from prefero.evaluation._tasks import RankingTask
-from prefero.evaluation.experiment import seeded
-from prefero.evaluation.results import larger_is_better
+from prefero.evaluation.results import ResultTable, RunPredictions, larger_is_better
 from prefero.inspection._attribution import VIRTUAL_LABEL, with_column
 from prefero.metrics import kendall_tau, pairwise_calibration_curve
 
@@ -83,62 +81,96 @@ class OutOfFold:
         return found
 
 
-def predict_out_of_fold(
-    task: RankingTask, data: DataSet, ranker: Any, random_state: int
-) -> OutOfFold:
-    """Cross-validate a ranker and keep its models and predictions; groups are not divided.
+class Focus(NamedTuple):
+    """The ranker and the data set that a page looks closely at.
 
-    Parameters
+    Attributes
     ----------
     task : RankingTask
         The task of the ranker.
     data : DataSet
         The data set.
     ranker : estimator
-        A ranker, or a pipeline that ends in one.
+        The ranker, or a pipeline that ends in one, as the experiment was given it.
+    dataset, name : str
+        What data set and ranker are called in the results.
+    results : ResultTable
+        The results of one missing rate, with predictions.
+    scoring : str
+        The metric that rankers are compared by.
+    baseline : str or None
+        The ranker that predicts the same order for everyone.
     random_state : int
-        The seed of the folds, of the ranker, and of the choice of rows where there are more
-        than `MOST_ROWS`.
+        The seed of choices of rows.
+    """
+
+    task: RankingTask
+    data: DataSet
+    ranker: Any
+    dataset: str
+    name: str
+    results: ResultTable
+    scoring: str
+    baseline: str | None
+    random_state: int
+
+    def runs(self, name: str | None) -> dict[Run, RunPredictions]:
+        """Return what a ranker predicted in the first repetition, by fold."""
+        missing = self.results[0].get("missing")
+        found = {
+            Run(*key): run
+            for key, run in self.results.predictions.items()
+            if key[:4] == (self.dataset, name, missing, 0)
+        }
+        return dict(sorted(found.items(), key=lambda item: item[0].fold))
+
+
+def predict_out_of_fold(focus: Focus) -> OutOfFold:
+    """Return the models of a ranker in the first repetition of an experiment, fitted again.
+
+    Folds, seeds, missing labels and scores are those of the experiment, and so are the models.
+
+    Parameters
+    ----------
+    focus : Focus
+        The ranker and its results.
 
     Returns
     -------
     OutOfFold
-        The predictions.
+        Models and predictions of whole folds, until there are `MOST_ROWS` rows.
     """
-    ranked = ~np.isnan(data.ranks)
-    rows = np.flatnonzero(ranked.any(axis=1)) if ranked.ndim > 1 else np.arange(len(ranked))
-    keeps_groups = task.kind == "orderer" and data.groups is not None
-    if len(rows) > MOST_ROWS and not keeps_groups:
-        rows = np.sort(check_random_state(random_state).choice(rows, MOST_ROWS, replace=False))
-    X = safe_indexing(data.X if hasattr(data.X, "shape") else np.asarray(data.X), rows)
-    unscored = replace(data, scores=None)
-    fold, models, predicted = np.empty(len(rows), dtype=np.intp), [], []
-    for number, (train, test) in enumerate(_splits(data.groups, rows, random_state)):
-        model = seeded(ranker, random_state)
+    task, data = focus.task, focus.data
+    runs = focus.runs(focus.name)
+    if not runs:
+        raise ValueError(
+            f"The results hold no predictions of {focus.name} for {focus.dataset}: run_experiment "
+            "keeps them with keep_predictions=True."
+        )
+    names = [*data.labels, VIRTUAL_LABEL]
+    fold, models, predicted = [], [], []
+    rows: list[Indices] = []
+    for number, (run, found) in enumerate(runs.items()):
+        if number and sum(len(part) for part in rows) + len(found.test) > MOST_ROWS:
+            break
         with silenced():  # the experiment has shown the warnings
-            ranks = _with_names(data, data.ranks[rows[train]])
-            task.fit(model, safe_indexing(X, train), ranks, unscored, rows[train])
-        fold[test] = number
-        predicted.append(task.predict(model, safe_indexing(X, test), data, rows[test]))
+            model, _ = run.fit(
+                focus.ranker,
+                data,
+                found.train,
+                found.random_state,
+                use_scores=found.use_scores,
+                names=names,
+            )
+        test = np.sort(found.test)
+        predicted.append(task.predict(model, safe_indexing(data.X, test), data, test))
         models.append(model)
-    return OutOfFold(task, data, rows, X, models, fold, predicted)
-
-
-def _splits(groups: NDArray[Any] | None, rows: NDArray[np.intp], seed: int) -> Any:
-    members = None if groups is None else groups[rows]
-    count = len(rows) if members is None else len(np.unique(members))
-    kind = KFold if members is None else GroupKFold
-    folds = kind(min(_FOLDS, count), shuffle=True, random_state=seed)
-    return folds.split(rows, groups=members)
-
-
-def _with_names(data: DataSet, ranks: Values) -> Any:
-    """Ranks of labels in a frame with their names; ranks of objects as they are."""
-    if ranks.ndim == 1:
-        return ranks
-    pandas = require("pandas", extra="study", purpose="The page")
-    columns = [*data.labels, VIRTUAL_LABEL][: ranks.shape[1]]
-    return pandas.DataFrame(ranks, columns=columns)
+        rows.append(test)
+        fold.append(np.full(len(test), number))
+    order = np.argsort(np.concatenate(rows))
+    chosen, fold_of = np.concatenate(rows)[order], np.concatenate(fold)[order]
+    X = safe_indexing(data.X if hasattr(data.X, "shape") else np.asarray(data.X), chosen)
+    return OutOfFold(task, data, chosen, X, models, fold_of, predicted)
 
 
 class LabelPredictions:
@@ -224,7 +256,7 @@ def telling_pair(truth: Values, predicted: Values, scores: Values) -> tuple[int,
     return int(first), int(second)
 
 
-def feature_importance(found: OutOfFold, scoring: str, random_state: int) -> tuple[str, Values]:
+def feature_importance(found: OutOfFold, focus: Focus) -> tuple[str, Values]:
     """Return what the importance of a feature means for this ranker, and the importances.
 
     Trees and forests know how much each feature contributed to their splits. For other rankers
@@ -236,8 +268,8 @@ def feature_importance(found: OutOfFold, scoring: str, random_state: int) -> tup
     if all(len(values) == found.X.shape[1] for values in own):
         meaning = "The share of the total gain of all splits that is due to splits on the feature."
         return meaning, np.mean(own, axis=0)
-    task, model, random = found.task, found.models[0], check_random_state(random_state)
-    scoring = scoring if scoring in task.metrics else task.metrics[0]
+    task, model, random = found.task, found.models[0], check_random_state(focus.random_state)
+    scoring = focus.scoring if focus.scoring in task.metrics else task.metrics[0]
     test = np.flatnonzero(found.fold == 0)
     if found.truth.ndim > 1:
         test = test[:_IMPORTANCE_ROWS]
@@ -246,7 +278,7 @@ def feature_importance(found: OutOfFold, scoring: str, random_state: int) -> tup
     def value(X: Any) -> float:
         with silenced():
             predicted = task.predict(model, X, found.data, rows)
-            metrics = task.metrics_of(model, X, predicted, found.data, rows, rows)
+            metrics, _ = task.metrics_of(model, X, predicted, found.data, rows, rows)
         return metrics[scoring] if larger_is_better(scoring) else -metrics[scoring]
 
     whole, losses = value(X), np.zeros(X.shape[1])

@@ -88,7 +88,7 @@ def cell(value: Any) -> str:
     number = float(value)
     if np.isnan(number):
         return "–"
-    return number_text(number) if abs(number) < 1000 else f"{number:.4g}"
+    return number_text(number)
 
 
 # A colour that no display uses: it marks what takes the colour of the page's text.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from prefero._typing import Values
 from prefero.evaluation.results import ResultTable
 from prefero.inspection.explanation import Explanation
-from prefero.report.predictions import OutOfFold, feature_importance
+from prefero.report.predictions import Focus, OutOfFold, feature_importance
 
 # Rows to choose from on the page, and those of them that are explained.
 MOST_PICKED = 300
@@ -121,9 +121,9 @@ def _strip(steps: Values) -> str:
 Importance = tuple[str, list[tuple[str, float, float]]]
 
 
-def listed_importance(found: OutOfFold, scoring: str, random_state: int) -> Importance:
+def listed_importance(found: OutOfFold, focus: Focus) -> Importance:
     """Return the meaning of importance, and the most important features with their bars."""
-    meaning, values = feature_importance(found, scoring, random_state)
+    meaning, values = feature_importance(found, focus)
     largest = float(np.max(values, initial=0.0))
     order = np.argsort(-values, kind="stable")[:_LISTED_FEATURES]
     widths = np.clip(values / largest, 0, 1) if largest > 0 else np.zeros_like(values)

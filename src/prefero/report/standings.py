@@ -8,7 +8,7 @@ from scipy import stats
 
 from prefero._typing import Values
 from prefero.evaluation.comparison import Comparison
-from prefero.evaluation.fold_comparison import scores_by_fold, tested_to_trained
+from prefero.evaluation.paired_comparison import by_unit, scores_by_fold, tested_to_trained
 from prefero.evaluation.results import METRICS, MetricInfo, ResultTable, number_text, score_matrix
 from prefero.report.findings import known_metrics
 
@@ -131,7 +131,7 @@ def p_text(p: float) -> str:
 
 def _rows(found: Comparison, baselines: Sequence[str]) -> list[Standing]:
     alike = found.alike()
-    over_folds = {row["ranker"]: row for row in found.over_folds}
+    against_best = {row["ranker"]: row for row in found.against_best}
     best = found.order[0]
     rows = []
     for place, i in enumerate(found.order, start=1):
@@ -142,8 +142,8 @@ def _rows(found: Comparison, baselines: Sequence[str]) -> list[Standing]:
         if name in baselines:
             tags.append("baseline")
         p, behind = float("nan"), float("nan")
-        if name in over_folds:
-            p, behind = over_folds[name]["p_value"], over_folds[name]["behind"]
+        if name in against_best:
+            p, behind = against_best[name]["p_value"], against_best[name]["behind"]
         elif i != best and len(found.datasets) > 1:
             p = float(found.pair_p_values[best, i])
         shown = "–" if np.isnan(behind) else number_text(behind)
@@ -156,9 +156,11 @@ def _place(found: Comparison, ranker: str | None) -> int | None:
 
 
 def _metric_of(name: str, found: Comparison, results: ResultTable, baseline: str | None) -> Column:
-    values = _values(name, found, results)
     means = _means(name, found, results)
-    halves = _half_widths(found, [values[i] for i in found.order], results)
+    halves = _half_widths_of_rows(name, found, results)
+    if not halves:
+        values = _values(name, found, results)
+        halves = _half_widths(found, [values[i] for i in found.order], results)
     info = METRICS.get(name, MetricInfo(name, True))
     ends = [
         (max(info.low, mean - half), min(info.high, mean + half))
@@ -200,8 +202,8 @@ def _drawn(
     marks = [
         Mark(
             mean,
-            _figure(mean),
-            "" if np.isnan(half) else f"± {_figure(half)}",
+            "–" if np.isnan(mean) else number_text(mean),
+            "" if np.isnan(half) else f"± {number_text(half)}",
             place(mean) if np.isfinite(mean) else 0.0,
             None if np.isnan(half) else place(low),
             None if np.isnan(half) else place(high),
@@ -210,12 +212,6 @@ def _drawn(
     ]
     at = None if baseline is None or not np.isfinite(means[baseline]) else marks[baseline].at
     return Column(title, meaning, marks, at)
-
-
-def _figure(value: float) -> str:
-    if np.isnan(value):
-        return "–"
-    return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
 
 
 def _figures(
@@ -253,6 +249,17 @@ def _means(name: str, found: Comparison, results: ResultTable) -> list[float]:
     return [float(scores[:, rankers.index(found.rankers[i])].mean()) for i in found.order]
 
 
+def _half_widths_of_rows(name: str, found: Comparison, results: ResultTable) -> list[float]:
+    """Half the width of the interval of each mean, from single rows; none if they are unknown."""
+    if len(found.datasets) > 1:
+        return []
+    units = by_unit(results.where(dataset=found.datasets[0]), name)
+    if units is None:
+        return []
+    quantile = float(stats.t.ppf((1 + _LEVEL) / 2, len(np.unique(units.groups)) - 1))
+    return [quantile * units.standard_error(units.values[found.rankers[i]]) for i in found.order]
+
+
 def _half_widths(found: Comparison, values: list[Values], results: ResultTable) -> list[float]:
     """Half the width of the interval of each mean; NaN where it is unknown.
 
@@ -282,6 +289,6 @@ def _lines(found: Comparison, results: ResultTable) -> str:
             "without the differences between data sets that all rankers share."
         )
     return (
-        f"Lines are {_LEVEL:.0%} intervals of the means, from the folds; their variance is "
-        "corrected for the training rows that folds share."
+        f"Lines are {_LEVEL:.0%} intervals of the means, from {found.unit or 'the folds'}; their "
+        "variance is corrected for the training rows that folds share."
     )
