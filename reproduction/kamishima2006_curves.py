@@ -14,7 +14,6 @@ from sklearn.linear_model import LinearRegression
 
 from prefero import ExpectedRankOrderer, RankCorrelationReducer
 from prefero.evaluation import ResultTable
-from prefero.inspection import DimensionsDisplay
 
 RCDR_SIZES: dict[str, tuple[Size, ...]] = {
     "sushi": ((500, 10), (100, 5), (100, 2)),
@@ -216,11 +215,15 @@ def draw_curves(table: ResultTable) -> Any:
     figure, axes = pyplot.subplots(1, len(sizes), figsize=(9, 3.4), layout="constrained")
     for ax, size in zip(axes, sizes, strict=True):
         rows = [row for row in table if row["orders"] == size]
-        curves = {name: [row[name] for row in rows] for name in REDUCTIONS}
         dimensions = [row["dimensions"] for row in rows]
-        DimensionsDisplay(dimensions, curves, whole=rows[0]["ORIG"], title=size).plot(ax)
-        ax.get_legend().remove()
-        if ax.get_xscale() == "log":
+        for name, marker, line in zip(REDUCTIONS, "os^D", ("-", "--", "-.", ":"), strict=True):
+            scores = [row[name] for row in rows]
+            ax.plot(dimensions, scores, marker=marker, markersize=5, linestyle=line, label=name)
+        ax.axhline(rows[0]["ORIG"], color="0.5", linestyle=":", label="all attributes")
+        ax.set(title=size, xlabel="dimensions", ylabel="mean Spearman rho")
+        ax.grid(axis="y", alpha=0.3)
+        if max(dimensions) > 20:
+            ax.set_xscale("log")
             ticks_at(ax, dimensions)
     figure.legend(
         *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False

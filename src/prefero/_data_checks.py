@@ -13,8 +13,6 @@ from prefero._typing import Values
 from prefero.metrics import kendall_tau
 from prefero.rankings import ranks_from_scores
 
-__all__ = ["Leak", "leaks", "repeated_rows", "shared_entities"]
-
 # A real cause is rarely so strong; a copy of a label, with noise or in other units, is.
 _LEAKING = 0.98
 _FEWEST_ROWS = 20

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from prefero._typing import Indices, Values
 from prefero._warnings import warn_user
 
-Sums = NDArray[np.float64]
+Sums = Values
 Order = NDArray[np.int64]
 
 # Cycles that one round of the solver is told about at most.

@@ -20,7 +20,7 @@ from prefero._sklearn import HasMethods, Interval
 from prefero._solvers._lbfgs import warn_unconverged
 from prefero._solvers._logistic import solve_logistic
 from prefero._state import Array, Each, FittedState, Model, Size, State
-from prefero._typing import Indices, Values
+from prefero._typing import Indices, Mask, Values
 from prefero.rankings import pair_signs
 
 # Entries of the arrays (instances x pairs) that one step of training or prediction may hold.
@@ -153,11 +153,7 @@ class PairwiseModelsMixin(BinaryModelsMixin):
     _modest_ranker = "LogLinearLabelRanker"
 
     def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        max_models: int | None = 20_000,
-        n_jobs: int | None = None,
+        self, estimator: Any = None, *, max_models: int | None = 20_000, n_jobs: int | None = None
     ) -> None:
         self.estimator = estimator
         self.max_models = max_models
@@ -281,7 +277,7 @@ def _slice_if_dense(numbers: Indices) -> Indices | slice:
     return slice(int(numbers[0]), int(numbers[-1]) + 1) if dense else numbers
 
 
-def constant_models(first: Values, second: Values) -> tuple[NDArray[np.bool_], Values]:
+def constant_models(first: Values, second: Values) -> tuple[Mask, Values]:
     """Return which models have both signs to learn from, and intercepts that hold without features.
 
     The two arrays are the weights of either sign. A model that knows one of them alone takes its
@@ -297,11 +293,7 @@ def _by_model(weight: Values, n_models: int) -> list[Values]:
 
 
 def _fit_one(
-    estimator: Any,
-    X: Any,
-    sign: NDArray[np.int8],
-    weight: Values,
-    weight_of_fit: bool,
+    estimator: Any, X: Any, sign: NDArray[np.int8], weight: Values, weight_of_fit: bool
 ) -> Any:
     """Train a copy of the estimator on the rows that order a pair.
 

@@ -32,8 +32,7 @@ def load_ranker(path: Path, key: bytes | None = None) -> Any:
     from prefero.persistence import load
 
     model = load(path, key=key)
-    problem = other_task(model)
-    if problem is not None:
+    if problem := other_task(model):
         raise ModelFileError(f"{path} holds {problem}.")
     return model
 
@@ -140,8 +139,7 @@ def text_columns(features: "pd.DataFrame") -> list[str]:
     """Return the columns of text, which have pandas' string dtype."""
     from pandas import StringDtype
 
-    types = features.dtypes.items()
-    return [str(name) for name, dtype in types if isinstance(dtype, StringDtype)]
+    return [str(name) for name, kind in features.dtypes.items() if isinstance(kind, StringDtype)]
 
 
 def as_text(features: "pd.DataFrame", names: Any) -> "pd.DataFrame":

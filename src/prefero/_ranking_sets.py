@@ -6,23 +6,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prefero._sklearn import check_sample_weight
+from prefero._typing import ArrayOrNone, Values
 from prefero.rankings import check_ranks
 
 
 class Neighborhoods(NamedTuple):
     """Weighted sets of rows of a rank matrix, in the form the core takes."""
 
-    ranks: NDArray[np.float64]
+    ranks: Values
     starts: NDArray[np.int64]  # set q holds rows[starts[q]:starts[q + 1]]
     rows: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    weights: Values
 
 
 def check_neighborhoods(
-    Y: ArrayLike,
-    indices: ArrayLike,
-    weights: ArrayLike | None = None,
-    indptr: ArrayLike | None = None,
+    Y: ArrayLike, indices: ArrayLike, weights: ArrayOrNone = None, indptr: ArrayOrNone = None
 ) -> Neighborhoods:
     """Validate the arguments that all batch forms share.
 
@@ -71,10 +69,7 @@ def check_neighborhoods(
 
 
 def used_rows_only(
-    ranks: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    ranks: Values, starts: NDArray[np.int64], rows: NDArray[np.int64], weights: Values
 ) -> Neighborhoods:
     """Leave out the rankings that no set holds: the core decodes every row it gets."""
     if 0 < rows.size < len(ranks):
@@ -93,7 +88,7 @@ def _check_indptr(indptr: ArrayLike, n_indices: int) -> NDArray[np.int64]:
     return starts
 
 
-def _check_weights(weights: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _check_weights(weights: ArrayOrNone, shape: tuple[int, ...]) -> Values:
     if weights is None:
         return np.ones(int(np.prod(shape)))
     weight = np.ascontiguousarray(weights, dtype=np.float64)
@@ -104,7 +99,7 @@ def _check_weights(weights: ArrayLike | None, shape: tuple[int, ...]) -> NDArray
     return weight.ravel()
 
 
-def whole_sample(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> Neighborhoods:
+def whole_sample(Y: ArrayLike, sample_weight: ArrayOrNone = None) -> Neighborhoods:
     """Return all rows of Y as one neighbourhood: how a single form calls its batch form.
 
     Parameters

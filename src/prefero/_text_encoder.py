@@ -18,8 +18,6 @@ from prefero._state import Array, Attribute, Count, FittedState, Names, State
 from prefero._typing import Values
 from prefero.base import FittedMixin
 
-__all__ = ["TextEncoder"]
-
 
 def _are_words(words: Any, _: State) -> bool:
     return all(isinstance(word, str) for word in words) and len(set(words)) == len(words)
@@ -68,6 +66,11 @@ class TextEncoder(FittedMixin, TransformerMixin, BaseEstimator):
     (4, 3)
     """
 
+    _input_tags: ClassVar[dict[str, bool]] = {
+        "string": True,
+        "two_d_array": False,
+        "allow_nan": True,
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "max_words": [Interval(Integral, 1, None, closed="left")],
@@ -96,13 +99,6 @@ class TextEncoder(FittedMixin, TransformerMixin, BaseEstimator):
         self.max_words = max_words
         self.min_rows = min_rows
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.allow_nan = True
-        return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the words and the dimensions.

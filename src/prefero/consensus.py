@@ -16,6 +16,7 @@ from prefero import _core
 from prefero._docs import documented
 from prefero._optimal_orders import cut_into_buckets, exact_buckets, exact_order, improved_buckets
 from prefero._ranking_sets import check_neighborhoods, whole_sample
+from prefero._typing import ArrayOrNone, Values
 from prefero.rankings import check_ranks, strict_ranks
 
 __all__ = [
@@ -34,7 +35,7 @@ __all__ = [
 _EXACT_BUCKETS, _MOST_EXACT_BUCKETS = 12, 16
 
 
-def borda_votes(Y: ArrayLike) -> NDArray[np.float64]:
+def borda_votes(Y: ArrayLike) -> Values:
     """Return the votes that each ranking gives each label in a generalized Borda count.
 
     In a ranking of m of n labels the label at position i gets (m - i + 1)(n + 1)/(m + 1)
@@ -65,7 +66,7 @@ def borda_votes(Y: ArrayLike) -> NDArray[np.float64]:
 
 
 @documented()
-def borda(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
+def borda(Y: ArrayLike, sample_weight: ArrayOrNone = None) -> NDArray[np.int64]:
     """Aggregate rankings by the (generalized, weighted) Borda count.
 
     Parameters
@@ -88,12 +89,8 @@ def borda(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[np.in
 
 @documented()
 def borda_batch(
-    Y: ArrayLike,
-    indices: ArrayLike,
-    weights: ArrayLike | None = None,
-    *,
-    indptr: ArrayLike | None = None,
-) -> NDArray[np.float64]:
+    Y: ArrayLike, indices: ArrayLike, weights: ArrayOrNone = None, *, indptr: ArrayOrNone = None
+) -> Values:
     """Return the mean Borda votes of many weighted sets of rankings.
 
     Parameters
@@ -118,7 +115,7 @@ def borda_batch(
     return _core.borda_batch(*check_neighborhoods(Y, indices, weights, indptr))
 
 
-def pair_sums(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[np.float64]:
+def pair_sums(Y: ArrayLike, sample_weight: ArrayOrNone = None) -> Values:
     """Return how much weight puts one label before another, for all pairs of labels.
 
     Parameters
@@ -147,7 +144,7 @@ def pair_sums(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[n
 def kemeny(
     Y: ArrayLike,
     method: Literal["exact", "local"] = "exact",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
     time_limit: float = 60.0,
 ) -> NDArray[np.int64]:
     """Aggregate rankings by Kemeny's rule: the least sum of Kendall distances.
@@ -190,7 +187,7 @@ def kemeny(
 
 
 @documented()
-def copeland(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
+def copeland(Y: ArrayLike, sample_weight: ArrayOrNone = None) -> NDArray[np.int64]:
     """Aggregate rankings by Copeland's rule: the number of labels that a majority puts behind.
 
     Parameters
@@ -221,7 +218,7 @@ def copeland(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[np
 def bucket_consensus(
     Y: ArrayLike,
     method: Literal["auto", "exact", "local"] = "auto",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
 ) -> NDArray[np.int64]:
     """Aggregate rankings into the ranking with ties of the greatest sum of tau-x.
 
@@ -273,7 +270,7 @@ def bucket_consensus(
     return improved_buckets(cut_into_buckets(order[None], ahead[None], tied[None])[0], ahead, tied)
 
 
-def footrule_order(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
+def footrule_order(Y: ArrayLike, sample_weight: ArrayOrNone = None) -> NDArray[np.int64]:
     """Aggregate rankings into the order with the least sum of Spearman footrule distances.
 
     The footrule adds up how far each label is from its place, so the best order is an
@@ -311,7 +308,7 @@ def footrule_order(Y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDAr
     return linear_sum_assignment(np.transpose(cost))[1] + 1
 
 
-def extend(Y: ArrayLike, center: ArrayLike) -> NDArray[np.float64]:
+def extend(Y: ArrayLike, center: ArrayLike) -> Values:
     """Complete rankings so that they come as close as possible to a center.
 
     Each missing label is inserted where it contradicts the center in the fewest pairs, in

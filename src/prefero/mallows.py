@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from prefero import _core
 from prefero._docs import documented
 from prefero._ranking_sets import Neighborhoods, check_neighborhoods, whole_sample
+from prefero._typing import ArrayOrNone, Values
 from prefero.consensus import extend, kemeny
 from prefero.metrics import kendall_distance
 from prefero.rankings import check_ranks, strict_ranks
@@ -100,7 +101,7 @@ class Mallows:
         """
         return _core.mallows_moments(self.theta, len(self.center))[1]
 
-    def pairwise(self) -> NDArray[np.float64]:
+    def pairwise(self) -> Values:
         """Return the probabilities that one label comes before another.
 
         %(pairwise)s
@@ -114,7 +115,7 @@ class Mallows:
         """
         return pairwise_batch(self.center[None, :], [self.theta])[0]
 
-    def log_prob(self, Y: ArrayLike) -> NDArray[np.float64]:
+    def log_prob(self, Y: ArrayLike) -> Values:
         """Return the logarithm of the probability of each ranking.
 
         An incomplete or tied ranking stands for all complete strict rankings that agree
@@ -139,7 +140,7 @@ class Mallows:
             values[i] = self._log_prob_of_partial(ranks[i])
         return values
 
-    def _log_prob_of_partial(self, ranks: NDArray[np.float64]) -> float:
+    def _log_prob_of_partial(self, ranks: Values) -> float:
         """Follow all ways to insert the labels in center order that keep the given ranks.
 
         A state is the places of the ranked labels inserted so far; which label stands in
@@ -185,7 +186,7 @@ class Mallows:
             ranks[:, i] = place
         return ranks[:, self.center - 1]
 
-    def _displacements(self, u: NDArray[np.float64], size: int) -> NDArray[np.int64]:
+    def _displacements(self, u: Values, size: int) -> NDArray[np.int64]:
         """Turn uniform numbers into v in 0..size - 1 with probability ~ exp(-theta v)."""
         if self.theta * size < 1e-12:
             v = u * size
@@ -238,17 +239,17 @@ class MallowsBatch(NamedTuple):
     """
 
     centers: NDArray[np.int64]
-    theta: NDArray[np.float64]
-    votes: NDArray[np.float64]
+    theta: Values
+    votes: Values
 
 
 @documented()
 def fit_mallows_batch(
     Y: ArrayLike,
     indices: ArrayLike,
-    weights: ArrayLike | None = None,
+    weights: ArrayOrNone = None,
     *,
-    indptr: ArrayLike | None = None,
+    indptr: ArrayOrNone = None,
     max_iter: int = 20,
 ) -> MallowsBatch:
     """Estimate one Mallows model for each of many weighted sets of rankings.
@@ -288,7 +289,7 @@ def fit_mallows_batch(
 @documented()
 def fit_mallows(
     Y: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
     center: Literal["borda", "kemeny"] = "borda",
     *,
     max_iter: int = 20,
@@ -357,7 +358,7 @@ def _fit_borda(sets: Neighborhoods, max_iter: int) -> MallowsBatch:
     return MallowsBatch(strict_ranks(votes), theta, votes)
 
 
-def pairwise_batch(centers: ArrayLike, theta: ArrayLike) -> NDArray[np.float64]:
+def pairwise_batch(centers: ArrayLike, theta: ArrayLike) -> Values:
     """Return the pair probabilities of many Mallows models.
 
     Parameters
@@ -385,9 +386,9 @@ def pairwise_batch(centers: ArrayLike, theta: ArrayLike) -> NDArray[np.float64]:
 def fit_pairs_batch(
     Y: ArrayLike,
     indices: ArrayLike,
-    weights: ArrayLike | None = None,
+    weights: ArrayOrNone = None,
     *,
-    indptr: ArrayLike | None = None,
+    indptr: ArrayOrNone = None,
     prior: float = 0.05,
 ) -> MallowsBatch:
     """Estimate one Mallows model for each of many sets of rankings from the observed pairs.

@@ -2,18 +2,15 @@
 
 from typing import Any, Self
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.metaestimators import available_if
 
 from prefero._pipelines import at_final_step, final_step, to_steps
+from prefero._typing import ArrayOrNone
 
 __all__ = ["RankingPipeline", "make_ranking_pipeline"]
-
-
-def _routed() -> bool:
-    return bool(get_config()["enable_metadata_routing"])
 
 
 def _passed(name: str, what: str) -> Any:
@@ -108,7 +105,7 @@ class RankingPipeline(Pipeline):
 
     @available_if(lambda pipeline: hasattr(final_step(pipeline), "score"))
     def score(
-        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, **params: Any
+        self, X: Any, y: Any = None, sample_weight: ArrayOrNone = None, **params: Any
     ) -> float:
         """Return the score of the last step.
 
@@ -128,7 +125,7 @@ class RankingPipeline(Pipeline):
         float
             What the last step returns.
         """
-        if _routed():
+        if get_config()["enable_metadata_routing"]:
             return float(super().score(X, y, sample_weight, **params))
         if sample_weight is not None:
             params["sample_weight"] = sample_weight
@@ -164,10 +161,7 @@ class RankingPipeline(Pipeline):
 
 
 def make_ranking_pipeline(
-    *steps: Any,
-    transform_input: list[str] | None = None,
-    memory: Any = None,
-    verbose: bool = False,
+    *steps: Any, transform_input: list[str] | None = None, memory: Any = None, verbose: bool = False
 ) -> RankingPipeline:
     """Make a pipeline that keeps the predictions of its ranker; steps get the names of their types.
 

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from prefero import _core
 from prefero._docs import documented
 from prefero._ranking_sets import Neighborhoods, check_neighborhoods, whole_sample
+from prefero._typing import ArrayOrNone, Values
 from prefero._warnings import warn_user
 from prefero.rankings import check_ranks, strict_ranks
 
@@ -60,7 +61,7 @@ class PlackettLuce:
     def __repr__(self) -> str:
         return f"PlackettLuce(worth={self.worth.round(6).tolist()})"
 
-    def pairwise(self) -> NDArray[np.float64]:
+    def pairwise(self) -> Values:
         """Return the probabilities that one label comes before another.
 
         %(pairwise)s
@@ -73,7 +74,7 @@ class PlackettLuce:
         """
         return pairwise_batch(np.log(self.worth)[None, :])[0]
 
-    def log_prob(self, Y: ArrayLike) -> NDArray[np.float64]:
+    def log_prob(self, Y: ArrayLike) -> Values:
         """Return the logarithm of the probability of each ranking.
 
         An incomplete or tied ranking stands for all complete strict rankings that agree
@@ -92,7 +93,7 @@ class PlackettLuce:
             values[i] = self._log_prob_of_buckets(ranks[i])
         return values
 
-    def _log_prob_of_buckets(self, ranks: NDArray[np.float64]) -> float:
+    def _log_prob_of_buckets(self, ranks: Values) -> float:
         log_worth = np.log(self.worth)
         levels = np.unique(ranks[~np.isnan(ranks)])
         return sum(
@@ -113,7 +114,7 @@ class PlackettLuce:
         return strict_ranks(-waiting)
 
 
-def _log_first(log_ratio: NDArray[np.float64]) -> float:
+def _log_first(log_ratio: Values) -> float:
     """Return the log-probability that the labels of a bucket all come before the others.
 
     With exponential waiting times, the others' first at rate 1 and the bucket's at the rates
@@ -133,7 +134,7 @@ def _log_first(log_ratio: NDArray[np.float64]) -> float:
 @documented()
 def fit_plackett_luce(
     Y: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
     prior: float = 0.1,
     *,
     max_iter: int = 1000,
@@ -185,13 +186,13 @@ def fit_plackett_luce(
 def fit_plackett_luce_batch(
     Y: ArrayLike,
     indices: ArrayLike,
-    weights: ArrayLike | None = None,
+    weights: ArrayOrNone = None,
     prior: float = 0.1,
     *,
-    indptr: ArrayLike | None = None,
+    indptr: ArrayOrNone = None,
     max_iter: int = 1000,
     tol: float = 1e-7,
-) -> NDArray[np.float64]:
+) -> Values:
     """Estimate one Plackett-Luce model for each of many weighted sets of rankings.
 
     Parameters
@@ -223,7 +224,7 @@ def fit_plackett_luce_batch(
 
 def _fit(
     sets: Neighborhoods, prior: float, max_iter: int, tol: float
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[Values, NDArray[np.int64]]:
     if not 0 < prior < np.inf:
         raise ValueError(f"prior must be positive and finite, got {prior!r}.")
     if max_iter < 1:
@@ -231,7 +232,7 @@ def _fit(
     return _core.fit_plackett_luce_batch(*sets, prior, tol, max_iter)
 
 
-def pairwise_batch(log_worth: ArrayLike) -> NDArray[np.float64]:
+def pairwise_batch(log_worth: ArrayLike) -> Values:
     """Return the pair probabilities of many Plackett-Luce models.
 
     Parameters

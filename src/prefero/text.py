@@ -4,7 +4,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.feature_selection import SelectorMixin
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, FittedState
 from prefero._text_encoder import TextEncoder
+from prefero._typing import Mask, Values
 from prefero.base import FittedMixin
 from prefero.preferences import (
     DECOMPOSITIONS,
@@ -39,11 +39,7 @@ class LogCountTransformer(FittedMixin, OneToOneFeatureMixin, TransformerMixin, B
     array([[0. , 1. , 3.3]])
     """
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        return tags
+    _input_tags: ClassVar[dict[str, bool]] = {"sparse": True, "positive_only": True}
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the counts; there is nothing to learn.
@@ -134,6 +130,8 @@ default="domination"
     array([ True, False, False])
     """
 
+    _input_tags: ClassVar[dict[str, bool]] = {"sparse": True}
+    _needs_y: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [Interval(Integral, 1, None, closed="left")],
         "decomposition": [StrOptions(set(DECOMPOSITIONS)), callable],
@@ -149,8 +147,6 @@ default="domination"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags
 
@@ -183,7 +179,7 @@ default="domination"
         self.scores_ = drops / (2 * _largest(X) * X.shape[0])
         return self
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> Mask:
         check_is_fitted(self)
         mask = np.zeros(len(self.scores_), dtype=bool)
         mask[np.argsort(-self.scores_, kind="stable")[: self.n_features_to_select]] = True
@@ -198,7 +194,7 @@ def _graphs(y: Any) -> PreferenceGraphs:
     return PreferenceGraphs.from_ranks(y)
 
 
-def _largest(X: Any) -> NDArray[np.float64]:
+def _largest(X: Any) -> Values:
     """The largest absolute value of each feature; 1 for a feature that is 0 throughout."""
     largest = abs(X).max(axis=0)
     values = np.asarray(largest.todense() if issparse(largest) else largest).ravel()

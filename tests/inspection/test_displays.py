@@ -8,15 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
-from sklearn.base import clone
-from sklearn.decomposition import PCA
-from sklearn.model_selection import GroupKFold
 
 from prefero import (
     ConsensusLabelRanker,
-    ExpectedRankOrderer,
     PairwiseLabelRanker,
-    RankCorrelationReducer,
     TreeLabelRanker,
 )
 from prefero.evaluation import ResultTable, compare
@@ -24,7 +19,6 @@ from prefero.inspection import (
     AbstentionDisplay,
     CalibrationDisplay,
     CriticalDifferenceDisplay,
-    DimensionsDisplay,
     GainDisplay,
     MissingLabelsDisplay,
     PairMatrixDisplay,
@@ -32,7 +26,6 @@ from prefero.inspection import (
     TreeDisplay,
 )
 from prefero.inspection.ranking_displays import pair_shares, rank_shares
-from prefero.ordering import ranks_in_queries
 from prefero.rankings import strict_ranks
 from strategies import rank_matrices
 
@@ -293,28 +286,3 @@ def test_displays_draw_on_given_axes_beside_others():
 def test_importing_the_displays_does_not_import_matplotlib():
     code = "import sys, prefero.inspection; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_dimensions_are_those_of_an_orderer_on_the_first_components():
-    rng = np.random.default_rng(0)
-    X, qid = rng.normal(size=(90, 5)), np.repeat(np.arange(15), 6)
-    y = ranks_in_queries(X @ [2, 1, 0, 0, 0.0], qid, higher_is_better=True)
-    reducers = {"RCDR": RankCorrelationReducer(4), "PCA": PCA(3)}
-    orderer = ExpectedRankOrderer()
-    display = DimensionsDisplay.from_estimators(reducers, orderer, X, y, qid, cv=3)
-    assert display.dimensions == [1, 2, 3]
-    scores, whole = [], []
-    for train, test in GroupKFold(3).split(X, groups=qid):
-        reducer = RankCorrelationReducer(4).fit(X[train], y[train], qid[train])
-        first = [reducer.transform(X[rows])[:, :2] for rows in (train, test)]
-        for parts, found in ((first, scores), ((X[train], X[test]), whole)):
-            fitted = clone(orderer).fit(parts[0], y[train], qid[train])
-            found.append(fitted.score(parts[1], y[test], qid[test]))
-    assert display.curves["RCDR"][1] == pytest.approx(np.mean(scores))
-    assert display.whole == pytest.approx(np.mean(whole))
-    names = [text.get_text() for text in display.figure_.legends[0].get_texts()]
-    assert names == ["RCDR", "PCA", "all attributes"]
-    some = DimensionsDisplay.from_estimators(reducers, orderer, X, y, qid, cv=3, dimensions=[1, 3])
-    np.testing.assert_allclose(some.curves["PCA"], display.curves["PCA"][[0, 2]])
-    with pytest.raises(ValueError, match="PCA gives 3 components, not 4"):
-        DimensionsDisplay.from_estimators(reducers, orderer, X, y, qid, cv=3, dimensions=[1, 4])

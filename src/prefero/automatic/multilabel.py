@@ -179,7 +179,7 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
         """
         self._validate_params()
         with fitting(self) as ranker:
-            data = ranker._validate_fit(X, y, ranks, sample_weight)
+            data = ranker._validate_fit(X, y, sample_weight, ranks)
             ranker._fit(*data, group_numbers(groups, y, sample_weight))
         return self
 

@@ -146,7 +146,8 @@ def _refuse_unusable(estimator: Any, X: Any) -> None:
         row, column = (int(index[unusable][0]) for index in (entries.row, entries.col))
     else:
         row, column = (int(index) for index in np.argwhere(unusable)[0])
-    name, ranker = _feature_name(estimator, X, column), type(estimator).__name__
+    name = getattr(estimator, "feature_names_in_", range(X.shape[1]))[column]
+    ranker = type(estimator).__name__
     if missing.any():
         raise ValueError(
             f"X contains NaN in column {name!r}, first in row {row}, and {ranker} does not accept "
@@ -158,10 +159,6 @@ def _refuse_unusable(estimator: Any, X: Any) -> None:
         f"features, and takes none beyond {LARGEST:g} in size. Scale them, or use a tree or a "
         "forest."
     )
-
-
-def _feature_name(estimator: Any, X: Any, column: int) -> Any:
-    return getattr(estimator, "feature_names_in_", range(X.shape[1]))[column]
 
 
 def used_rows(target: Values, weight: Values, *, says: str) -> Mask:

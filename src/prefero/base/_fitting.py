@@ -8,12 +8,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length
 
 from prefero._docs import SITE
-from prefero._sklearn import make_constraint
+from prefero._sklearn import check_sample_weight, make_constraint
 from prefero._state import Array, Count, FittedState, Names, State, made_on_use
-from prefero._typing import Values
-from prefero.base._features import check_features, feature_ranges
+from prefero._typing import ArrayOrNone, Mask, Values
+from prefero.base import _features
 
 
 def continues_fit(estimator: Any) -> bool:
@@ -125,6 +126,16 @@ class FittedMixin:
         "n_features_in_": Count(1, size="n_features"),
         "feature_names_in_": Names("n_features", optional=True),
     }
+    # Where scikit-learn's tags differ from its defaults: what X may be, whether y is needed.
+    _input_tags: ClassVar[dict[str, bool]] = {}
+    _needs_y: ClassVar[bool] = False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        for name, value in self._input_tags.items():
+            setattr(tags.input_tags, name, value)
+        tags.target_tags.required = tags.target_tags.required or self._needs_y
+        return tags
 
     def __getstate__(self) -> dict[str, Any]:
         made = made_on_use(type(self))
@@ -151,7 +162,7 @@ class FittedMixin:
     def _note_ranges(self, X: Any, reset: bool) -> None:
         """Take over the ranges of features, together with those of earlier rows unless reset."""
         earlier = None if reset else getattr(self, "feature_ranges_", None)
-        self.feature_ranges_ = feature_ranges(X, earlier)
+        self.feature_ranges_ = _features.feature_ranges(X, earlier)
 
 
 class LabelsMixin(FittedMixin):
@@ -168,16 +179,18 @@ class LabelsMixin(FittedMixin):
 
     labels_: NDArray[Any]
     classes_: NDArray[np.intp]
-    unseen_labels_: NDArray[np.bool_]
+    unseen_labels_: Mask
 
+    _needs_y: ClassVar[bool] = True
     _estimator_type_tag: ClassVar[str]
+    # What a row does to a label that it holds, and what was done to the label.
+    _row_says: ClassVar[tuple[str, str]]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     _fitted_state: ClassVar[FittedState] = LABELS
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.estimator_type = self._estimator_type_tag
-        tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         tags.target_tags.two_d_labels = True
@@ -185,4 +198,58 @@ class LabelsMixin(FittedMixin):
 
     def _validate_X(self, X: Any, *, reset: bool) -> NDArray[Any]:
         """Validate features as the tags of the estimator say."""
-        return check_features(self, X, reset=reset)
+        return _features.check_features(self, X, reset=reset)
+
+    def _validate_fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayOrNone = None,
+        beside: Any = None,
+        *,
+        reset: bool = True,
+    ) -> tuple[NDArray[Any], Any, Values]:
+        """Validate training data, set the label attributes, drop rows that say nothing.
+
+        Returns features, the target as ``_fit`` takes it, and weights. Rows of weight zero and
+        rows without any known label are left out; the latter with one warning for all. Without
+        ``reset`` the data join those of an earlier call and must have the same features and
+        labels.
+        """
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        X = self._validate_X(X, reset=reset)
+        target, known, names = self._read_target(y, beside, reset)
+        check_consistent_length(X, known)
+        weight = (
+            np.ones(len(known))
+            if sample_weight is None
+            else check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        )
+        if reset:
+            self.classes_ = np.arange(known.shape[1])
+            self.labels_ = self.classes_ if names is None else names
+        used = _features.used_rows(known, weight, says=self._row_says[0])
+        if not used.all():
+            X, target, known, weight = X[used], target[used], known[used], weight[used]
+        self.unseen_labels_ = (
+            self._unseen(known)
+            if reset
+            else self.unseen_labels_ & _features.all_unknown(known, axis=0)
+        )
+        self._note_ranges(X, reset)
+        return X, target, weight
+
+    def _read_target(self, y: Any, beside: Any, reset: bool) -> tuple[Any, Values, Any]:
+        """Validate the target and what goes with it (ranks, scores).
+
+        Returns the target as ``_fit`` takes it; an array of the labels' shape, NaN where y says
+        nothing of a label; and the names of the labels, None if there are none.
+        """
+        raise NotImplementedError
+
+    def _unseen(self, known: Values) -> Mask:
+        """Which labels are predicted last, for no row knows them."""
+        return _features.unseen_labels(known, self.labels_, says=self._row_says[1])

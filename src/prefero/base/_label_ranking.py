@@ -5,17 +5,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
-from prefero._sklearn import StrOptions, check_sample_weight
+from prefero._sklearn import StrOptions
+from prefero._typing import ArrayOrNone, Values
 from prefero.base._features import (
-    all_unknown,
     place_unseen_last,
     refuse_other_labels,
-    unseen_labels,
-    used_rows,
 )
 from prefero.base._fitting import LabelsMixin, continues_fit, copy_of, fitting
 from prefero.base._pair_probabilities import PairProbabilitiesMixin
@@ -54,65 +51,22 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
     """
 
     _estimator_type_tag: ClassVar[str] = "label_ranker"
+    _row_says: ClassVar[tuple[str, str]] = "rank", "ranked"
 
-    def _validate_fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        scores: ArrayLike | None = None,
-        *,
-        reset: bool = True,
-    ) -> tuple[NDArray[Any], Any, NDArray[np.float64]]:
-        """Validate training data, set the label attributes, drop rows that say nothing.
-
-        Rows of weight zero and rows that rank no label are left out; the latter with one
-        warning for all. Without ``reset`` the data join those of an earlier call and must
-        have the same features and labels. Ranks that come with scores are `ScoredRanks`.
-        """
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
+    def _read_target(self, y: Any, scores: ArrayOrNone, reset: bool) -> tuple[Any, Values, Any]:
+        """Validate ranks; with scores they are `ScoredRanks`."""
         if isinstance(y, PreferenceGraphs):
             raise ValueError(
                 f"{type(self).__name__} learns from rankings, not from preference graphs: use a "
                 "ranker that does, such as LogLinearLabelRanker."
             )
-        X = self._validate_X(X, reset=reset)
         ranks = check_ranks(y, name="y", n_labels=None if reset else len(self.labels_))
-        check_consistent_length(X, ranks)
-        weight = (
-            np.ones(len(ranks))
-            if sample_weight is None
-            else check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        )
-        if reset:
-            names = label_names(y)
-            self.classes_ = np.arange(ranks.shape[1])
-            self.labels_ = self.classes_ if names is None else names
-        else:
+        if not reset:
             refuse_other_labels(y, self.labels_)
         truth = ranks if scores is None else ScoredRanks.checked(ranks, scores, y)
-        used = used_rows(ranks, weight, says="rank")
-        if not used.all():
-            X, ranks, truth, weight = X[used], ranks[used], truth[used], weight[used]
-        self._note_unseen(ranks, reset)
-        self._note_ranges(X, reset)
-        return X, truth, weight
+        return truth, ranks, label_names(y)
 
-    def _note_unseen(self, ranks: NDArray[np.float64], reset: bool) -> None:
-        """Take over which labels no row has ranked, neither these nor those of earlier fits."""
-        if reset:
-            self.unseen_labels_ = self._unseen(ranks)
-        else:
-            self.unseen_labels_ = self.unseen_labels_ & all_unknown(ranks, axis=0)
-
-    def _unseen(self, ranks: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which labels are predicted last, for no row ranks them."""
-        return unseen_labels(ranks, self.labels_, says="ranked")
-
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayOrNone = None) -> Self:
         """Learn from instances and their rankings.
 
         Parameters
@@ -129,7 +83,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
         return self._fit_to(X, y, sample_weight)
 
     def _fit_to(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, scores: ArrayLike | None = None
+        self, X: Any, y: Any, sample_weight: ArrayOrNone, scores: ArrayOrNone = None
     ) -> Self:
         self._validate_params()
         anew = not continues_fit(self)
@@ -144,10 +98,10 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
         """Return what ``_fit`` learns from, made of the validated y."""
         return truth
 
-    def _fit(self, X: NDArray[Any], ranks: Any, weight: NDArray[np.float64]) -> None:
+    def _fit(self, X: NDArray[Any], ranks: Any, weight: Values) -> None:
         raise NotImplementedError
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Values:
         """Return scores whose descending order is the predicted order.
 
         %(of_X)s
@@ -161,7 +115,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
         scores = self._decision(self._validate_X(X, reset=False))
         return place_unseen_last(scores, self.unseen_labels_)
 
-    def _decision(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _decision(self, X: NDArray[Any]) -> Values:
         raise NotImplementedError
 
     def predict(self, X: Any) -> NDArray[np.int64]:
@@ -187,7 +141,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
         order = np.argsort(self.predict(X), axis=1)
         return self.labels_[order[:, :top]]
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayOrNone = None) -> float:
         """Return the mean Kendall tau of the predicted and the given rankings.
 
         Parameters
@@ -237,47 +191,29 @@ class GraphRankerMixin(LabelRankerMixin):
     True
     """
 
-    def _validate_fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        scores: ArrayLike | None = None,
-        *,
-        reset: bool = True,
-    ) -> tuple[Any, Any, NDArray[np.float64]]:
-        """Validate training data and set the label attributes, as for ranks.
+    def _read_target(self, y: Any, scores: ArrayOrNone, reset: bool) -> tuple[Any, Any, Any]:
+        """Validate ranks or graphs.
 
         A graph without edges is an empty row, a label without edges in any graph unseen.
         """
         if not isinstance(y, PreferenceGraphs):
-            return super()._validate_fit(X, y, sample_weight, scores, reset=reset)
+            return super()._read_target(y, scores, reset)
         if scores is not None:
             raise ValueError(
                 "scores go with ranks, but y holds preference graphs: give its edges weights, "
                 "PreferenceGraphs(..., weights=W)."
             )
-        X = self._validate_X(X, reset=reset)
-        check_consistent_length(X, y)
-        weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if reset:
-            self.classes_ = np.arange(y.n_labels)
-            self.labels_ = self.classes_ if y.labels is None else y.labels
-        elif y.n_labels != len(self.labels_):
+        if not reset and y.n_labels != len(self.labels_):
             raise ValueError(
                 f"y has {y.n_labels} labels, but the fit before it had {len(self.labels_)}."
             )
-        known = np.where(y.touched(), 1.0, np.nan)
-        used = used_rows(known, weight, says="rank")
-        self._note_unseen(known[used], reset)
-        self._note_ranges(X[used], reset)
-        return (X, y, weight) if used.all() else (X[used], y[used], weight[used])
+        return y, np.where(y.touched(), 1.0, np.nan), y.labels
 
     def _target(self, truth: Any) -> PreferenceGraphs:
         is_graphs = isinstance(truth, PreferenceGraphs)
         return truth if is_graphs else PreferenceGraphs.from_ranks(truth)
 
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: ArrayOrNone = None) -> float:
         """Return the mean Kendall tau of the predicted and the given rankings.
 
         Parameters
@@ -320,11 +256,7 @@ class ScoredRankerMixin:
     __metadata_request__fit: ClassVar = {"scores": True}
 
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        scores: ArrayLike | None = None,
+        self, X: Any, y: Any, sample_weight: ArrayOrNone = None, scores: ArrayOrNone = None
     ) -> Self:
         """Learn from instances, their rankings and, if known, what the labels are worth.
 
@@ -359,7 +291,7 @@ class PairWeightMixin(ScoredRankerMixin):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "pair_weight": [StrOptions({"auto", "score_difference"}), None],
+        "pair_weight": [StrOptions({"auto", "score_difference"}), None]
     }
 
     pair_weight: str | None

@@ -5,17 +5,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import ClassifierTags, check_consistent_length
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
-from prefero._sklearn import check_sample_weight
-from prefero._typing import Values
+from prefero._typing import ArrayOrNone, Values
 from prefero.base._features import (
     place_unseen_last,
     refuse_other_labels,
-    unseen_labels,
-    used_rows,
 )
 from prefero.base._fitting import LabelsMixin, fitting
 from prefero.metrics import spearman_rho
@@ -58,42 +55,19 @@ class MultilabelRankerMixin(LabelsMixin):
     """
 
     _estimator_type_tag: ClassVar[str] = "multilabel_ranker"
+    _row_says: ClassVar[tuple[str, str]] = "judge", "judged"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags = ClassifierTags(multi_class=False, multi_label=True)
         return tags
 
-    def _validate_fit(
-        self, X: Any, y: Any, ranks: Any = None, sample_weight: ArrayLike | None = None
-    ) -> tuple[NDArray[Any], Values, Values]:
-        """Validate training data, set the label attributes, drop rows that say nothing.
-
-        Returns features, calibrated ranks and weights. Rows of weight zero and rows of unknown
-        relevance are left out; the latter with one warning for all.
-        """
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        X = self._validate_X(X, reset=True)
+    def _read_target(self, y: Any, ranks: Any, reset: bool) -> tuple[Values, Values, Any]:
+        """Validate relevance and ranks: together they are calibrated ranks."""
         calibrated = calibrated_from_relevance(_indicator(y), ranks)
-        check_consistent_length(X, calibrated)
-        weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        names = label_names(y)
-        self.classes_ = np.arange(calibrated.shape[1] - 1)
-        self.labels_ = self.classes_ if names is None else names
-        used = used_rows(calibrated[:, :-1], weight, says="judge")
-        X, calibrated, weight = (
-            part if used.all() else part[used] for part in (X, calibrated, weight)
-        )
-        self.unseen_labels_ = unseen_labels(calibrated[:, :-1], self.labels_, says="judged")
-        self._note_ranges(X, reset=True)
-        return X, calibrated, weight
+        return calibrated, calibrated[:, :-1], label_names(y)
 
-    def fit(
-        self, X: Any, y: Any, ranks: Any = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any, ranks: Any = None, sample_weight: ArrayOrNone = None) -> Self:
         """Learn from instances, their relevant labels and, if known, their rankings.
 
         Parameters
@@ -113,7 +87,7 @@ class MultilabelRankerMixin(LabelsMixin):
         """
         self._validate_params()
         with fitting(self) as ranker:
-            ranker._fit(*ranker._validate_fit(X, y, ranks, sample_weight))
+            ranker._fit(*ranker._validate_fit(X, y, sample_weight, ranks))
         return self
 
     def _fit(self, X: Any, calibrated: Values, weight: Values) -> None:
@@ -185,11 +159,7 @@ class MultilabelRankerMixin(LabelsMixin):
         return self.labels_[order[:, :top]]
 
     def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        ranks: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike, ranks: ArrayOrNone = None, sample_weight: ArrayOrNone = None
     ) -> float:
         """Return the mean generalized Spearman correlation over the labels and the virtual label.
 

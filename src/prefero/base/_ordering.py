@@ -9,7 +9,9 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
+from prefero._typing import ArrayOrNone, Values
 from prefero._warnings import warn_user
 from prefero.base._features import check_features
 from prefero.base._fitting import FittedMixin, fitting
@@ -42,12 +44,12 @@ class SampleOrders(NamedTuple):
     """
 
     X: Any
-    positions: NDArray[np.float64]
+    positions: Values
     queries: Queries
-    weight: NDArray[np.float64]
+    weight: Values
 
     @property
-    def lengths(self) -> NDArray[np.float64]:
+    def lengths(self) -> Values:
         """The length of the order that each object stands in: the weight of its objects."""
         return np.add.reduceat(self.weight, self.queries.starts[:-1])[self.queries.codes]
 
@@ -58,11 +60,7 @@ class SampleOrders(NamedTuple):
 
 
 def check_sample_orders(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    qid: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
+    estimator: Any, X: Any, y: Any, qid: ArrayOrNone = None, sample_weight: ArrayOrNone = None
 ) -> SampleOrders:
     """Validate training orders of objects; leave out the objects whose rank is unknown.
 
@@ -121,7 +119,7 @@ def check_sample_orders(
     return SampleOrders(X, positions, found, weight)
 
 
-def _check_object_ranks(y: Any, qid: ArrayLike | None) -> NDArray[np.float64]:
+def _check_object_ranks(y: Any, qid: ArrayOrNone) -> Values:
     ranks = check_array(
         y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y"
     )
@@ -135,6 +133,7 @@ def _check_object_ranks(y: Any, qid: ArrayLike | None) -> NDArray[np.float64]:
     return ranks
 
 
+@documented()
 class OrdererMixin(FittedMixin):
     """Mixin of all orderers: from sample orders to the order of any new set of objects.
 
@@ -156,21 +155,17 @@ class OrdererMixin(FittedMixin):
     __metadata_request__score: ClassVar = {"qid": True}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    _needs_y: ClassVar[bool] = True
     # Whether ``_fit`` looks at the weights of the orders.
     _takes_weights: ClassVar[bool] = True
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.estimator_type = "orderer"
-        tags.target_tags.required = True
         return tags
 
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Any, qid: ArrayOrNone = None, sample_weight: ArrayOrNone = None
     ) -> Self:
         """Learn from sample orders.
 
@@ -206,13 +201,10 @@ class OrdererMixin(FittedMixin):
         raise NotImplementedError
 
     @available_if(lambda orderer: hasattr(orderer, "_decision"))
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Values:
         """Return scores whose descending order is the predicted order of any set of objects.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features)
-            Objects.
+        %(of_objects)s
 
         Returns
         -------
@@ -222,23 +214,20 @@ class OrdererMixin(FittedMixin):
         check_is_fitted(self)
         return self._decision(check_features(self, X, reset=False))  # type: ignore[attr-defined]
 
-    def _query_scores(self, X: Any, queries: Queries) -> NDArray[np.float64]:
+    def _query_scores(self, X: Any, queries: Queries) -> Values:
         """Scores of rows already put in the order of ``queries.rows``."""
         return self._decision(X)  # type: ignore[attr-defined]
 
-    def _ordered_scores(self, X: Any, qid: ArrayLike | None) -> tuple[Queries, NDArray[Any]]:
+    def _ordered_scores(self, X: Any, qid: ArrayOrNone) -> tuple[Queries, NDArray[Any]]:
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
         found = Queries.of(qid, X.shape[0])
         return found, self._query_scores(X[found.rows], found)
 
-    def predict(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
+    def predict(self, X: Any, qid: ArrayOrNone = None) -> NDArray[np.int64]:
         """Predict the rank of every object inside its query.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features)
-            Objects.
+        %(of_objects)s
         qid : array-like of shape (n_objects,), optional
             Names the set each object is ordered in; by default all are one set.
 
@@ -254,21 +243,14 @@ class OrdererMixin(FittedMixin):
         return ranks
 
     def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike, qid: ArrayOrNone = None, sample_weight: ArrayOrNone = None
     ) -> float:
         """Return the mean over queries of Spearman's rho of predicted and given orders.
 
         Queries in which y ties all objects say nothing and are left out; a query whose
         objects all get the same score counts zero.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features)
-            Objects.
+        %(of_objects)s
         y : array-like of shape (n_objects,)
             Their ranks inside the queries, NaN where unknown.
         qid : array-like of shape (n_objects,), optional

@@ -9,28 +9,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from prefero import calibration
 from prefero._docs import documented
 from prefero._state import Array, FittedState, State
 from prefero._typing import Indices, Mask, Values
 from prefero.base._features import place_unseen_last
 from prefero.base._fitting import copy_of
-from prefero.calibration import (
-    LabelPairs,
-    all_pairs,
-    blended_ties,
-    bucket_ranks,
-    calibration_pairs,
-    calibration_rows,
-    expected_tau,
-    learn_calibration,
-    learn_tie_blend,
-    pair_numbers,
-    pair_outcomes,
-    probability_ahead,
-    probability_tied,
-    score_margins,
-    square,
-)
 from prefero.rankings import strict_ranks
 
 # A ranker without held-out scores is fitted again without a third of the rows at a time, until
@@ -179,39 +163,41 @@ class PairProbabilitiesMixin:
         """
         if not getattr(self, "calibrate", True):
             return
-        pairs = calibration_pairs(len(self.labels_))
-        rows = calibration_rows(len(weight), len(pairs.first))
+        pairs = calibration.calibration_pairs(len(self.labels_))
+        rows = calibration.calibration_rows(len(weight), len(pairs.first))
         scores = self._held_out_scores(X, target, weight, rows)
         own = self._held_out_margins(X, target, weight, rows)
         ties = self._held_out_tie_shares(X, target, weight, rows)
-        numbers = pair_numbers(pairs, len(self.labels_))
+        numbers = calibration.pair_numbers(pairs, len(self.labels_))
         if scores is not None:
-            margins = score_margins(scores, pairs)
+            margins = calibration.score_margins(scores, pairs)
         elif own is not None:
             margins = own[:, numbers]
         else:
             margins, ties = _cross_fitted(blank, X, target, weight, rows, pairs)
-        outcomes = pair_outcomes(truth[rows], pairs)
-        self.calibration_ = learn_calibration(margins, outcomes, weight[rows])
+        outcomes = calibration.pair_outcomes(truth[rows], pairs)
+        self.calibration_ = calibration.learn_calibration(margins, outcomes, weight[rows])
         vars(self).pop("_held_out", None)
         if ties is not None and self.calibration_[:, 2].any():
-            by_margin = probability_tied(self.calibration_, margins)
-            self.tie_blend_ = learn_tie_blend(by_margin, ties[:, numbers], outcomes, weight[rows])
+            by_margin = calibration.probability_tied(self.calibration_, margins)
+            self.tie_blend_ = calibration.learn_tie_blend(
+                by_margin, ties[:, numbers], outcomes, weight[rows]
+            )
 
-    def _pair_margins(self, X: Any, pairs: LabelPairs) -> Values:
+    def _pair_margins(self, X: Any, pairs: calibration.LabelPairs) -> Values:
         own = self._margins(X)
         if own is not None:
-            return own[:, pair_numbers(pairs, len(self.labels_))]
-        return score_margins(self._decision(X), pairs)  # type: ignore[attr-defined]
+            return own[:, calibration.pair_numbers(pairs, len(self.labels_))]
+        return calibration.score_margins(self._decision(X), pairs)  # type: ignore[attr-defined]
 
     # Predicting
 
     def _pairwise_prediction(self, X: Any) -> PairwisePrediction:
         scores, margins = self._scores_and_margins(X)
-        pairs = all_pairs(len(self.labels_))
+        pairs = calibration.all_pairs(len(self.labels_))
         if margins is None:
-            margins = score_margins(scores, pairs)
-        before = probability_ahead(self.calibration_, margins)
+            margins = calibration.score_margins(scores, pairs)
+        before = calibration.probability_ahead(self.calibration_, margins)
         tied = self._tie_probabilities(X, margins)
         if self.unseen_labels_.any():
             unknown = self.unseen_labels_[pairs.first] | self.unseen_labels_[pairs.second]
@@ -228,11 +214,11 @@ class PairProbabilitiesMixin:
         shares = self._tie_shares(X)
         if shares is None and not self.calibration_[:, 2].any():
             return np.zeros(margins.shape)  # the answer of the curve, sooner
-        by_margin = probability_tied(self.calibration_, margins)
+        by_margin = calibration.probability_tied(self.calibration_, margins)
         if shares is None:
             return by_margin
         blend = getattr(self, "tie_blend_", None)
-        return shares if blend is None else blended_ties(blend, by_margin, shares)
+        return shares if blend is None else calibration.blended_ties(blend, by_margin, shares)
 
     def _by_blocks(self, reading: Any, X: Any) -> Any:
         """Apply a function to the predictions for blocks of rows."""
@@ -259,7 +245,9 @@ class PairProbabilitiesMixin:
             ``[n, i, j]`` is P(label i before label j), a tie being half of that; 1/2 on the
             diagonal and for labels never seen.
         """
-        return self._by_blocks(lambda belief: square(belief.before, 1 - belief.before, 0.5), X)
+        return self._by_blocks(
+            lambda belief: calibration.square(belief.before, 1 - belief.before, 0.5), X
+        )
 
     @_OfCalibrated
     def predict_ties(self, X: Any) -> Values:
@@ -273,7 +261,7 @@ class PairProbabilitiesMixin:
             ``[n, i, j]`` is P(label i and label j share a rank); 1 on the diagonal. Zero
             elsewhere if no training ranking held a tie.
         """
-        return self._by_blocks(lambda belief: square(belief.tied, belief.tied, 1.0), X)
+        return self._by_blocks(lambda belief: calibration.square(belief.tied, belief.tied, 1.0), X)
 
     @_OfCalibrated
     def predict_buckets(self, X: Any) -> Indices:
@@ -294,7 +282,9 @@ class PairProbabilitiesMixin:
     def _buckets(self, belief: PairwisePrediction) -> Indices:
         # Votes may put a pair against its own probability, which would gain by a tie; where no
         # training ranking held one, there is none.
-        return bucket_ranks(*belief[:3]) if self.calibration_[:, 2].any() else belief.ranks
+        return (
+            calibration.bucket_ranks(*belief[:3]) if self.calibration_[:, 2].any() else belief.ranks
+        )
 
     @_OfCalibrated
     def predict_expected_tau(self, X: Any) -> Values:
@@ -308,7 +298,9 @@ class PairProbabilitiesMixin:
             By the pair probabilities, the share of pairs that come in the predicted order less
             the share that come in the other.
         """
-        return self._by_blocks(lambda belief: expected_tau(belief.ranks, belief.before), X)
+        return self._by_blocks(
+            lambda belief: calibration.expected_tau(belief.ranks, belief.before), X
+        )
 
     @_OfCalibrated
     def predict_partial(self, X: Any, threshold: float = 0.5) -> Mask:
@@ -375,7 +367,7 @@ def buckets_of(ranker: Any, predicted: PairwisePrediction) -> Indices:
 
 
 def _cross_fitted(
-    blank: Any, X: Any, target: Any, weight: Values, rows: Indices, pairs: LabelPairs
+    blank: Any, X: Any, target: Any, weight: Values, rows: Indices, pairs: calibration.LabelPairs
 ) -> tuple[Values, Values | None]:
     """Margins of training rows by rankers that were fitted without them, and shares of ties."""
     n = len(weight)

@@ -6,18 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
+from prefero._docs import documented
 from prefero.checks._running import (
-    Axiom,
+    Axioms,
     Problem,
     assert_complementary,
     assert_refused,
     assert_same_scores,
     assert_valid_rankings,
-    documented_check,
     fitted,
     linear_problem,
     run_all,
-    shared_axioms,
 )
 from prefero.metrics import kendall_tau
 from prefero.rankings import bucket_positions, drop_labels, ranks_from_scores
@@ -27,15 +26,11 @@ def _problem() -> Problem:
     return linear_problem(lambda scores: {"y": ranks_from_scores(scores, higher_is_better=True)})
 
 
-LABEL_RANKER_AXIOMS: list[Axiom] = shared_axioms(_problem)
+LABEL_RANKER_AXIOMS = Axioms(_problem)
+_axiom = LABEL_RANKER_AXIOMS.add
 
 
-def _axiom(function: Axiom) -> Axiom:
-    LABEL_RANKER_AXIOMS.append(function)
-    return function
-
-
-@documented_check
+@documented()
 def check_label_ranker(
     estimator: Any, expected_failed_checks: Mapping[str, str] | None = None
 ) -> None:
@@ -51,15 +46,9 @@ def check_label_ranker(
     run_all(estimator, LABEL_RANKER_AXIOMS, expected_failed_checks)
 
 
-def _with_ranks(ranks: Any) -> Problem:
-    """The problem with other ranks for its rows."""
-    return _problem()._replace(targets={"y": ranks})
-
-
 @_axiom
-def check_permutations(estimator: Any) -> None:
+def check_permutations(estimator: Any, problem: Problem) -> None:
     """Predicted ranks are permutations and the order of the scores."""
-    problem = _problem()
     ranker = fitted(estimator, problem)
     ranks, scores = ranker.predict(problem.X_new), ranker.decision_function(problem.X_new)
     assert_valid_rankings(ranks, 5)
@@ -70,9 +59,8 @@ def check_permutations(estimator: Any) -> None:
 
 
 @_axiom
-def check_score(estimator: Any) -> None:
+def check_score(estimator: Any, problem: Problem) -> None:
     """The score is the mean Kendall tau, weighted if asked."""
-    problem = _problem()
     X, Y = problem.X, problem.targets["y"]
     ranker = fitted(estimator, problem)
     weight = np.arange(len(X), dtype=float)
@@ -81,48 +69,45 @@ def check_score(estimator: Any) -> None:
 
 
 @_axiom
-def check_only_order_counts(estimator: Any) -> None:
+def check_only_order_counts(estimator: Any, problem: Problem) -> None:
     """Gaps and average ranks mean the same as dense ranks: only the order in a row counts."""
-    problem = _problem()
     Y = problem.targets["y"]
     missing = drop_labels(np.where(Y == 4, 3, Y), 0.2, random_state=0)
     assert_same_scores(
-        fitted(estimator, _with_ranks(missing)),
-        fitted(estimator, _with_ranks(bucket_positions(missing))),
+        fitted(estimator, problem.with_only(y=missing)),
+        fitted(estimator, problem.with_only(y=bucket_positions(missing))),
         problem.X_new,
         "ranks with gaps give other scores than average ranks of the same order",
     )
 
 
 @_axiom
-def check_ties_and_missing_labels(estimator: Any) -> None:
+def check_ties_and_missing_labels(estimator: Any, problem: Problem) -> None:
     """Ties and missing labels are legal in any mixture, down to one label per row."""
-    problem = _problem()
     for rate in (0.0, 0.3, 0.6):
         ranks = drop_labels(np.ceil(problem.targets["y"] / 2), rate, random_state=0)
-        ranker = fitted(estimator, _with_ranks(ranks))
+        ranker = fitted(estimator, problem.with_only(y=ranks))
         assert_valid_rankings(ranker.predict(problem.X_new), 5)
 
 
 @_axiom
-def check_bad_ranks_are_refused(estimator: Any) -> None:
+def check_bad_ranks_are_refused(estimator: Any, problem: Problem) -> None:
     """Scores given as ranks and infinite values stop with a sentence that says what to do."""
-    Y = _problem().targets["y"]
-    assert_refused(estimator, _with_ranks(Y * 100), "ranks_from_scores")
-    assert_refused(estimator, _with_ranks(np.where(Y == 1, np.inf, Y)), "infinity")
-    assert_refused(estimator, _with_ranks(Y[:-1]), "inconsistent numbers of samples")
+    Y = problem.targets["y"]
+    assert_refused(estimator, problem.with_only(y=Y * 100), "ranks_from_scores")
+    assert_refused(estimator, problem.with_only(y=np.where(Y == 1, np.inf, Y)), "infinity")
+    assert_refused(estimator, problem.with_only(y=Y[:-1]), "inconsistent numbers of samples")
 
 
 @_axiom
-def check_degenerate_data(estimator: Any) -> None:
+def check_degenerate_data(estimator: Any, problem: Problem) -> None:
     """One label, few samples, constant features and constant rankings do not crash."""
-    problem = _problem()
     Y = problem.targets["y"]
     for degenerate in (
-        _with_ranks(Y[:, :1]),
+        problem.with_only(y=Y[:, :1]),
         problem._replace(X=np.ones_like(problem.X)),
-        _with_ranks(np.tile(Y[0], (len(Y), 1))),
-        _with_ranks(np.ones_like(Y)),
+        problem.with_only(y=np.tile(Y[0], (len(Y), 1))),
+        problem.with_only(y=np.ones_like(Y)),
         problem.rows(np.arange(3)),
     ):
         ranks = fitted(estimator, degenerate).predict(problem.X_new)
@@ -130,11 +115,10 @@ def check_degenerate_data(estimator: Any) -> None:
 
 
 @_axiom
-def check_pair_probabilities(estimator: Any) -> None:
+def check_pair_probabilities(estimator: Any, problem: Problem) -> None:
     """Pair probabilities are complementary, and thresholding them gives a strict relation."""
-    problem = _problem()
     ranks = drop_labels(problem.targets["y"], 0.2, random_state=0)
-    ranker = fitted(estimator, _with_ranks(ranks))
+    ranker = fitted(estimator, problem.with_only(y=ranks))
     probability = ranker.predict_pairwise(problem.X_new)
     assert_complementary(probability, 5)
     for threshold in (0.5, 0.9):
@@ -144,9 +128,8 @@ def check_pair_probabilities(estimator: Any) -> None:
 
 
 @_axiom
-def check_reliability(estimator: Any) -> None:
+def check_reliability(estimator: Any, problem: Problem) -> None:
     """Reliability is the tau that the pair probabilities expect of the predicted order."""
-    problem = _problem()
     ranker = fitted(estimator, problem)
     ranks, probability = ranker.predict(problem.X_new), ranker.predict_pairwise(problem.X_new)
     before = ranks[:, :, None] < ranks[:, None, :]
@@ -155,12 +138,11 @@ def check_reliability(estimator: Any) -> None:
 
 
 @_axiom
-def check_buckets(estimator: Any) -> None:
+def check_buckets(estimator: Any, problem: Problem) -> None:
     """Ranks with ties keep the predicted order; without ties in training they are that order."""
-    problem = _problem()
     ranker = fitted(estimator, problem)
     assert_array_equal(ranker.predict_buckets(problem.X_new), ranker.predict(problem.X_new))
-    ranker = fitted(estimator, _with_ranks(np.ceil(problem.targets["y"] / 2)))
+    ranker = fitted(estimator, problem.with_only(y=np.ceil(problem.targets["y"] / 2)))
     ranks, buckets = ranker.predict(problem.X_new), ranker.predict_buckets(problem.X_new)
     turned = (ranks[:, :, None] < ranks[:, None, :]) & (buckets[:, :, None] > buckets[:, None, :])
     assert not turned.any(), "predict_buckets turns the predicted order round"

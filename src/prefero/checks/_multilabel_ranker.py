@@ -6,19 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
+from prefero._docs import documented
 from prefero._typing import Values
 from prefero.checks._running import (
-    Axiom,
+    Axioms,
     Problem,
     assert_complementary,
     assert_refused,
     assert_same_scores,
     assert_valid_rankings,
-    documented_check,
     fitted,
     linear_problem,
     run_all,
-    shared_axioms,
 )
 from prefero.metrics import spearman_rho
 from prefero.rankings import (
@@ -40,15 +39,11 @@ def _problem() -> Problem:
     return linear_problem(_targets)
 
 
-MULTILABEL_RANKER_AXIOMS: list[Axiom] = shared_axioms(_problem)
+MULTILABEL_RANKER_AXIOMS = Axioms(_problem)
+_axiom = MULTILABEL_RANKER_AXIOMS.add
 
 
-def _axiom(function: Axiom) -> Axiom:
-    MULTILABEL_RANKER_AXIOMS.append(function)
-    return function
-
-
-@documented_check
+@documented()
 def check_multilabel_ranker(
     estimator: Any, expected_failed_checks: Mapping[str, str] | None = None
 ) -> None:
@@ -62,17 +57,6 @@ def check_multilabel_ranker(
     >>> check_multilabel_ranker(BinaryRelevanceRanker())
     """
     run_all(estimator, MULTILABEL_RANKER_AXIOMS, expected_failed_checks)
-
-
-def _with_relevance(relevance: Any) -> Problem:
-    """The problem with another relevance, and no ranks."""
-    return _problem()._replace(targets={"y": relevance})
-
-
-def _with_ranks(ranks: Any) -> Problem:
-    """The problem with other ranks."""
-    problem = _problem()
-    return problem._replace(targets=problem.targets | {"ranks": ranks})
 
 
 def _assert_consistent(ranker: Any, X: Any, n_labels: int) -> None:
@@ -92,16 +76,14 @@ def _assert_consistent(ranker: Any, X: Any, n_labels: int) -> None:
 
 
 @_axiom
-def check_consistency(estimator: Any) -> None:
+def check_consistency(estimator: Any, problem: Problem) -> None:
     """Relevant labels come first, in every form that a prediction has."""
-    problem = _problem()
     _assert_consistent(fitted(estimator, problem), problem.X_new, 5)
 
 
 @_axiom
-def check_score(estimator: Any) -> None:
+def check_score(estimator: Any, problem: Problem) -> None:
     """The score is the mean Spearman correlation with the virtual label as one more label."""
-    problem = _problem()
     ranker = fitted(estimator, problem)
     weight = np.arange(len(problem.X), dtype=float)
     for targets in (problem.targets, {"y": problem.targets["y"]}):
@@ -112,59 +94,59 @@ def check_score(estimator: Any) -> None:
 
 
 @_axiom
-def check_ranks_are_optional(estimator: Any) -> None:
+def check_ranks_are_optional(estimator: Any, problem: Problem) -> None:
     """Relevance alone is enough; of ranks only the order counts, and any of them may lack."""
-    problem = _problem()
     relevance, ranks = problem.targets["y"], problem.targets["ranks"]
-    _assert_consistent(fitted(estimator, _with_relevance(relevance)), problem.X_new, 5)
+    _assert_consistent(fitted(estimator, problem.with_only(y=relevance)), problem.X_new, 5)
     for rate in (0.3, 0.8, 1.0):
         partial = drop_labels(np.ceil(ranks / 2), rate, random_state=0)
-        first = fitted(estimator, _with_ranks(partial))
+        first = fitted(estimator, problem.with_only(y=relevance, ranks=partial))
         _assert_consistent(first, problem.X_new, 5)
         assert_same_scores(
             first,
-            fitted(estimator, _with_ranks(bucket_positions(partial))),
+            fitted(estimator, problem.with_only(y=relevance, ranks=bucket_positions(partial))),
             problem.X_new,
             "ranks with gaps give other scores than average ranks of the same order",
         )
 
 
 @_axiom
-def check_unknown_relevance(estimator: Any) -> None:
+def check_unknown_relevance(estimator: Any, problem: Problem) -> None:
     """Relevance may be unknown in any mixture, down to one label per row."""
-    problem = _problem()
     coins = np.random.default_rng(1).random(problem.targets["y"].shape)
     for rate in (0.3, 0.8):
         relevance = np.where(coins < rate, np.nan, problem.targets["y"])
-        _assert_consistent(fitted(estimator, _with_relevance(relevance)), problem.X_new, 5)
+        _assert_consistent(fitted(estimator, problem.with_only(y=relevance)), problem.X_new, 5)
 
 
 @_axiom
-def check_constant_relevance(estimator: Any) -> None:
+def check_constant_relevance(estimator: Any, problem: Problem) -> None:
     """What all rows agree on is predicted."""
-    problem = _problem()
     for value in (0.0, 1.0):
         constant = np.full_like(problem.targets["y"], value)
-        predicted = fitted(estimator, _with_relevance(constant)).predict(problem.X_new)
+        predicted = fitted(estimator, problem.with_only(y=constant)).predict(problem.X_new)
         assert (predicted == value).all(), f"relevance is {value:g} in all rows, but not predicted"
 
 
 @_axiom
-def check_bad_targets_are_refused(estimator: Any) -> None:
+def check_bad_targets_are_refused(estimator: Any, problem: Problem) -> None:
     """Contradictions, scores given as relevance and infinite values stop with a sentence."""
-    relevance, ranks = _problem().targets["y"], _problem().targets["ranks"]
-    assert_refused(estimator, _with_ranks(6 - ranks), "relevant labels come first")
-    assert_refused(estimator, _with_ranks(ranks[:, :-1]), "ranks has 4 labels")
-    assert_refused(estimator, _with_relevance(relevance * 3 - 1), "calibrated_from_scores")
+    relevance, ranks = problem.targets["y"], problem.targets["ranks"]
     infinite = np.where(relevance == 1, np.inf, relevance)
-    assert_refused(estimator, _with_relevance(infinite), "infinity")
-    assert_refused(estimator, _with_relevance(relevance[:-1]), "inconsistent numbers of samples")
+    bad_targets: list[tuple[dict[str, Any], str]] = [
+        ({"y": relevance, "ranks": 6 - ranks}, "relevant labels come first"),
+        ({"y": relevance, "ranks": ranks[:, :-1]}, "ranks has 4 labels"),
+        ({"y": relevance * 3 - 1}, "calibrated_from_scores"),
+        ({"y": infinite}, "infinity"),
+        ({"y": relevance[:-1]}, "inconsistent numbers of samples"),
+    ]
+    for targets, words in bad_targets:
+        assert_refused(estimator, problem.with_only(**targets), words)
 
 
 @_axiom
-def check_degenerate_data(estimator: Any) -> None:
+def check_degenerate_data(estimator: Any, problem: Problem) -> None:
     """One label, few samples and constant features do not crash."""
-    problem = _problem()
     for degenerate in (
         problem.with_targets(lambda target: np.minimum(target[:, :1], 1)),
         problem._replace(X=np.ones_like(problem.X)),
@@ -176,9 +158,8 @@ def check_degenerate_data(estimator: Any) -> None:
 
 
 @_axiom
-def check_pair_probabilities(estimator: Any) -> None:
+def check_pair_probabilities(estimator: Any, problem: Problem) -> None:
     """Pair probabilities are complementary, the virtual label included."""
     if not hasattr(estimator, "predict_pairwise"):
         return
-    problem = _problem()
     assert_complementary(fitted(estimator, problem).predict_pairwise(problem.X_new), 6)

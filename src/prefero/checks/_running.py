@@ -13,28 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from prefero._docs import documented
 from prefero._state import StateError, check_state, fitted_state, made_on_use
 from prefero._typing import Values
 
 Axiom = Callable[[Any], None]
-
-documented_check = documented(
-    of_check="""
-        Parameters
-        ----------
-        estimator : estimator
-            An unfitted instance.
-        expected_failed_checks : mapping of str to str, optional
-            Checks the estimator cannot pass by its nature, with the reason. An axiom named here
-            must fail.
-
-        Raises
-        ------
-        AssertionError
-            The first promise that is broken, or an expected failure that did not happen.
-        """
-)
 
 
 def run_all(
@@ -127,6 +109,10 @@ class Problem(NamedTuple):
         """The same instances with other targets."""
         return self._replace(targets={name: change(of) for name, of in self.targets.items()})
 
+    def with_only(self, **targets: Any) -> Self:
+        """The same instances with no targets but these."""
+        return self._replace(targets=targets)
+
 
 def linear_problem(targets: Callable[[Values], dict[str, Any]]) -> Problem:
     """A noisy linear problem that no ranker could abuse; its targets are made of utilities."""
@@ -177,20 +163,27 @@ def assert_raises(call: Callable[[], Any], words: str) -> None:
         raise AssertionError(f"accepted what should be refused ({words or 'bad sample_weight'})")
 
 
-SharedAxiom = Callable[[Any, Problem], None]
+AxiomOnProblem = Callable[[Any, Problem], None]
 
 
-def shared_axioms(problem: Callable[[], Problem]) -> list[Axiom]:
-    """The axioms of this module on the problem of a task."""
+class Axioms(list[Axiom]):
+    """The axioms of a task, each on its problem; the first are those of this module."""
 
-    def on_problem(axiom: SharedAxiom) -> Axiom:
+    def __init__(self, problem: Callable[[], Problem]) -> None:
+        super().__init__()
+        self._problem = problem
+        for axiom in _AXIOMS:
+            self.add(axiom)
+
+    def add(self, axiom: AxiomOnProblem) -> Axiom:
+        """Append an axiom, and return it as a function of an estimator alone."""
+
         @wraps(axiom)
         def check(estimator: Any) -> None:
-            axiom(estimator, problem())
+            axiom(estimator, self._problem())
 
+        self.append(check)
         return check
-
-    return [on_problem(axiom) for axiom in _AXIOMS]
 
 
 def check_label_renaming(estimator: Any, problem: Problem) -> None:
@@ -334,7 +327,7 @@ def check_parallelism(estimator: Any, problem: Problem) -> None:
             assert_array_equal(scores, expected)
 
 
-_AXIOMS: list[SharedAxiom] = [
+_AXIOMS: list[AxiomOnProblem] = [
     check_label_renaming,
     check_sample_order,
     check_weight_two_is_twice,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from prefero.cli.console import count, print_json, say
-from prefero.cli.options import DataFile, JsonOption, Reading, with_option_groups
+from prefero.cli.options import DataFile, JsonOption, Reading
 from prefero.cli.tables import rankings_of, read
 
 EXAMPLES = (
@@ -22,25 +22,26 @@ class Method(StrEnum):
     KEMENY = "kemeny"
 
 
-@with_option_groups
 def aggregate(
     data: DataFile,
     *,
-    method: Annotated[
-        Method,
-        typer.Option(
-            help="borda: by mean votes. kemeny: the fewest disagreeing pairs, proven optimal."
-        ),
-    ] = Method.BORDA,
+    method: Method = Method.BORDA,
     reading: Reading,
-    weights: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="The column that says how often each ranking counts."),
-    ] = None,
-    top: Annotated[int | None, typer.Option(min=1, help="Number of labels to print.")] = None,
+    weights: str | None = None,
+    top: Annotated[int | None, typer.Option(min=1)] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the consensus of many rankings, best first."""
+    """Print the consensus of many rankings, best first.
+
+    Parameters
+    ----------
+    method
+        borda: by mean votes. kemeny: the fewest disagreeing pairs, proven optimal.
+    weights : COLUMN
+        The column that says how often each ranking counts.
+    top
+        Number of labels to print.
+    """
     import numpy as np
 
     from prefero import consensus

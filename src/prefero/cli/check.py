@@ -58,7 +58,6 @@ class TableSummary:
     relevant_labels: float | None = None
 
 
-@options.with_option_groups
 def check(
     data: options.DataFile, reading: options.Reading, as_json: options.JsonOption = False
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from prefero.cli.console import count, say
-from prefero.cli.options import DataFile, Reading, table_out, with_option_groups
+from prefero.cli.options import DataFile, Reading, table_out
 from prefero.cli.tables import rankings_of, read, write_rankings
 
 EXAMPLES = (
@@ -28,30 +28,23 @@ class Target(StrEnum):
     CALIBRATED = "calibrated"
 
 
-@with_option_groups
 def convert(
     data: DataFile,
-    output: Annotated[
-        Path,
-        typer.Argument(
-            callback=table_out,
-            metavar="OUT",
-            help="A .csv, .tsv, .json, .parquet, .xlsx, .xarff or .kebi file; - is csv on stdout.",
-        ),
-    ],
-    to: Annotated[
-        Target,
-        typer.Option(
-            metavar="FORMAT",
-            help="ranks or scores, one column per label; orders, one column of text; pairs, one "
-            "row per pair; relevance, 1 or 0 per label; calibrated, text '[b > a][c]'.",
-        ),
-    ],
+    output: Annotated[Path, typer.Argument(callback=table_out)],
+    to: Target,
     reading: Reading,
 ) -> None:
     """Convert rankings from one format to another.
 
     All other columns are kept.
+
+    Parameters
+    ----------
+    output : OUT
+        A .csv, .tsv, .json, .parquet, .xlsx, .xarff or .kebi file; - is csv on stdout.
+    to : FORMAT
+        ranks or scores, one column per label; orders, one column of text; pairs, one row per
+        pair; relevance, 1 or 0 per label; calibrated, text '[b > a][c]'.
     """
     rankings = rankings_of(read(data), reading)
     write_rankings(rankings, output, to)

@@ -5,13 +5,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from prefero._progress import reporting
 from prefero.cli.console import page, plain_table, print_json, section
 from prefero.cli.models import BASELINE, RANKERS, RankerChoice
+from prefero.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -54,10 +53,14 @@ class _Result:
     predicted: list[str]
 
 
-def demo(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """Show what Prefero does, on three small data sets."""
+def demo(as_json: JsonOption = False) -> None:
+    """Show what Prefero does, on three small data sets.
+
+    Parameters
+    ----------
+    as_json
+        Print the figures as JSON.
+    """
     data = {name: _load(name, size) for name, size, _ in _SETS}
     runs = [(name, choice) for name in data for choice in RANKERS]
     results = []

@@ -24,28 +24,25 @@ EXAMPLES = (
 def explain(
     model: options.ModelFile,
     data: options.NewDataFile,
-    row: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Which instance; the first of NEW is 1.")
-    ] = 1,
-    pair: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B",
-            help="Two labels; by default the two predicted first. With a model that predicts "
-            "relevant labels also one label: why it is relevant, or not.",
-        ),
-    ] = None,
+    row: Annotated[int, typer.Option(min=1)] = 1,
+    pair: str | None = None,
     top: options.ListedOption = 10,
-    figure: Annotated[
-        Path | None,
-        typer.Option(
-            callback=options.writable, metavar="FILE", help="Plot the effects: .svg, .png or .pdf."
-        ),
-    ] = None,
+    figure: Annotated[Path | None, typer.Option(callback=options.writable)] = None,
     key_file: options.KeyFileOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Explain why a model puts one label before another."""
+    """Explain why a model puts one label before another.
+
+    Parameters
+    ----------
+    row : N
+        Which instance; the first of NEW is 1.
+    pair : A,B
+        Two labels; by default the two predicted first. With a model that predicts relevant labels
+        also one label: why it is relevant, or not.
+    figure : FILE
+        Plot the effects: .svg, .png or .pdf.
+    """
     from prefero.inspection import VIRTUAL_LABEL
     from prefero.inspection import explain as explain_row
 

@@ -74,6 +74,8 @@ def build(words: Sequence[str] = ()) -> Callable[[], Any]:
     Importing all of them takes longer than many a command.
     """
     typer = require("typer", extra="cli", purpose="The command line")
+    from prefero.cli.options import with_option_groups
+
     app = typer.Typer(
         name="prefero",
         help="Learn to order: label ranking, multilabel ranking and supervised ordering.",
@@ -90,7 +92,8 @@ def build(words: Sequence[str] = ()) -> Callable[[], Any]:
             app.add_typer(command, name=name, epilog=epilog)
         else:
             settings = getattr(module, "SETTINGS", None)
-            app.command(name, epilog=epilog, context_settings=settings)(command)
+            with_help = with_option_groups(command)
+            app.command(name, epilog=epilog, context_settings=settings)(with_help)
 
     def show_version(wanted: bool) -> None:
         if wanted:

@@ -1,9 +1,11 @@
 """The options that several commands share, and groups of them as dataclasses."""
 
+import re
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, cleandoc, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -125,15 +127,61 @@ def read_key(path: Path | None) -> bytes | None:
     return None if path is None else path.read_bytes()
 
 
-DataFile = Annotated[
-    Path,
-    typer.Argument(
-        callback=_existing,
-        metavar="DATA",
-        help="A table in any format: csv, tsv, Parquet, Excel, XARFF, KEBI, svmlight, .gz, or an "
-        "ASlib folder; - is stdin.",
-    ),
-]
+class SharedOptions:
+    """What the arguments and options mean that several commands share.
+
+    Attributes
+    ----------
+    data : DATA
+        A table in any format: csv, tsv, Parquet, Excel, XARFF, KEBI, svmlight, .gz, or an ASlib
+        folder; - is stdin.
+    model : MODEL
+        A model file that prefero train wrote.
+    key_file : FILE
+        A file with a secret key: models are signed with it, and refused if signed with another.
+    keep : COLUMNS
+        Columns of NEW to copy to the output.
+    out : FILE
+        Write to a .csv, .tsv, .json, .parquet or .xlsx file instead of stdout.
+    label_table : FILE
+        The features of the labels, to rank unseen labels too: a table with one row per label and
+        its name in the first column.
+    parameters : NAME=VALUE
+        A parameter of the ranker; may be repeated.
+    metric : NAME
+        What to compare by. Rankings: tau (Kendall, default), tau-x (counts ties too), rho
+        (Spearman) or top1 (how often the first choice is right). Scores: regret (how much worse
+        the first choice is than the best; default), utility (the score of the first choice;
+        default with --cost) or gap-closed (from the single best label, 0, to the best label of
+        each row, 1). With a virtual label: rho (default), average-precision, ranking-loss,
+        one-error, hamming-loss or subset-loss.
+    group : COLUMN
+        The column that says which order a row belongs to; without it all are one order.
+    reduce : K
+        Learn from K components of rank correlation dimension reduction.
+    groups : COLUMN
+        The column that says which rows belong together, such as the substrate: folds keep them
+        together, and it is not a feature.
+    rows : N
+        Compare on at most N rows; 0 uses all.
+    folds
+        Number of cross-validation folds.
+    repeats
+        Number of repetitions, each with new folds.
+    seed
+        Random seed.
+    jobs : N
+        Number of parallel jobs; -1 uses all cores.
+    out_of_core
+        Read a Parquet file, or a folder of Parquet files, in parts: for data larger than memory.
+    as_json
+        Print JSON.
+    top : K
+        Number of features to list.
+    """
+
+
+DataFile = Annotated[Path, typer.Argument(callback=_existing)]
 DataFiles = Annotated[
     list[Path],
     typer.Argument(
@@ -142,21 +190,7 @@ DataFiles = Annotated[
         help="Tables in any format, as for the other commands.",
     ),
 ]
-ModelFile = Annotated[
-    Path,
-    typer.Argument(
-        callback=_existing, metavar="MODEL", help="A model file that prefero train wrote."
-    ),
-]
-KeyFileOption = Annotated[
-    Path | None,
-    typer.Option(
-        callback=lambda path: path if path is None else _existing(path),
-        metavar="FILE",
-        help="A file with a secret key: models are signed with it, and refused if signed with "
-        "another.",
-    ),
-]
+ModelFile = Annotated[Path, typer.Argument(callback=_existing)]
 NewDataFile = Annotated[
     Path,
     typer.Argument(
@@ -166,19 +200,12 @@ NewDataFile = Annotated[
         "are ignored.",
     ),
 ]
-KeepOption = Annotated[
-    str | None, typer.Option(metavar="COLUMNS", help="Columns of NEW to copy to the output.")
+FileOption = Annotated[
+    Path | None, typer.Option(callback=lambda path: path if path is None else _existing(path))
 ]
-OutOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        callback=table_out,
-        metavar="FILE",
-        help="Write to a .csv, .tsv, .json, .parquet or .xlsx file instead of stdout.",
-    ),
-]
+KeyFileOption = FileOption
+LabelTableOption = FileOption
+OutOption = Annotated[Path | None, typer.Option("--out", "-o", callback=table_out)]
 ModelOutOption = Annotated[
     Path,
     typer.Option("--out", "-o", callback=writable, metavar="FILE", help="The model file to write."),
@@ -193,143 +220,73 @@ ModelOption = Annotated[
         f"--label-table: {', '.join(ORDERERS)}, or {AUTO}, the best of these for unseen labels.",
     ),
 ]
-LabelTableOption = Annotated[
-    Path | None,
-    typer.Option(
-        callback=lambda path: path if path is None else _existing(path),
-        metavar="FILE",
-        help="The features of the labels, to rank unseen labels too: a table with one row per "
-        "label and its name in the first column.",
-    ),
-]
-ParamOption = Annotated[
-    list[str],
-    typer.Option(
-        "--param", metavar="NAME=VALUE", help="A parameter of the ranker; may be repeated."
-    ),
-]
-MetricOption = Annotated[
-    Metric | None,
-    typer.Option(
-        metavar="NAME",
-        help="What to compare by. Rankings: tau (Kendall, default), tau-x (counts ties too), rho "
-        "(Spearman) or top1 (how often the first choice is right). Scores: regret (how much worse "
-        "the first choice is than the best; default), utility (the score of the first choice; "
-        "default with --cost) or gap-closed (from the single best label, 0, to the best label of "
-        "each row, 1). "
-        "With a virtual label: rho (default), average-precision, ranking-loss, one-error, "
-        "hamming-loss or subset-loss.",
-        show_default=False,
-    ),
-]
-GroupsOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column that says which rows belong together, such as the substrate: folds keep "
-        "them together, and it is not a feature.",
-    ),
-]
-RowsOption = Annotated[
-    int | None,
-    typer.Option(
-        min=0, metavar="N", show_default="5000", help="Compare on at most N rows; 0 uses all."
-    ),
-]
-FoldsOption = Annotated[
-    int | None, typer.Option(min=2, show_default="10", help="Number of cross-validation folds.")
-]
-SeedOption = Annotated[int, typer.Option(help="Random seed.")]
-JobsOption = Annotated[
-    int | None, typer.Option(metavar="N", help="Number of parallel jobs; -1 uses all cores.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-ListedOption = Annotated[int, typer.Option(min=1, metavar="K", help="Number of features to list.")]
-RepeatsOption = Annotated[
-    int | None,
-    typer.Option(min=1, show_default="1", help="Number of repetitions, each with new folds."),
-]
+ParamOption = Annotated[list[str], typer.Option("--param")]
+MetricOption = Annotated[Metric | None, typer.Option(show_default=False)]
+KeepOption = str | None
+GroupsOption = str | None
+RowsOption = Annotated[int | None, typer.Option(min=0, show_default="5000")]
+FoldsOption = Annotated[int | None, typer.Option(min=2, show_default="10")]
+SeedOption = int
+JobsOption = int | None
+JsonOption = Annotated[bool, typer.Option("--json")]
+ListedOption = Annotated[int, typer.Option(min=1)]
+RepeatsOption = Annotated[int | None, typer.Option(min=1, show_default="1")]
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """Which columns hold rankings, and in which format."""
+    """Which columns hold rankings, and in which format.
 
-    labels: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMNS", help="The columns that hold rankings: 'y_*' or a,b,c."),
-    ] = None
-    format: Annotated[
-        Format,
-        typer.Option(
-            metavar="FORMAT",
-            help="What they hold: ranks or scores, one column per label; orders, as text "
-            "'b > a ~ c' or as names by position; pairs; best-worst; long; relevance, 1 or 0 per "
-            "label; calibrated, as text '[b > a][c]' with the relevant labels first, or signed "
-            "scores.",
-        ),
-    ] = Format.RANKS
+    Attributes
+    ----------
+    labels : COLUMNS
+        The columns that hold rankings: 'y_*' or a,b,c.
+    format : FORMAT
+        What they hold: ranks or scores, one column per label; orders, as text 'b > a ~ c' or as
+        names by position; pairs; best-worst; long; relevance, 1 or 0 per label; calibrated, as
+        text '[b > a][c]' with the relevant labels first, or signed scores.
+    higher_is_better
+        The direction of scores; it is never guessed.
+    """
+
+    labels: str | None = None
+    format: Format = Format.RANKS
     higher_is_better: Annotated[
-        bool | None,
-        typer.Option(
-            "--higher-is-better/--lower-is-better",
-            help="The direction of scores; it is never guessed.",
-            show_default=False,
-        ),
+        bool | None, typer.Option("--higher-is-better/--lower-is-better", show_default=False)
     ] = None
 
 
 @dataclass(frozen=True)
 class Reading(Meaning):
-    """How to read rankings out of a table."""
+    """How to read rankings out of a table.
 
-    unranked: Annotated[
-        Unranked, typer.Option(help="How to treat labels that an order leaves out.")
-    ] = Unranked.UNKNOWN
-    instance: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="For pairs and long: the column that says which ranking a row belongs to.",
-        ),
-    ] = None
-    cutoff: Annotated[
-        float | None,
-        typer.Option(
-            metavar="TIME",
-            help="For run times: when runs were stopped. Runs that reach it are tied behind all "
-            "others and count ten times as much (PAR10).",
-        ),
-    ] = None
-    cost: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMNS",
-            help="The costs of the labels beside their scores: columns named like those of "
-            "--labels, 'cost *'.",
-        ),
-    ] = None
-    cost_weight: Annotated[
-        float | None,
-        typer.Option(
-            metavar="W",
-            help="The score that one unit of cost is worth: labels are ranked by score - W * cost.",
-        ),
-    ] = None
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            metavar="B",
-            help="Or the most that a row may cost: more expensive labels get the worst score.",
-        ),
-    ] = None
-    mean_budget: Annotated[
-        float | None,
-        typer.Option(
-            metavar="B",
-            help="Or the most that rows may cost on average: W is the smallest that achieves it.",
-        ),
-    ] = None
+    Attributes
+    ----------
+    unranked
+        How to treat labels that an order leaves out.
+    instance : COLUMN
+        For pairs and long: the column that says which ranking a row belongs to.
+    cutoff : TIME
+        For run times: when runs were stopped. Runs that reach it are tied behind all others and
+        count ten times as much (PAR10).
+    cost : COLUMNS
+        The costs of the labels beside their scores: columns named like those of --labels,
+        'cost *'.
+    cost_weight : W
+        The score that one unit of cost is worth: labels are ranked by score - W * cost.
+    budget : B
+        Or the most that a row may cost: more expensive labels get the worst score.
+    mean_budget : B
+        Or the most that rows may cost on average: W is the smallest that achieves it.
+    """
+
+    unranked: Unranked = Unranked.UNKNOWN
+    instance: str | None = None
+    cutoff: float | None = None
+    cost: str | None = None
+    cost_weight: float | None = None
+    budget: float | None = None
+    mean_budget: float | None = None
 
     def __post_init__(self) -> None:
         given = (self.cost_weight, self.budget, self.mean_budget)
@@ -365,61 +322,60 @@ class Reading(Meaning):
 
 @dataclass(frozen=True)
 class FeatureColumns:
-    """Which columns are not features, which hold categories and which hold text."""
+    """Which columns are features, and of what kind.
 
-    ignore: Annotated[
-        str | None, typer.Option(metavar="COLUMNS", help="Columns that are not features.")
-    ] = None
-    categorical: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMNS", help="Columns of categories, though they may look like numbers."
-        ),
-    ] = None
-    text: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMNS",
-            help="Columns of free text, to learn from their words (TF-IDF in a few dimensions).",
-        ),
-    ] = None
+    Attributes
+    ----------
+    ignore : COLUMNS
+        Columns that are not features.
+    categorical : COLUMNS
+        Columns of categories, though they may look like numbers.
+    text : COLUMNS
+        Columns of free text, to learn from their words (TF-IDF in a few dimensions).
+    """
+
+    ignore: str | None = None
+    categorical: str | None = None
+    text: str | None = None
 
 
 @dataclass(frozen=True)
 class ResultOptions:
-    """Where the results of a comparison go."""
+    """How to show the results of a comparison.
 
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            callback=table_out,
-            metavar="FILE",
-            help="Write the results, one row per fold: .csv, .tsv, .json or .parquet.",
-        ),
-    ] = None
-    report: Annotated[
-        Path | None,
-        typer.Option(callback=writable, metavar="PAGE", help="Write an HTML report too."),
-    ] = None
+    Attributes
+    ----------
+    out : FILE
+        Write the results, one row per fold: .csv, .tsv, .json or .parquet.
+    report : PAGE
+        Write an HTML report too.
+    """
+
+    out: OutOption = None
+    report: Annotated[Path | None, typer.Option(callback=writable)] = None
     as_json: JsonOption = False
 
 
-def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command take dataclasses of options, each as one argument.
+_SECTION = re.compile(r"\n+(?:Parameters|Attributes)\n-+\n")
+_ENTRY = re.compile(r"^(\w+)(?: : (.+))?\n((?: {4}.+\n?)+)", re.MULTILINE)
 
-    An option that several groups of a command share is one option; it appears in the help where the
-    first group does, and all groups get its value.
+
+def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command its options: those of groups by name, all with the help of docstrings.
+
+    A parameter whose type is a dataclass stands for the options that are its fields. The
+    placeholder and the help of an option stand in the docstring of the command, of the group or
+    of `SharedOptions`. Command and group say by ``Annotated`` what else there is to an option.
     """
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     own = signature(command).parameters
+    meanings = _meanings(SharedOptions, *groups.values(), command)
     options: dict[str, Parameter] = {}
     for name, parameter in own.items():
         alone = [parameter.replace(annotation=hints[name])]
         for option in _options(groups[name]) if name in groups else alone:
-            options.setdefault(option.name, option.replace(kind=Parameter.KEYWORD_ONLY))
+            options.setdefault(option.name, _explained(option, meanings))
 
     def run(**given: Any) -> None:
         made = {
@@ -428,10 +384,33 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
         }
         command(**{name: (given | made)[name] for name in own})
 
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__name__, run.__doc__ = command.__name__, _SECTION.split(cleandoc(command.__doc__ or ""))[0]
     run.__signature__ = Signature(list(options.values()))  # type: ignore[attr-defined]
     run.__annotations__ = {name: option.annotation for name, option in options.items()}
     return run
+
+
+def _meanings(*things: Any) -> dict[str, tuple[str, str]]:
+    """The placeholder and the help of each option in the docstrings; the last one counts."""
+    found = {}
+    for one in (base for thing in things for base in reversed(getattr(thing, "__mro__", (thing,)))):
+        _, *entries = _SECTION.split(cleandoc(one.__doc__ or ""))
+        for name, placeholder, text in _ENTRY.findall("".join(entries)):
+            found[name] = placeholder, " ".join(text.split())
+    return found
+
+
+def _explained(option: Parameter, meanings: Mapping[str, tuple[str, str]]) -> Parameter:
+    """Return an option with the help of the docstrings, unless it brings its own."""
+    given = getattr(option.annotation, "__metadata__", ())
+    if not given and option.name not in meanings:
+        return option
+    info = copy(given[0]) if given else typer.Option()
+    if not info.help and option.name in meanings:
+        placeholder, info.help = meanings[option.name]
+        info.metavar = info.metavar or placeholder or None
+    kind = option.annotation.__origin__ if given else option.annotation
+    return option.replace(annotation=Annotated[kind, info], kind=Parameter.KEYWORD_ONLY)
 
 
 def _options(group: Any) -> list[Parameter]:

@@ -10,19 +10,12 @@ import typer
 from prefero._pipelines import at_final_step, final_step, fit_final
 from prefero._prediction import load_orderer, new_features, unseen_categories
 from prefero.cli import models, options
+from prefero.cli import train as training
 from prefero.cli.compare import report_comparison
 from prefero.cli.console import count, say
 from prefero.cli.experiments import CrossValidation, FitResult, Sample, cross_validate
 from prefero.cli.explain import check_row, show_explanation
 from prefero.cli.tables import features_of, read, write
-from prefero.cli.train import (
-    Preset,
-    PresetOption,
-    TimeLimitOption,
-    finish,
-    refuse_unused,
-    say_held_out,
-)
 
 if TYPE_CHECKING:
     from prefero._typing import Values
@@ -43,19 +36,7 @@ order = typer.Typer(
 # The figure that train prints comes from so many folds, if there are enough groups or objects.
 _FOLDS = 5
 
-GroupOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column that says which order a row belongs to; without it all are one order.",
-    ),
-]
-ReduceOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1, metavar="K", help="Learn from K components of rank correlation dimension reduction."
-    ),
-]
+ReduceOption = Annotated[int | None, typer.Option(min=1)]
 
 
 class OrderMetric(StrEnum):
@@ -70,22 +51,22 @@ class OrderMetric(StrEnum):
 
 @dataclass(frozen=True)
 class ObjectColumns:
-    """Which columns of a table hold the group, the rank and the features of objects."""
+    """Which columns hold the orders, their ranks or grades, and the features.
 
-    group: GroupOption = None
-    rank: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of ranks: 1 is best.")
-    ] = None
-    grade: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Or the column of grades or scores: larger is better."),
-    ] = None
-    features: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMNS", help="The features: 'x_*' or a,b,c; by default all other columns."
-        ),
-    ] = None
+    Attributes
+    ----------
+    rank : COLUMN
+        The column of ranks: 1 is best.
+    grade : COLUMN
+        Or the column of grades or scores: larger is better.
+    features : COLUMNS
+        The features: 'x_*' or a,b,c; by default all other columns.
+    """
+
+    group: str | None = None
+    rank: str | None = None
+    grade: str | None = None
+    features: str | None = None
 
 
 def read_objects(data: Path, columns: ObjectColumns, named: options.FeatureColumns) -> Sample:
@@ -188,8 +169,8 @@ def train(
         ),
     ] = models.AUTO,
     reduce: ReduceOption = None,
-    preset: PresetOption = None,
-    time_limit: TimeLimitOption = None,
+    preset: training.PresetOption = None,
+    time_limit: training.TimeLimitOption = None,
     parameters: options.ParamOption = [],  # noqa: B006 (typer copies it)
     seed: options.SeedOption = 0,
     key_file: options.KeyFileOption = None,
@@ -200,10 +181,10 @@ def train(
     Cross-validation, which divides no group, says how good the orderer is.
     """
     given = models.parse_parameters(parameters)
-    refuse_unused(model, given, {"--preset": preset, "--time-limit": time_limit})
+    training.refuse_unused(model, given, {"--preset": preset, "--time-limit": time_limit})
     if model == models.AUTO:
         options.refuse_together(f"--model {models.AUTO}", {"--reduce": reduce})
-        given = {"preset": (preset or Preset.BALANCED).value, "time_limit": time_limit}
+        given = {"preset": (preset or training.Preset.BALANCED).value, "time_limit": time_limit}
         given["verbose"] = True
     sample, choice = read_objects(data, columns, named), models.orderer_choice(model)
     rho = None if given else _cross_validated(sample, model, reduce, seed)
@@ -218,7 +199,7 @@ def train(
     if model == models.AUTO:
         model, rho = _chosen(final_step(trained))
     fitted = FitResult(trained, model, "rho", {} if rho is None else {model: rho})
-    finish(TrainedOrderer(fitted, sample), out, options.read_key(key_file), as_json)
+    training.finish(TrainedOrderer(fitted, sample), out, options.read_key(key_file), as_json)
 
 
 def _cross_validated(sample: Sample, name: str, reduce: int | None, seed: int) -> float | None:
@@ -244,15 +225,16 @@ def _chosen(orderer: Any) -> tuple[str, float | None]:
         say(f"Too few orders to choose by: {name}.")
         return name, None
     held_out = {line["ranker"]: line["held_out"] for line in orderer.leaderboard_}
-    say_held_out("rho", held_out, "orders", chosen=name)
+    training.say_held_out("rho", held_out, "orders", chosen=name)
     return name, float(held_out[name])
 
 
 @order.command()
+@options.with_option_groups
 def predict(
     model: options.ModelFile,
     data: options.NewDataFile,
-    group: GroupOption = None,
+    group: str | None = None,
     keep: options.KeepOption = None,
     out: options.OutOption = None,
     key_file: options.KeyFileOption = None,
@@ -298,16 +280,8 @@ def compare(
         ),
     ] = None,
     reduce: ReduceOption = None,
-    metric: Annotated[
-        OrderMetric,
-        typer.Option(
-            help="What to compare by, as a mean over groups: Spearman's rho, Kendall's tau, NDCG "
-            "of the first ten, MAP or MRR."
-        ),
-    ] = OrderMetric.RHO,
-    folds: Annotated[
-        int, typer.Option(min=2, help="Number of folds, which divide no group.")
-    ] = _FOLDS,
+    metric: OrderMetric = OrderMetric.RHO,
+    folds: Annotated[int, typer.Option(min=2)] = _FOLDS,
     repeats: options.RepeatsOption = None,
     seed: options.SeedOption = 0,
     jobs: options.JobsOption = None,
@@ -316,6 +290,14 @@ def compare(
     """Compare orderers on tables of objects by cross-validation.
 
     All orderers get the same folds, which divide no group.
+
+    Parameters
+    ----------
+    metric
+        What to compare by, as a mean over groups: Spearman's rho, Kendall's tau, NDCG of the
+        first ten, MAP or MRR.
+    folds
+        Number of folds, which divide no group.
     """
     names = list(models.ORDERERS) if orderers is None else map(str.strip, orderers.split(","))
     choices = {name: models.orderer_choice(name) for name in (models.CONSTANT.name, *names)}
@@ -330,26 +312,26 @@ def compare(
 
 
 @order.command()
+@options.with_option_groups
 def explain(
     model: options.ModelFile,
     data: options.NewDataFile,
-    row: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Which object; the first of NEW is 1.")
-    ] = 1,
-    against: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="M",
-            help="Which other one; by default its neighbour in the predicted order.",
-        ),
-    ] = None,
-    group: GroupOption = None,
+    row: Annotated[int, typer.Option(min=1)] = 1,
+    against: Annotated[int | None, typer.Option(min=1)] = None,
+    group: str | None = None,
     top: options.ListedOption = 10,
     key_file: options.KeyFileOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Explain why a model puts one object before another."""
+    """Explain why a model puts one object before another.
+
+    Parameters
+    ----------
+    row : N
+        Which object; the first of NEW is 1.
+    against : M
+        Which other one; by default its neighbour in the predicted order.
+    """
     from prefero.inspection import explain_objects
 
     trained = load_orderer(model, options.read_key(key_file))

@@ -21,14 +21,7 @@ if TYPE_CHECKING:
 
     from prefero.tables import Rankings, RowGroup
 
-OutOfCoreOption = Annotated[
-    bool,
-    typer.Option(
-        "--out-of-core",
-        help="Read a Parquet file, or a folder of Parquet files, in parts: for data larger than "
-        "memory.",
-    ),
-]
+OutOfCoreOption = Annotated[bool, typer.Option("--out-of-core")]
 
 MODELS = ("forest", "boosting", "loglinear", "neighbors", "pairwise")
 # A tree with one leaf per row would be as large as the data.

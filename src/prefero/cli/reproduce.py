@@ -43,41 +43,36 @@ class Paper(StrEnum):
 
 def reproduce(
     context: typer.Context,
-    paper: Annotated[
-        Paper,
-        typer.Argument(
-            help="A paper, or another benchmark: kebi (every ranker on the papers' sets), real "
-            "(rankings by people, fields and solvers), ties, automatic (the automatic ranker), "
-            "aslib, multilabel, label_features, mq2008 or paired_tests (how often tests err)."
-        ),
-    ],
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions, small sets.")] = False,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="The folder of the data; PREFERO_DATA by default. openml: download sets by name.",
-        ),
-    ] = None,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Number of parallel jobs.")] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Keep finished runs here, to continue from them."),
-    ] = None,
+    paper: Annotated[Paper, typer.Argument()],
+    quick: Annotated[bool, typer.Option("--quick")] = False,
+    data: Path | None = None,
+    jobs: int | None = None,
+    folder: Path | None = None,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            callback=writable,
-            metavar="X.md",
-            show_default=f"{RESULTS}/PAPER.md",
-            help="The page to write; its tables go to X/*.csv.",
-        ),
+        Path | None, typer.Option(callback=writable, show_default=f"{RESULTS}/PAPER.md")
     ] = None,
 ) -> None:
     """Repeat a paper's experiments, ours beside theirs.
 
     The tables are printed and written, as a page of text and one CSV file each. Options that are
     not listed here go to the script of that name, such as --sets iris wine.
+
+    Parameters
+    ----------
+    paper
+        A paper, or another benchmark: kebi (every ranker on the papers' sets), real (rankings by
+        people, fields and solvers), ties, automatic (the automatic ranker), aslib, multilabel,
+        label_features, mq2008 or paired_tests (how often tests err).
+    quick
+        Fewer repetitions, small sets.
+    data : DIR
+        The folder of the data; PREFERO_DATA by default. openml: download sets by name.
+    jobs : N
+        Number of parallel jobs.
+    folder : DIR
+        Keep finished runs here, to continue from them.
+    output : X.md
+        The page to write; its tables go to X/*.csv.
     """
     script = find_script(paper)
     if output is None:

@@ -9,7 +9,7 @@ import typer
 
 from prefero._prediction import load_ranker
 from prefero.cli.console import say
-from prefero.cli.options import KeyFileOption, read_key, with_option_groups
+from prefero.cli.options import KeyFileOption, read_key
 from prefero.serve import Limits, Settings
 
 EXAMPLES = (
@@ -22,57 +22,57 @@ _LIMITS = Limits()
 
 @dataclass(frozen=True)
 class LimitOptions:
-    """Limits of requests."""
+    """Limits of requests.
 
-    max_rows: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Most instances per request.")
-    ] = _LIMITS.rows
-    max_bytes: Annotated[int, typer.Option(min=1, metavar="N", help="Largest JSON request.")] = (
-        _LIMITS.body_bytes
-    )
-    max_seconds: Annotated[
-        float, typer.Option(min=0.1, metavar="S", help="Longest time of a request.")
-    ] = _LIMITS.seconds
-    max_concurrent: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Most requests at a time per worker.")
-    ] = _LIMITS.concurrent
+    Attributes
+    ----------
+    max_rows : N
+        Most instances per request.
+    max_bytes : N
+        Largest JSON request.
+    max_seconds : S
+        Longest time of a request.
+    max_concurrent : N
+        Most requests at a time per worker.
+    """
+
+    max_rows: Annotated[int, typer.Option(min=1)] = _LIMITS.rows
+    max_bytes: Annotated[int, typer.Option(min=1)] = _LIMITS.body_bytes
+    max_seconds: Annotated[float, typer.Option(min=0.1)] = _LIMITS.seconds
+    max_concurrent: Annotated[int, typer.Option(min=1)] = _LIMITS.concurrent
 
 
-@with_option_groups
 def serve(
-    models: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="MODEL...",
-            exists=True,
-            dir_okay=False,
-            help="Model files that train wrote; a model is named after its file.",
-        ),
-    ],
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on.")] = 8000,
-    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Number of processes.")] = 1,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            exists=True,
-            dir_okay=False,
-            help="A file with the token that requests must carry; else PREFERO_TOKEN, if set.",
-        ),
-    ] = None,
-    allow_origin: Annotated[
-        list[str] | None,
-        typer.Option(metavar="URL", help="A site whose pages may send requests; may be repeated."),
-    ] = None,
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", exists=True, dir_okay=False)],
+    host: str = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 8000,
+    workers: Annotated[int, typer.Option(min=1)] = 1,
+    token_file: Annotated[Path | None, typer.Option(exists=True, dir_okay=False)] = None,
+    allow_origin: list[str] | None = None,
     *,
     limits: LimitOptions,
-    log_values: Annotated[
-        bool, typer.Option("--log-values", help="Write the instances to the access log too.")
-    ] = False,
+    log_values: Annotated[bool, typer.Option("--log-values")] = False,
     key_file: KeyFileOption = None,
 ) -> None:
-    """Serve models over HTTP, with a web page."""
+    """Serve models over HTTP, with a web page.
+
+    Parameters
+    ----------
+    models
+        Model files that train wrote; a model is named after its file.
+    host
+        The address to listen on.
+    port
+        The port to listen on.
+    workers : N
+        Number of processes.
+    token_file : FILE
+        A file with the token that requests must carry; else PREFERO_TOKEN, if set.
+    allow_origin : URL
+        A site whose pages may send requests; may be repeated.
+    log_values
+        Write the instances to the access log too.
+    """
     from prefero._optional import require
 
     for package in ("fastapi", "orjson", "uvicorn"):

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml, get_data_home
 from sklearn.utils import Bunch
 
+from prefero._typing import Values
 from prefero.datasets._constructions import ranking_bunch, ranks_from_classes, ranks_from_columns
 from prefero.exceptions import DataError
 
@@ -230,7 +230,7 @@ def _download(benchmark: str, data_home: str | os.PathLike[str] | None, **which:
         ) from error
 
 
-def _numeric_part(raw: Bunch) -> tuple[NDArray[np.float64], list[str]]:
+def _numeric_part(raw: Bunch) -> tuple[Values, list[str]]:
     """The numeric features; constructions take no others."""
     nominal = set(raw.get("categories") or ())
     kept = [j for j, feature in enumerate(raw.feature_names) if feature not in nominal]

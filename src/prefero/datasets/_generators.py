@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from prefero._typing import Values
 from prefero.mallows import Mallows
 from prefero.rankings import drop_labels, strict_ranks
 
@@ -21,7 +22,7 @@ def make_label_ranking(
     theta: float = np.inf,
     missing: float = 0.0,
     random_state: int | np.random.RandomState | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Values, Values]:
     """Draw instances whose rankings are Mallows noise around a model of their features.
 
     Parameters
@@ -72,7 +73,7 @@ def make_dyad_ranking(
     personal: float = 1.0,
     noise: float = 0.5,
     random_state: int | np.random.RandomState | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Values, Values, Values]:
     """Draw instances and labels with features whose products decide who likes what.
 
     Parameters
@@ -113,15 +114,11 @@ def make_dyad_ranking(
     return X, strict_ranks(utility).astype(np.float64), Z
 
 
-def _linear_centers(
-    X: NDArray[np.float64], n_labels: int, random: np.random.RandomState
-) -> NDArray[np.int64]:
+def _linear_centers(X: Values, n_labels: int, random: np.random.RandomState) -> NDArray[np.int64]:
     return strict_ranks(X @ random.standard_normal((X.shape[1], n_labels)))
 
 
-def _tree_centers(
-    X: NDArray[np.float64], n_labels: int, random: np.random.RandomState
-) -> NDArray[np.int64]:
+def _tree_centers(X: Values, n_labels: int, random: np.random.RandomState) -> NDArray[np.int64]:
     """Walk a complete tree whose node k has the children 2k + 1 and 2k + 2."""
     n_inner = 2**_DEPTH - 1
     features = random.randint(X.shape[1], size=n_inner)

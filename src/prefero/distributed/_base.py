@@ -11,23 +11,6 @@ from prefero._docs import documented
 from prefero.distributed._engine import need
 
 # Parts of docstrings.
-SHARED_DOCS = {
-    "where": """
-        client : distributed.Client or False, optional
-            The client of a Dask cluster; by default the current one. If there is none, or with
-            False, threads of this machine read one partition after the other.
-        n_jobs : int, optional
-            Number of threads without a cluster. None means 1; -1 uses all cores.
-        folder : path, optional
-            Without a cluster: where to write what is kept of partitions, to be mapped into memory.
-        """,
-    "of_collection": """
-        Parameters
-        ----------
-        X : Dask array or DataFrame, or array-like, of shape (n_rows, n_features)
-            Instances or objects.
-        """,
-}
 
 
 def learner_of(estimator: Any, learners: Mapping[type, Callable[..., Any]]) -> Callable[..., Any]:
@@ -42,7 +25,7 @@ def learner_of(estimator: Any, learners: Mapping[type, Callable[..., Any]]) -> C
     return learners[kind]
 
 
-@documented(**SHARED_DOCS)
+@documented()
 class BaseDistributed(BaseEstimator):
     """Base of estimators that fit a plain estimator to the partitions of collections."""
 

@@ -16,13 +16,7 @@ from prefero.base import copy_of
 from prefero.distributed._engine import Engine
 from prefero.distributed._partitions import PartitionRows, Partitions, Place
 from prefero.distributed._statistics import learn_bins, leaves_of, rounded, shortest
-from prefero.label_ranking import BoostingLabelRanker
-from prefero.label_ranking._boosting_rounds import (
-    Cases,
-    HeldOutRounds,
-    pair_counts,
-    scores_of_pair_counts,
-)
+from prefero.label_ranking import BoostingLabelRanker, _boosting_rounds
 
 # One of so many rows, and no more than come to the driver, decides on the rounds.
 _ONE_OF = 20
@@ -83,7 +77,9 @@ def ranked_rows(rows: PartitionRows, place: Place, spec: BoostSpec) -> RankedRow
 
 
 def _own_pair_counts(rows: RankedRows, _: Any) -> tuple[Values, Values]:
-    return pair_counts(Cases(rows.bins, rows.ranks, rows.weight * rows.learns, None))
+    return _boosting_rounds.pair_counts(
+        _boosting_rounds.Cases(rows.bins, rows.ranks, rows.weight * rows.learns, None)
+    )
 
 
 def _first_scores(rows: RankedRows, start: Values) -> RoundRows:
@@ -187,7 +183,9 @@ def fit_boosting(ranker: BoostingLabelRanker, partitions: Partitions) -> None:
     most = -(-partitions.n_rows // _ONE_OF) if watching else SAMPLE_ROWS
     numbers = evenly_spaced(partitions.n_rows, min(SAMPLE_ROWS, most))
     sample = partitions.rows_at(numbers)
-    cases, case = Cases.of(ranker._feature_bins.apply(sample.X), sample.ranks, sample.weight)
+    cases, case = _boosting_rounds.Cases.of(
+        ranker._feature_bins.apply(sample.X), sample.ranks, sample.weight
+    )
     spec = BoostSpec(
         ranker._feature_bins,
         partitions.most_weight,
@@ -200,7 +198,7 @@ def fit_boosting(ranker: BoostingLabelRanker, partitions: Partitions) -> None:
     if few:
         rounds = ranker._choose_rounds(boosting, cases, case)
     else:
-        ranker.start_scores_ = scores_of_pair_counts(
+        ranker.start_scores_ = _boosting_rounds.scores_of_pair_counts(
             *partitions.engine.sum(_own_pair_counts, parts)
         )
         ranker.validation_path_ = np.empty(0)
@@ -221,8 +219,11 @@ def fit_boosting(ranker: BoostingLabelRanker, partitions: Partitions) -> None:
 
 
 def _watched(
-    growing: Rounds, seeds: NDArray[np.uint64], cases: Cases, ranker: BoostingLabelRanker
-) -> tuple[list[Trees], HeldOutRounds]:
+    growing: Rounds,
+    seeds: NDArray[np.uint64],
+    cases: _boosting_rounds.Cases,
+    ranker: BoostingLabelRanker,
+) -> tuple[list[Trees], _boosting_rounds.HeldOutRounds]:
     """Grow until the loss of cases that no tree has seen has not fallen for some rounds."""
     constant = np.tile(ranker.start_scores_, (len(cases.weight), 1))
     scores, best = constant, constant
@@ -235,4 +236,6 @@ def _watched(
             best = scores
         if len(path) - 1 - int(np.argmin(path)) >= ranker.n_iter_no_change:
             break
-    return trees, HeldOutRounds.of(cases, np.array(path), best, constant, cases.weight)
+    return trees, _boosting_rounds.HeldOutRounds.of(
+        cases, np.array(path), best, constant, cases.weight
+    )

@@ -9,34 +9,22 @@ from sklearn.linear_model import LogisticRegression
 
 from prefero import _core
 from prefero._pairwise import constant_models
+from prefero._solvers import _logistic
 from prefero._solvers._lbfgs import warn_unconverged
-from prefero._solvers._logistic import (
-    by_newton,
-    descend,
-    descend_together,
-    ridge_and_start,
-    split_intercept,
-)
 from prefero._solvers._problems import LogisticProblems
 from prefero._typing import Indices, Mask, Values
 from prefero.base import copy_of
 from prefero.distributed._engine import Summed
 from prefero.distributed._partitions import PartitionRows, Partitions, Place, lean_copy
-from prefero.label_ranking import LogLinearLabelRanker, PairwiseLabelRanker
-from prefero.label_ranking._loglinear import (
-    LinearFunctions,
-    Objective,
-    Penalty,
-    sum_of_squares,
-)
+from prefero.label_ranking import LogLinearLabelRanker, PairwiseLabelRanker, _loglinear
 
 # Log-linear models
 
 
-class SummedObjective(Objective):
+class SummedObjective(_loglinear.Objective):
     """The objective of all partitions: their losses added up, and the penalty."""
 
-    def __init__(self, losses: Summed, functions: Any, penalty: Penalty) -> None:
+    def __init__(self, losses: Summed, functions: Any, penalty: _loglinear.Penalty) -> None:
         self._losses, self.functions, self.penalty = losses, functions, penalty
 
     def loss_and_gradient(
@@ -46,15 +34,17 @@ class SummedObjective(Objective):
         return self._losses.total("loss_and_gradient", parameters, float32=float32)
 
 
-def _own_objective(rows: PartitionRows, _: Place, shared: tuple[Any, float]) -> Objective:
+def _own_objective(
+    rows: PartitionRows, _: Place, shared: tuple[Any, float]
+) -> _loglinear.Objective:
     ranker, total = shared
     target = ranker._target(rows.ranks)
     functions = ranker._functions(rows.X, target)
-    return Objective(functions, ranker._loss(target), rows.weight, None, total)  # type: ignore[arg-type]
+    return _loglinear.Objective(functions, ranker._loss(target), rows.weight, None, total)  # type: ignore[arg-type]
 
 
 def _sizes(rows: PartitionRows, _: Place, __: Any) -> tuple[float, int, float]:
-    return (*sum_of_squares(rows.X), float(rows.weight.sum()))
+    return (*_loglinear.sum_of_squares(rows.X), float(rows.weight.sum()))
 
 
 def fit_loglinear(ranker: LogLinearLabelRanker, partitions: Partitions) -> None:
@@ -73,7 +63,7 @@ def fit_loglinear(ranker: LogLinearLabelRanker, partitions: Partitions) -> None:
     squares, entries, total = (sum(column) for column in zip(*sizes, strict=True))
     parts = partitions.read(_own_objective, shared=(lean_copy(ranker), total))
     functions = ranker._functions(sample.X[:1], target[:1])
-    if isinstance(functions, LinearFunctions):
+    if isinstance(functions, _loglinear.LinearFunctions):
         functions.set_size(squares, entries)
     solution = ranker._minimize(
         SummedObjective(Summed(engine, parts), functions, ranker._penalty())
@@ -174,14 +164,16 @@ def _solve_pairs(ranker: PairwiseLabelRanker, parts: Summed) -> bool:
     if estimator.C == 0 or not learnable.any():
         return True
     total = (first + second)[learnable]
-    ridge, start = ridge_and_start(n_features, len(total), estimator.C, estimator.fit_intercept)
+    ridge, start = _logistic.ridge_and_start(
+        n_features, len(total), estimator.C, estimator.fit_intercept
+    )
     problems = SummedProblems(parts, ridge, learnable, total)
     limits = estimator.tol, estimator.max_iter
-    if by_newton(len(ridge)):
-        beta, converged = descend(problems, start, *limits)
+    if _logistic.by_newton(len(ridge)):
+        beta, converged = _logistic.descend(problems, start, *limits)
     else:
-        beta, converged = descend_together(problems.slopes, total, start, *limits)
-    slopes, offsets = split_intercept(beta, n_features)
+        beta, converged = _logistic.descend_together(problems.slopes, total, start, *limits)
+    slopes, offsets = _logistic.split_intercept(beta, n_features)
     ranker.coef_[learnable] = slopes
     ranker.intercept_[learnable] = offsets
     return converged

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prefero._neighbors._case_base import CaseBase
 from prefero._neighbors._neighborhoods import Neighbors
@@ -139,7 +138,7 @@ def _nearest(voting: _Voting, cases: OwnCases, X: Any) -> NearCases:
     return NearCases(near.distances, numbers, near.places, cases.ranks[near.indices])
 
 
-def _vote(voting: _Voting, X: Any, found: list[NearCases]) -> NDArray[np.float64]:
+def _vote(voting: _Voting, X: Any, found: list[NearCases]) -> Values:
     ranker, k = voting.ranker, voting.ranker.n_neighbors_
     near = _merged(found, k)
     n, width = near.distances.shape

@@ -1,17 +1,19 @@
 """Label rankers that learn from rows in partitions, and are plain local rankers afterwards."""
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from prefero import label_ranking as rankers
 from prefero._docs import documented
 from prefero._progress import Progress, row_progress
 from prefero._sklearn import StrOptions
 from prefero.base import copy_of, fitting
-from prefero.distributed._base import SHARED_DOCS, BaseDistributed, by_blocks, learner_of
+from prefero.distributed._base import BaseDistributed, by_blocks, learner_of
 from prefero.distributed._boosting import fit_boosting
 from prefero.distributed._engine import find_engine
 from prefero.distributed._forest import TREES_TOGETHER, fit_histogram_forest, fit_partition_forest
@@ -19,38 +21,31 @@ from prefero.distributed._linear import fit_loglinear, fit_pairwise
 from prefero.distributed._neighbors import fit_neighbors
 from prefero.distributed._partitions import Partitions
 from prefero.distributed.blocks import Blocks
-from prefero.label_ranking import (
-    BoostingLabelRanker,
-    ForestLabelRanker,
-    LogLinearLabelRanker,
-    NeighborsLabelRanker,
-    PairwiseLabelRanker,
-)
 from prefero.rankings import strict_ranks
 
 # Where no bound is set: levels of a tree, and steps of a solver.
 _USUAL_DEPTH, _USUAL_STEPS = 20, 40
 
 _LEARNERS: dict[type, Callable[..., Any]] = {
-    BoostingLabelRanker: fit_boosting,
-    ForestLabelRanker: fit_histogram_forest,
-    LogLinearLabelRanker: fit_loglinear,
-    NeighborsLabelRanker: fit_neighbors,
-    PairwiseLabelRanker: fit_pairwise,
+    rankers.BoostingLabelRanker: fit_boosting,
+    rankers.ForestLabelRanker: fit_histogram_forest,
+    rankers.LogLinearLabelRanker: fit_loglinear,
+    rankers.NeighborsLabelRanker: fit_neighbors,
+    rankers.PairwiseLabelRanker: fit_pairwise,
 }
 
 
 def _expected_passes(ranker: Any) -> int:
     """Estimate how often all rows are passed: to prepare, then once per level or step."""
-    if isinstance(ranker, ForestLabelRanker):
+    if isinstance(ranker, rankers.ForestLabelRanker):
         depth = _USUAL_DEPTH if ranker.max_depth is None else ranker.max_depth
         return 7 + -(-ranker.n_estimators // TREES_TOGETHER) * (depth + 2)
-    if isinstance(ranker, BoostingLabelRanker):
+    if isinstance(ranker, rankers.BoostingLabelRanker):
         return 7 + ranker.n_estimators * (ranker.max_leaf_nodes or _USUAL_DEPTH)
-    return 5 + (0 if isinstance(ranker, NeighborsLabelRanker) else _USUAL_STEPS)
+    return 5 + (0 if isinstance(ranker, rankers.NeighborsLabelRanker) else _USUAL_STEPS)
 
 
-@documented(**SHARED_DOCS)
+@documented()
 class DistributedLabelRanker(BaseDistributed):
     """Fit a label ranker to rows that lie in the partitions of Dask collections.
 
@@ -64,7 +59,7 @@ class DistributedLabelRanker(BaseDistributed):
     forest : {"histograms", "partitions"}, default="histograms"
         For a forest: trees of all rows, whose histograms are added up level by level; or the
         cheaper choice, trees that are each grown from one partition and exchanged once.
-    %(where)s
+    %(where_to_compute)s
     progress : {"auto"} or callable, optional
         Progress of the fit: a bar on a terminal, with rows per second and the time left; or a
         function of the rows passed and the rows expected in all.
@@ -96,7 +91,7 @@ class DistributedLabelRanker(BaseDistributed):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "forest": [StrOptions({"histograms", "partitions"})],
+        "forest": [StrOptions({"histograms", "partitions"})]
     }
 
     ranker_: Any
@@ -152,26 +147,24 @@ class DistributedLabelRanker(BaseDistributed):
         """
         self._validate_params()
         learner = self._learner()
-        engine = find_engine(self.client, self.n_jobs, self.folder)
         ranker = clone(self.ranker)
         ranker._validate_params()
-        try:
-            with fitting(ranker) as copied, row_progress(self.progress, "training") as passed:
-                engine.passed = passed
-                partitions = Partitions(engine, blocks, copy_of(copied))
-                partitions.name_features_and_labels(copied)
-                steps = _expected_passes(copied) * len(blocks)
-                passed.expect(steps, -(-partitions.n_rows // len(blocks)))
-                cases = learner(copied, partitions)
-        finally:
-            engine.close()
+        engine = find_engine(self.client, self.n_jobs, self.folder)
+        progress = row_progress(self.progress, "training")
+        with closing(engine), fitting(ranker) as copied, progress as passed:
+            engine.passed = passed
+            partitions = Partitions(engine, blocks, copy_of(copied))
+            partitions.name_features_and_labels(copied)
+            steps = _expected_passes(copied) * len(blocks)
+            passed.expect(steps, -(-partitions.n_rows // len(blocks)))
+            cases = learner(copied, partitions)
         self.ranker_, self.cases_ = ranker, cases
         return self
 
     def _learner(self) -> Callable[..., Any]:
         learners = _LEARNERS
         if self.forest == "partitions":
-            learners = {**learners, ForestLabelRanker: fit_partition_forest}
+            learners = {**learners, rankers.ForestLabelRanker: fit_partition_forest}
         return learner_of(self.ranker, learners)
 
     @property

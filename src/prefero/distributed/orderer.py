@@ -1,6 +1,7 @@
 """Orderers that learn from sample orders in partitions, and are plain local ones afterwards."""
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from prefero._docs import documented
 from prefero._typing import Values
 from prefero.base import SampleOrders, copy_of, fitting
-from prefero.distributed._base import SHARED_DOCS, BaseDistributed, by_blocks, learner_of
+from prefero.distributed._base import BaseDistributed, by_blocks, learner_of
 from prefero.distributed._engine import Engine, Summed, find_engine
 from prefero.distributed._partitions import OrderPartitions, name_columns
 from prefero.distributed.blocks import Blocks
@@ -20,8 +21,6 @@ from prefero.ordering import ExpectedRankOrderer, RankCorrelationReducer, RankSV
 from prefero.ordering.expected_rank import expected_ranks
 from prefero.ordering.rank_svm import PairLoss
 from prefero.ordering.reduction import MEASURES, Residuals
-
-__all__ = ["DistributedOrderer"]
 
 # Expected rank regression
 
@@ -156,7 +155,7 @@ _LEARNERS: dict[type, Callable[..., None]] = {
 }
 
 
-@documented(**SHARED_DOCS)
+@documented()
 class DistributedOrderer(BaseDistributed):
     """Fit an orderer or reducer to sample orders that lie in the partitions of Dask collections.
 
@@ -164,7 +163,7 @@ class DistributedOrderer(BaseDistributed):
     ----------
     orderer : ExpectedRankOrderer, RankSVMOrderer or RankCorrelationReducer
         What to fit; its parameters mean what they mean there.
-    %(where)s
+    %(where_to_compute)s
 
     Attributes
     ----------
@@ -213,16 +212,13 @@ class DistributedOrderer(BaseDistributed):
         """
         learner = learner_of(self.orderer, _LEARNERS)
         blocks = Blocks(X=X, y=y, qid=qid)
+        orderer = clone(self.orderer)
+        orderer._validate_params()
         engine = find_engine(self.client, self.n_jobs, self.folder)
-        try:
-            orderer = clone(self.orderer)
-            orderer._validate_params()
-            with fitting(orderer) as copied:
-                partitions = OrderPartitions(engine, blocks, copy_of(copied))
-                name_columns(copied, partitions.summaries[0].features)
-                learner(copied, partitions)
-        finally:
-            engine.close()
+        with closing(engine), fitting(orderer) as copied:
+            partitions = OrderPartitions(engine, blocks, copy_of(copied))
+            name_columns(copied, partitions.summaries[0].features)
+            learner(copied, partitions)
         self.orderer_ = orderer
         return self
 

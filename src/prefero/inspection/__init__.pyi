@@ -1,5 +1,5 @@
 from .explanation import VIRTUAL_LABEL, Explanation, ExplanationDisplay, explain
-from .model_displays import DimensionsDisplay, TreeDisplay
+from .model_displays import TreeDisplay
 from .objects import explain_objects
 from .ranking_displays import PairMatrixDisplay, RankHeatmapDisplay
 from .result_displays import (
@@ -15,7 +15,6 @@ __all__ = [
     "CalibrationDisplay",
     "CostCurveDisplay",
     "CriticalDifferenceDisplay",
-    "DimensionsDisplay",
     "Explanation",
     "ExplanationDisplay",
     "GainDisplay",

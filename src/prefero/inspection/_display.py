@@ -26,47 +26,8 @@ _METRIC_NAMES = {
 # Numbers are written into the cells of a matrix of at most so many rows.
 MOST_WRITTEN_ROWS = 12
 
-displayed = documented(
-    drawn_on="""
-        Attributes
-        ----------
-        ax_, figure_
-            Where it was drawn.
-        """,
-    ax="""
-        ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
-        """,
-    axes="""
-        axes : sequence of matplotlib axes, optional
-            Where to draw, one per heat map; a new figure by default.
-        """,
-    display="""
-        Returns
-        -------
-        self
-            The display, drawn.
-        """,
-    labels="""
-        labels : sequence, optional
-            Names of the labels; by default those of the table Y, or numbers.
-        """,
-    ranks="""
-        Y : array-like of shape (n_samples, n_labels)
-            Ranks.
-        """,
-    results="""
-        results : ResultTable
-            What `prefero.evaluation.run_experiment` returned.
-        """,
-    scoring="""
-        scoring : str, default="tau"
-            The column to draw.
-        """,
-)
 
-
-@displayed
+@documented()
 class Display:
     """Base of displays: ``from_...`` computes and draws, ``plot`` draws again.
 
@@ -84,7 +45,7 @@ class Display:
     figure_: Any
 
     def __init_subclass__(cls) -> None:
-        displayed(cls)
+        documented()(cls)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the display.

@@ -3,11 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from prefero._pipelines import at_final_step
 from prefero._sklearn import safe_indexing
-from prefero._typing import Values
+from prefero._typing import ArrayOrNone, Values
 from prefero.inspection._attribution import ExplainedRow, MarginParts, with_column
 from prefero.inspection.explanation import Explanation
 
@@ -24,7 +23,7 @@ class _ExplainedPair(ExplainedRow):
 
 
 def explain_objects(
-    model: Any, X: Any, row: int = 0, other: int | None = None, *, qid: ArrayLike | None = None
+    model: Any, X: Any, row: int = 0, other: int | None = None, *, qid: ArrayOrNone = None
 ) -> Explanation:
     """Explain why an orderer puts one object before or behind another.
 

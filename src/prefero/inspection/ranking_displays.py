@@ -7,17 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from prefero._docs import documented
 from prefero._optional import require
-from prefero._typing import Values
-from prefero.inspection._display import (
-    Display,
-    displayed,
-    matrix_frame,
-    room_for,
-    short_names,
-    some_of,
-    write_percentages,
-)
+from prefero._typing import ArrayOrNone, Values
+from prefero.inspection import _display as drawing
 from prefero.rankings import (
     bucket_positions,
     check_ranks,
@@ -27,7 +20,7 @@ from prefero.rankings import (
 )
 
 
-@displayed
+@documented()
 @dataclass(eq=False, repr=False)
 class RankHeatmapDisplay:
     """Label x rank heat maps, side by side: true rankings and predicted ones.
@@ -62,7 +55,7 @@ class RankHeatmapDisplay:
     def from_ranks(
         cls,
         Y: ArrayLike,
-        Y_pred: ArrayLike | None = None,
+        Y_pred: ArrayOrNone = None,
         *,
         labels: Sequence[Any] | None = None,
         axes: Any = None,
@@ -75,7 +68,7 @@ class RankHeatmapDisplay:
             Ranks. Tied labels share the places of their bucket equally.
         Y_pred : array-like of shape (n_samples, n_labels), optional
             Predicted ranks.
-        %(labels)s
+        %(label_names)s
         %(axes)s
 
         %(display)s
@@ -117,13 +110,13 @@ class RankHeatmapDisplay:
         %(display)s
         """
         c, panels = len(self.labels), len(self.shares)
-        names, note = short_names(self.labels)
+        names, note = drawing.short_names(self.labels)
         if axes is None:
             size = min(max(2.2, 0.42 * c), 8)
             pyplot = require("matplotlib.pyplot", extra="plot", purpose="Drawing")
             axes = pyplot.subplots(
                 ncols=panels,
-                figsize=(panels * size + 1.4 + room_for(names), size + 0.9),
+                figsize=(panels * size + 1.4 + drawing.room_for(names), size + 0.9),
                 sharey=True,
                 squeeze=False,
                 layout="constrained",
@@ -133,24 +126,24 @@ class RankHeatmapDisplay:
         brightest = max(float(np.nanmax(share)) for share in self.shares.values())
         for ax, (title, share) in zip(self.axes_, self.shares.items(), strict=True):
             image = ax.imshow(share, cmap="Blues", vmin=0, vmax=brightest, aspect="auto")
-            write_percentages(ax, image)
+            drawing.write_percentages(ax, image)
             ax.set(title=title, xlabel="rank")
-            ticks = some_of(c)
+            ticks = drawing.some_of(c)
             ax.set_xticks(ticks, [place + 1 for place in ticks])
             ax.set_yticks(range(c), names)
             ax.set_ylabel(note)
             ax.label_outer()
-        matrix_frame(self.axes_, image, "share of rankings")
+        drawing.matrix_frame(self.axes_, image, "share of rankings")
         return self
 
 
-@displayed
+@documented()
 def rank_shares(Y: ArrayLike) -> Values:
     """Return how often each label takes each rank, as shares of the rankings that hold it.
 
     Parameters
     ----------
-    %(ranks)s
+    %(ranks_drawn)s
 
     Returns
     -------
@@ -180,7 +173,7 @@ _SHORT = 3
 
 
 @dataclass(eq=False, repr=False)
-class PairMatrixDisplay(Display):
+class PairMatrixDisplay(drawing.Display):
     """A matrix of how often the label of the row comes before that of the column.
 
     Parameters
@@ -219,7 +212,7 @@ class PairMatrixDisplay(Display):
         ----------
         Y : array-like of shape (n_samples, n_labels)
             Ranks.
-        %(labels)s
+        %(label_names)s
         title : str, default=""
             The title.
         %(ax)s
@@ -264,14 +257,14 @@ class PairMatrixDisplay(Display):
     def _draw(self, ax: Any) -> None:
         c = len(self.labels)
         size = min(max(2.6, 0.45 * c), 9)
-        names, note = short_names(self.labels)
+        names, note = drawing.short_names(self.labels)
         # Long names do not fit below columns, which are then numbered.
         numbered = max(map(len, names), default=0) > _SHORT
         rows = [f"{name}  {i}" for i, name in enumerate(names, 1)] if numbered else names
-        ax = self._axes(ax, size + 2.2 + room_for(rows), size + 0.9)
+        ax = self._axes(ax, size + 2.2 + drawing.room_for(rows), size + 0.9)
         image = ax.imshow(self.shares, cmap="PuOr", vmin=0, vmax=1)
-        write_percentages(ax, image)
-        ticks = some_of(c) if numbered else list(range(c))
+        drawing.write_percentages(ax, image)
+        ticks = drawing.some_of(c) if numbered else list(range(c))
         ax.set_xticks(ticks, [place + 1 if numbered else names[place] for place in ticks])
         ax.set_yticks(range(c), rows)
         ax.set(
@@ -279,16 +272,16 @@ class PairMatrixDisplay(Display):
             ylabel=" ".join(filter(None, (note, "this label ..."))),
             xlabel="... comes before this one" + (", by its number" if numbered else ""),
         )
-        matrix_frame([ax], image, self.quantity)
+        drawing.matrix_frame([ax], image, self.quantity)
 
 
-@displayed
+@documented()
 def pair_shares(Y: ArrayLike) -> Values:
     """Return how often label i comes before label j, among the rankings that order both.
 
     Parameters
     ----------
-    %(ranks)s
+    %(ranks_drawn)s
 
     Returns
     -------

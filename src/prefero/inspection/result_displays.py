@@ -9,20 +9,7 @@ import numpy as np
 from prefero._typing import Values
 from prefero.evaluation.comparison import Comparison
 from prefero.evaluation.results import ResultTable, score_matrix
-from prefero.inspection._display import (
-    COLORS,
-    Display,
-    bar_style,
-    draw_curves,
-    legend,
-    metric_name,
-    open_frame,
-    plain,
-    room_for,
-    short_names,
-    some_of,
-    write_beside,
-)
+from prefero.inspection import _display as drawing
 
 # Width of the scale in inches, and its extension beyond the first and the last place.
 _SCALE, _EDGE = 4.6, 0.3
@@ -31,7 +18,7 @@ _GAP = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(eq=False, repr=False)
-class CriticalDifferenceDisplay(Display):
+class CriticalDifferenceDisplay(drawing.Display):
     """Average ranks on a line, with bars over rankers that do not differ significantly.
 
     Parameters
@@ -82,7 +69,7 @@ class CriticalDifferenceDisplay(Display):
         # Names are left and right of the scale.
         names = [f"{found.rankers[i]} 0.00" for i in found.order]
         half = (len(names) + 1) // 2
-        packages = [room_for(some) for some in (names[:half], names[half:])]
+        packages = [drawing.room_for(some) for some in (names[:half], names[half:])]
         ax = self._axes(ax, _SCALE + sum(packages), 0.6 + 0.27 * rows)
         unit = (k - 1 + 2 * _EDGE) / _SCALE
         left, right = 1 - _EDGE - packages[0] * unit, k + _EDGE + packages[1] * unit
@@ -95,7 +82,7 @@ class CriticalDifferenceDisplay(Display):
     def _draw_scale(self, k: int) -> None:
         ax = self.ax_
         ax.plot([1, k], [0, 0], color="0.5", linewidth=1, clip_on=False)
-        for place in (at + 1 for at in some_of(k)):
+        for place in (at + 1 for at in drawing.some_of(k)):
             ax.plot([place, place], [0, 0.2], color="0.5", linewidth=1, clip_on=False)
             ax.text(place, 0.3, str(place), ha="center", va="bottom")
         width = self.comparison.critical_difference
@@ -108,7 +95,9 @@ class CriticalDifferenceDisplay(Display):
         for row, group in enumerate(groups):
             ends = [place[group[0]] - 0.03, place[group[-1]] + 0.03]
             height = -0.6 - 0.4 * row
-            self.ax_.plot(ends, [height] * 2, color=COLORS[1], linewidth=4, solid_capstyle="round")
+            self.ax_.plot(
+                ends, [height] * 2, color=drawing.COLORS[1], linewidth=4, solid_capstyle="round"
+            )
 
     def _draw_rankers(self, k: int, top: float) -> None:
         """Write every ranker below its place, the better half to the left."""
@@ -120,8 +109,8 @@ class CriticalDifferenceDisplay(Display):
             height = top - (position if to_left else len(found.order) - 1 - position)
             edge = left if to_left else right
             ax.plot([place, place, edge], [0, height, height], color="0.6", linewidth=1, zorder=0)
-            ax.plot(place, 0, "o", color=COLORS[0], markersize=6, clip_on=False)
-            name = plain(found.rankers[i])
+            ax.plot(place, 0, "o", color=drawing.COLORS[0], markersize=6, clip_on=False)
+            name = drawing.plain(found.rankers[i])
             text = f"{name} {place:.2f}{_GAP}" if to_left else f"{_GAP}{place:.2f} {name}"
             weight = "bold" if i == found.order[0] else "normal"
             side = "right" if to_left else "left"
@@ -129,7 +118,7 @@ class CriticalDifferenceDisplay(Display):
 
 
 @dataclass(eq=False, repr=False)
-class GainDisplay(Display):
+class GainDisplay(drawing.Display):
     """Accuracy gained or lost per data set (Fig. 2 of de Sá et al. 2017).
 
     Parameters
@@ -175,7 +164,7 @@ class GainDisplay(Display):
         %(results)s
         pairs : sequence of (str, str)
             Pairs of rankers, such as ``("forest", "tree")``.
-        %(scoring)s
+        %(column_drawn)s
         missing : float, optional
             The missing rate to use, if the results hold several.
         %(ax)s
@@ -196,18 +185,18 @@ class GainDisplay(Display):
         places = np.arange(len(self.datasets))
         for i, (name, gain) in enumerate(self.gains.items()):
             offset = (i - (len(self.gains) - 1) / 2) * width
-            ax.bar(places + offset, gain, width, label=plain(name), **bar_style(i))
+            ax.bar(places + offset, gain, width, label=drawing.plain(name), **drawing.bar_style(i))
         ax.axhline(0, color="0.5", linewidth=1)
-        names = [plain(name) for name in self.datasets]
+        names = [drawing.plain(name) for name in self.datasets]
         ax.set_xticks(places, names, rotation=45, ha="right", rotation_mode="anchor")
-        ax.set_ylabel(f"{metric_name(self.scoring)}, gain")
+        ax.set_ylabel(f"{drawing.metric_name(self.scoring)}, gain")
         ax.margins(x=0.01)
-        open_frame(ax)
-        legend(ax)
+        drawing.open_frame(ax)
+        drawing.legend(ax)
 
 
 @dataclass(eq=False, repr=False)
-class MissingLabelsDisplay(Display):
+class MissingLabelsDisplay(drawing.Display):
     """Learning curves over the missing rate, one line per ranker (Fig. 1 of Cheng et al. 2009).
 
     Parameters
@@ -254,7 +243,7 @@ class MissingLabelsDisplay(Display):
         %(results)s
         dataset : str, optional
             The data set to draw; by default the mean over all of them.
-        %(scoring)s
+        %(column_drawn)s
         %(ax)s
 
         %(display)s
@@ -272,20 +261,20 @@ class MissingLabelsDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         ax = self._axes(ax, 5.5, 4)
-        draw_curves(ax, self.rates, self.curves)
+        drawing.draw_curves(ax, self.rates, self.curves)
         ax.set(
-            title=plain(self.title),
+            title=drawing.plain(self.title),
             xlabel="share of labels missing",
-            ylabel=metric_name(self.scoring),
+            ylabel=drawing.metric_name(self.scoring),
         )
         ax.set_xticks(self.rates)
         ax.xaxis.set_major_formatter(lambda rate, _: f"{rate:.0%}")
-        open_frame(ax)
-        legend(ax)
+        drawing.open_frame(ax)
+        drawing.legend(ax)
 
 
 @dataclass(eq=False, repr=False)
-class CostCurveDisplay(Display):
+class CostCurveDisplay(drawing.Display):
     """The mean score of a ranker's first choices against their mean cost.
 
     Parameters
@@ -326,17 +315,17 @@ class CostCurveDisplay(Display):
         ax = self._axes(ax, 6.5, 4.2)
         ax.plot(
             *(self.curve["cost"], self.curve["score"], "o-"),
-            color=COLORS[0],
+            color=drawing.COLORS[0],
             label="the first choice, for several weights of the cost",
         )
         ax.plot(
             *(self.singles["cost"], self.singles["score"], "x"),
-            color=COLORS[1],
-            label=f"one label for all {short_names(self.singles['label'])[1]}".rstrip(),
+            color=drawing.COLORS[1],
+            label=f"one label for all {drawing.short_names(self.singles['label'])[1]}".rstrip(),
         )
         ax.set(xlabel="mean cost", ylabel="mean score")
-        open_frame(ax)
-        legend(ax)
+        drawing.open_frame(ax)
+        drawing.legend(ax)
         self._write_names(ax)
 
     def _write_names(self, ax: Any) -> None:
@@ -348,5 +337,7 @@ class CostCurveDisplay(Display):
         order = np.lexsort((cost, beaten))
         places = np.column_stack((cost, score))
         curve = np.column_stack((self.curve["cost"], self.curve["score"]))
-        names, _ = short_names(self.singles["label"])
-        write_beside(ax, places[order], [names[i] for i in order], among=np.vstack((places, curve)))
+        names, _ = drawing.short_names(self.singles["label"])
+        drawing.write_beside(
+            ax, places[order], [names[i] for i in order], among=np.vstack((places, curve))
+        )

@@ -1,6 +1,6 @@
 """Metrics of pair probabilities: whether they hold, and how much they tell."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,18 +8,9 @@ from sklearn.utils import check_array, check_consistent_length
 
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
-from prefero._typing import Values
-from prefero.metrics._rankings import average_rows, defined_ratio
+from prefero._typing import ArrayOrNone, Values
+from prefero.metrics._rankings import Averaging, average_rows, defined_ratio
 from prefero.rankings import check_ranks
-
-_documented = documented(
-    truth_and_probability="""
-        Y_true : array-like of shape (n_samples, n_labels)
-            Ranks. A tie is half right and half wrong; pairs with an unknown label do not count.
-        probability : array-like of shape (n_samples, n_labels, n_labels)
-            ``[n, i, j]`` is P(label i before label j), as ``predict_pairwise`` gives.
-        """
-)
 
 
 class CalibrationCurve(NamedTuple):
@@ -38,13 +29,13 @@ class CalibrationCurve(NamedTuple):
     weight: Values
 
 
-@_documented
+@documented()
 def pairwise_calibration_curve(
     Y_true: ArrayLike,
     probability: ArrayLike,
     *,
     n_bins: int = 15,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
 ) -> CalibrationCurve:
     """Compare what pair probabilities promise with what comes true.
 
@@ -85,13 +76,13 @@ def pairwise_calibration_curve(
     return CalibrationCurve(promised[used] / total[used], kept[used] / total[used], total[used])
 
 
-@_documented
+@documented()
 def pairwise_calibration_error(
     Y_true: ArrayLike,
     probability: ArrayLike,
     *,
     n_bins: int = 15,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
 ) -> float:
     """Return the expected calibration error: how far the probabilities of pairs are off.
 
@@ -122,16 +113,12 @@ def pairwise_calibration_error(
         Y_true, probability, n_bins=n_bins, sample_weight=sample_weight
     )
     off = np.abs(curve.predicted - curve.observed)
-    return float(average_rows(off, True, curve.weight, "The calibration error"))
+    return float(average_rows(off, "The calibration error", sample_weight=curve.weight))
 
 
-@_documented
+@documented()
 def pairwise_log_loss(
-    Y_true: ArrayLike,
-    probability: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    Y_true: ArrayLike, probability: ArrayLike, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """Return the mean negative logarithm of the probability of what came true.
 
@@ -140,9 +127,7 @@ def pairwise_log_loss(
     %(truth_and_probability)s
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         0 is best; log 2 = 0.693 is what knowing nothing costs.
 
     Examples
@@ -154,16 +139,12 @@ def pairwise_log_loss(
     smallest = np.finfo(np.float64).eps
     before = np.clip(before, smallest, 1 - smallest)
     losses = -(came * np.log(before) + (1 - came) * np.log1p(-before))
-    return average_rows(_row_means(losses), average, sample_weight, "The log loss")
+    return average_rows(_row_means(losses), "The log loss", **averaging)
 
 
-@_documented
+@documented()
 def pairwise_brier(
-    Y_true: ArrayLike,
-    probability: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    Y_true: ArrayLike, probability: ArrayLike, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """Return the mean squared distance of pair probabilities from what came true.
 
@@ -172,9 +153,7 @@ def pairwise_brier(
     %(truth_and_probability)s
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         0 is best; 1/4 is what knowing nothing costs where nothing is tied.
 
     Examples
@@ -183,7 +162,7 @@ def pairwise_brier(
     0.01
     """
     before, came = _pairs(Y_true, probability)
-    return average_rows(_row_means((before - came) ** 2), average, sample_weight, "The Brier score")
+    return average_rows(_row_means((before - came) ** 2), "The Brier score", **averaging)
 
 
 def _pairs(Y_true: ArrayLike, probability: ArrayLike) -> tuple[Values, Values]:

@@ -1,22 +1,21 @@
 """Metrics of partial orders: what is right among what is stated, and how much is stated."""
 
+from typing import Unpack
+
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length
 
 from prefero._docs import documented
-from prefero.metrics._rankings import Values, average_rows, defined_ratio
+from prefero._typing import Mask, Values
+from prefero.metrics._rankings import Averaging, average_rows, defined_ratio
 from prefero.preferences import Decomposition, PreferenceGraphs, decompose
 from prefero.rankings import check_ranks
 
 
 @documented()
 def correctness(
-    Y_true: ArrayLike,
-    before: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    Y_true: ArrayLike, before: ArrayLike, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """How right the pairs are that a partial order states: (C - D)/(C + D), 1 without any.
 
@@ -29,9 +28,7 @@ def correctness(
         Pairs that the true ranking leaves open do not count.
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         In [-1, 1]; Kendall's tau where every pair is stated.
 
     References
@@ -51,13 +48,11 @@ def correctness(
     agree = np.count_nonzero(stated & (true[:, :, None] < true[:, None, :]), axis=(1, 2))
     disagree = np.count_nonzero(stated & (true[:, :, None] > true[:, None, :]), axis=(1, 2))
     values = np.nan_to_num(defined_ratio(agree - disagree, agree + disagree), nan=1.0)
-    return average_rows(values, average, sample_weight, "Correctness")
+    return average_rows(values, "Correctness", **averaging)
 
 
 @documented()
-def completeness(
-    before: ArrayLike, *, average: bool = True, sample_weight: ArrayLike | None = None
-) -> float | Values:
+def completeness(before: ArrayLike, **averaging: Unpack[Averaging]) -> float | Values:
     """The share of all pairs of labels that a partial order states.
 
     Parameters
@@ -66,9 +61,7 @@ def completeness(
         ``[n, i, j]`` is True where label i is put before label j.
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         In [0, 1]; 1 for a single label.
 
     Examples
@@ -80,10 +73,10 @@ def completeness(
     c = stated.shape[1]
     pairs = np.count_nonzero(stated, axis=(1, 2))
     values = pairs / (c * (c - 1) / 2) if c > 1 else np.ones(len(stated))
-    return average_rows(values, average, sample_weight, "Completeness")
+    return average_rows(values, "Completeness", **averaging)
 
 
-def _relation(before: ArrayLike, n_labels: int | None = None) -> NDArray[np.bool_]:
+def _relation(before: ArrayLike, n_labels: int | None = None) -> Mask:
     stated = np.asarray(before, dtype=bool)
     c = stated.shape[-1] if n_labels is None and stated.ndim else n_labels
     if stated.ndim != 3 or stated.shape[1:] != (c, c):
@@ -94,14 +87,13 @@ def _relation(before: ArrayLike, n_labels: int | None = None) -> NDArray[np.bool
     return stated
 
 
+@documented()
 def ranking_error(
     Y: ArrayLike | PreferenceGraphs,
     scores: ArrayLike,
     decomposition: Decomposition = "edges",
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
-) -> float | NDArray[np.float64]:
+    **averaging: Unpack[Averaging],
+) -> float | Values:
     """Share of the subgraphs of a preference graph that scores violate.
 
     A subgraph is violated if one of its edges leads from a label to one scored equal or higher.
@@ -121,9 +113,7 @@ def ranking_error(
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the graphs on average.
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         In [0, 1].
 
     References
@@ -143,4 +133,4 @@ def ranking_error(
         raise ValueError(f"scores has {values.shape[1]} labels, but Y has {graphs.n_labels}.")
     violated, subgraphs = decompose(graphs, decomposition).violations(values).T.astype(np.float64)
     errors = defined_ratio(violated, subgraphs)
-    return average_rows(errors, average, sample_weight, "The ranking error")
+    return average_rows(errors, "The ranking error", **averaging)

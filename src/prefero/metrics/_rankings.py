@@ -1,6 +1,6 @@
 """Metrics of two rank matrices."""
 
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,32 +9,25 @@ from sklearn.utils import check_consistent_length
 
 from prefero import _core
 from prefero._docs import documented
-from prefero._typing import Values
+from prefero._typing import ArrayOrNone, Mask, Values
 from prefero._warnings import warn_user
 from prefero.rankings import check_ranks
 
-_documented = documented(
-    two_ranks="""
-        Y_true, Y_pred : array-like of shape (n_samples, n_labels)
-            Ranks.
-        """,
-    of_two_ranks="""
-        Parameters
-        ----------
-        %(two_ranks)s
-        %(mean)s
-        """,
-)
+
+class Averaging(TypedDict, total=False):
+    """What every metric of rows takes beside its own parameters."""
+
+    average: bool
+    sample_weight: ArrayOrNone
 
 
-@_documented
+@documented()
 def kendall_tau(
     Y_true: ArrayLike,
     Y_pred: ArrayLike,
     *,
     variant: Literal["a", "b", "x"] = "b",
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    **averaging: Unpack[Averaging],
 ) -> float | Values:
     """Kendall's rank correlation: +1 for equal orders, -1 for reversed ones.
 
@@ -47,9 +40,7 @@ def kendall_tau(
         both sides tie it, nothing if one does, over all pairs. Without ties all are equal.
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         The correlation.
 
     Examples
@@ -71,24 +62,18 @@ def kendall_tau(
         values = defined_ratio(agreement + tied_both, pairs)
     else:
         raise ValueError(f"variant must be 'a', 'b' or 'x', got {variant!r}.")
-    return average_rows(values, average, sample_weight, "Kendall's tau")
+    return average_rows(values, "Kendall's tau", **averaging)
 
 
-@_documented
+@documented()
 def kendall_distance(
-    Y_true: ArrayLike,
-    Y_pred: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    Y_true: ArrayLike, Y_pred: ArrayLike, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """Count the pairs of labels that two rankings put in opposite orders.
 
     %(of_two_ranks)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         The number of discordant pairs.
 
     References
@@ -101,24 +86,18 @@ def kendall_distance(
     3.0
     """
     discordant = _pair_counts(Y_true, Y_pred)[1]
-    return average_rows(discordant, average, sample_weight, "The Kendall distance")
+    return average_rows(discordant, "The Kendall distance", **averaging)
 
 
-@_documented
+@documented()
 def spearman_rho(
-    Y_true: ArrayLike,
-    Y_pred: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    Y_true: ArrayLike, Y_pred: ArrayLike, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """Spearman's rank correlation, generalized to ties by average bucket positions.
 
     %(of_two_ranks)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         The correlation of the positions among the labels that both rows rank.
 
     References
@@ -137,24 +116,18 @@ def spearman_rho(
     true, pred = true - middle, pred - middle
     covariance = np.nansum(true * pred, axis=1)
     scale = np.sqrt(np.nansum(true**2, axis=1) * np.nansum(pred**2, axis=1))
-    return average_rows(defined_ratio(covariance, scale), average, sample_weight, "Spearman's rho")
+    return average_rows(defined_ratio(covariance, scale), "Spearman's rho", **averaging)
 
 
-@_documented
+@documented()
 def footrule(
-    Y_true: ArrayLike,
-    Y_pred: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    Y_true: ArrayLike, Y_pred: ArrayLike, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """Spearman's footrule: the sum of the distances between the labels' positions.
 
     %(of_two_ranks)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         The distance.
 
     Examples
@@ -163,19 +136,12 @@ def footrule(
     4.0
     """
     true, pred = _common_positions(Y_true, Y_pred)
-    return average_rows(
-        np.nansum(np.abs(true - pred), axis=1), average, sample_weight, "The footrule"
-    )
+    return average_rows(np.nansum(np.abs(true - pred), axis=1), "The footrule", **averaging)
 
 
-@_documented
+@documented()
 def top_accuracy(
-    Y_true: ArrayLike,
-    Y_pred: ArrayLike,
-    *,
-    k: int = 1,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    Y_true: ArrayLike, Y_pred: ArrayLike, *, k: int = 1, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """How often the label predicted first is among the first k of the true ranking.
 
@@ -187,9 +153,7 @@ def top_accuracy(
         How many true labels are good enough.
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         The share of right first choices.
 
     Examples
@@ -201,7 +165,7 @@ def top_accuracy(
     places = _core.bucket_positions(true, smallest=True)
     first = _first_place(pred)
     values = np.where(_some(true).any(axis=1), _chosen(places, first) <= k, np.nan)
-    return average_rows(values, average, sample_weight, "Top accuracy")
+    return average_rows(values, "Top accuracy", **averaging)
 
 
 def _pair_counts(Y_true: ArrayLike, Y_pred: ArrayLike) -> list[Values]:
@@ -232,7 +196,7 @@ def _common_positions(Y_true: ArrayLike, Y_pred: ArrayLike) -> tuple[Values, Val
     )
 
 
-def _some(values: Values) -> NDArray[np.bool_]:
+def _some(values: Values) -> Mask:
     return ~np.isnan(values)
 
 
@@ -253,11 +217,11 @@ def defined_ratio(numerator: Values, denominator: Values) -> Values:
 
 def average_rows(
     values: Values,
-    average: bool,
-    sample_weight: ArrayLike | None,
     metric: str,
-    *,
     why_undefined: str = "no row has two labels that both sides order",
+    *,
+    average: bool = True,
+    sample_weight: ArrayOrNone = None,
 ) -> float | Values:
     """Return the values a row, or their weighted mean over the rows where they are defined."""
     if not average:
@@ -267,9 +231,11 @@ def average_rows(
     defined = ~np.isnan(values)
     total = weight[defined].sum()
     if not total > 0:
-        warn_user(
-            f"{metric} is undefined: {why_undefined}.",
-            UndefinedMetricWarning,
-        )
-        return float("nan")
+        return undefined(metric, why_undefined)
     return float(values[defined] @ weight[defined] / total)
+
+
+def undefined(metric: str, why: str) -> float:
+    """Warn that a metric is undefined, and return NaN."""
+    warn_user(f"{metric} is undefined: {why}.", UndefinedMetricWarning)
+    return float("nan")

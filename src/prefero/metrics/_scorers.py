@@ -4,10 +4,10 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any, Literal
 
-from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from prefero._pipelines import at_final_step
+from prefero._typing import ArrayOrNone
 from prefero.metrics._pair_probabilities import (
     pairwise_brier,
     pairwise_calibration_error,
@@ -65,9 +65,9 @@ class Scorer:
         self,
         ranker: Any,
         X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        scores: ArrayLike | None = None,
+        y: ArrayOrNone = None,
+        sample_weight: ArrayOrNone = None,
+        scores: ArrayOrNone = None,
     ) -> float:
         """Score a fitted ranker, or a pipeline that ends in one, on instances and their truth."""
         truth = scores if self.truth == "scores" else y

@@ -1,38 +1,24 @@
 """Metrics of the first choice, where labels have scores or run times."""
 
+from typing import Unpack
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from prefero._docs import documented
-from prefero._typing import Values
-from prefero.metrics._rankings import average_rows
+from prefero._typing import ArrayOrNone, Values
+from prefero.metrics._rankings import Averaging, average_rows, undefined
 from prefero.rankings import check_ranks, strict_ranks
 
-_documented = documented(
-    of_choices="""
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples, n_labels)
-            Scores of the labels (yield, accuracy, run time); NaN where unknown.
-        Y_pred : array-like of shape (n_samples, n_labels)
-            Ranks. The choice is the label ranked first among those with a known score.
-        """,
-    higher_is_better="""
-        higher_is_better : bool, default=True
-            The direction of the scores.
-        """,
-)
 
-
-@_documented
+@documented()
 def regret(
     scores: ArrayLike,
     Y_pred: ArrayLike,
     *,
     higher_is_better: bool = True,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    **averaging: Unpack[Averaging],
 ) -> float | Values:
     """How much worse the label predicted first is than the best label.
 
@@ -40,9 +26,7 @@ def regret(
     %(higher_is_better)s
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         The loss, never negative, in the unit of the scores.
 
     Examples
@@ -51,25 +35,17 @@ def regret(
     0.2...
     """
     utilities, first = _choices(scores, Y_pred, higher_is_better)
-    return average_rows(_losses(utilities, first), average, sample_weight, "Regret")
+    return average_rows(_losses(utilities, first), "Regret", **averaging)
 
 
-@_documented
-def utility(
-    scores: ArrayLike,
-    Y_pred: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
-) -> float | Values:
+@documented()
+def utility(scores: ArrayLike, Y_pred: ArrayLike, **averaging: Unpack[Averaging]) -> float | Values:
     """The score of the label predicted first.
 
     %(of_choices)s
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         In the unit of the scores.
 
     Examples
@@ -80,17 +56,17 @@ def utility(
     utilities, first = _choices(scores, Y_pred)
     chosen = np.take_along_axis(utilities, first[:, None], axis=1)[:, 0]
     values = np.where(np.isinf(chosen), np.nan, chosen)
-    return average_rows(values, average, sample_weight, "Utility")
+    return average_rows(values, "Utility", **averaging)
 
 
-@_documented
+@documented()
 def gap_closed(
     scores: ArrayLike,
     Y_pred: ArrayLike,
     *,
     single_best: int | None = None,
     higher_is_better: bool = True,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
 ) -> float:
     """The share of the gap between the single best and the virtual best that a ranker closes.
 
@@ -134,21 +110,11 @@ def gap_closed(
     some = ~np.isnan(gap)
     whole = float(gap[some] @ weight[some])
     if not whole > 0:
-        return float(
-            average_rows(
-                np.full(1, np.nan),
-                True,
-                None,
-                "The closed gap",
-                why_undefined="the single best label is the best in every row",
-            )
-        )
+        return undefined("The closed gap", "the single best label is the best in every row")
     return 1 - float(lost[some] @ weight[some]) / whole
 
 
-def penalized_run_times(
-    times: ArrayLike, cutoff: float, *, penalty: float = 10.0
-) -> NDArray[np.float64]:
+def penalized_run_times(times: ArrayLike, cutoff: float, *, penalty: float = 10.0) -> Values:
     """Return run times with time-outs counted as a multiple of the cut-off (PAR10).
 
     Parameters

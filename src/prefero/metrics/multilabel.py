@@ -11,7 +11,7 @@ returns, ``scores`` what its ``decision_function`` returns.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import sklearn.metrics
@@ -20,8 +20,8 @@ from sklearn.utils import check_array, check_consistent_length
 
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
-from prefero._typing import Values
-from prefero.metrics._rankings import average_rows, defined_ratio, spearman_rho
+from prefero._typing import ArrayOrNone, Values
+from prefero.metrics._rankings import Averaging, average_rows, defined_ratio, spearman_rho
 from prefero.rankings import check_calibrated, check_relevance
 
 Metric = Callable[..., float]
@@ -44,42 +44,10 @@ __all__ = [
     "subset_scorer",
 ]
 
-_documented = documented(
-    relevance="""
-        relevance : array-like of shape (n_samples, n_labels)
-            1 for relevant, 0 for irrelevant, NaN for unknown.
-        """,
-    of_sets="""
-        Parameters
-        ----------
-        %(relevance)s
-        predicted : array-like of shape (n_samples, n_labels)
-            The predicted label sets, 0 or 1.
-        %(weights_of_rows)s
 
-        Returns
-        -------
-        float
-            In [0, 1], smaller is better.
-        """,
-    of_scores="""
-        Parameters
-        ----------
-        %(relevance)s
-        scores : array-like of shape (n_samples, n_labels)
-            Scores, larger is better.
-        %(weights_of_rows)s
-        """,
-)
-
-
-@_documented
+@documented()
 def calibrated_rho(
-    C_true: ArrayLike,
-    C_pred: ArrayLike,
-    *,
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
+    C_true: ArrayLike, C_pred: ArrayLike, **averaging: Unpack[Averaging]
 ) -> float | Values:
     """Generalized Spearman correlation of calibrated rankings, the virtual label included.
 
@@ -89,9 +57,7 @@ def calibrated_rho(
         Calibrated ranks, the virtual label in the last column.
     %(mean)s
 
-    Returns
-    -------
-    float or ndarray of shape (n_samples,)
+    %(returns_mean_or_rows)s
         The correlation: 1 for equal, -1 for reversed rankings.
 
     References
@@ -104,16 +70,16 @@ def calibrated_rho(
     0.8
     """
     true, pred = check_calibrated(C_true, name="C_true"), check_calibrated(C_pred, name="C_pred")
-    return spearman_rho(true, pred, average=average, sample_weight=sample_weight)
+    return spearman_rho(true, pred, **averaging)
 
 
-@_documented
+@documented()
 def hamming_loss(
-    relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None
+    relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayOrNone = None
 ) -> float:
     """Return the share of labels on the wrong side of the virtual label.
 
-    %(of_sets)s
+    %(of_label_sets)s
 
     Examples
     --------
@@ -126,13 +92,13 @@ def hamming_loss(
     return _average(defined_ratio(wrong, np.count_nonzero(known, axis=1)), weight)
 
 
-@_documented
+@documented()
 def subset_loss(
-    relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None
+    relevance: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayOrNone = None
 ) -> float:
     """Return the share of rows with any label on the wrong side (subset 0/1 loss).
 
-    %(of_sets)s
+    %(of_label_sets)s
 
     Examples
     --------
@@ -145,13 +111,13 @@ def subset_loss(
     return _average(np.where(known.any(axis=1), wrong, np.nan), weight)
 
 
-@_documented
+@documented()
 def f1_score(
     relevance: ArrayLike,
     predicted: ArrayLike,
     *,
     average: Literal["micro", "macro"] = "micro",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
 ) -> float:
     """Return the F1 score: twice the hits over true plus predicted labels.
 
@@ -187,16 +153,16 @@ def f1_score(
     return float(np.mean(np.nan_to_num(defined_ratio(2 * hits, sizes))))
 
 
-@_documented
+@documented()
 def ranking_loss(
-    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
+    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayOrNone = None
 ) -> float:
     """Return the share of pairs whose irrelevant label is not below the relevant one.
 
     This compares a label set with an order of the labels. To compare two orders, use
     :func:`prefero.metrics.kendall_tau`.
 
-    %(of_scores)s
+    %(of_label_scores)s
 
     Returns
     -------
@@ -208,13 +174,12 @@ def ranking_loss(
     >>> ranking_loss([[1, 0, 0]], [[0.5, 0.9, 0.1]])
     0.5
     """
-    metric = partial(_ordered, sklearn.metrics.label_ranking_loss)
-    return _mean(metric, relevance, scores, sample_weight)
+    return _mean(sklearn.metrics.label_ranking_loss, relevance, scores, sample_weight)
 
 
-@_documented
+@documented()
 def one_error(
-    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
+    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayOrNone = None
 ) -> float:
     """Return the share of rows whose best label is irrelevant.
 
@@ -238,13 +203,13 @@ def one_error(
     return _mean(_one_error, relevance, scores, sample_weight)
 
 
-@_documented
+@documented()
 def coverage(
-    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
+    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayOrNone = None
 ) -> float:
     """Return how far down the order one must go to meet every relevant label.
 
-    %(of_scores)s
+    %(of_label_scores)s
 
     Returns
     -------
@@ -256,17 +221,16 @@ def coverage(
     >>> coverage([[1, 0, 0]], [[0.5, 0.9, 0.1]])
     2.0
     """
-    metric = partial(_ordered, sklearn.metrics.coverage_error)
-    return _mean(metric, relevance, scores, sample_weight)
+    return _mean(sklearn.metrics.coverage_error, relevance, scores, sample_weight)
 
 
-@_documented
+@documented()
 def average_precision(
-    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
+    relevance: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayOrNone = None
 ) -> float:
     """Return the mean share of relevant labels among those at or above each relevant label.
 
-    %(of_scores)s
+    %(of_label_scores)s
 
     Returns
     -------
@@ -278,17 +242,8 @@ def average_precision(
     >>> average_precision([[1, 0, 0]], [[0.5, 0.9, 0.1]])
     0.5
     """
-    metric = partial(_ordered, sklearn.metrics.label_ranking_average_precision_score)
+    metric = sklearn.metrics.label_ranking_average_precision_score
     return _mean(metric, relevance, scores, sample_weight)
-
-
-def _ordered(metric: Metric, relevance: Values, scores: Values, sample_weight: Values) -> float:
-    """Call a metric of orders with at least two labels."""
-    # scikit-learn takes one label for a binary problem: an irrelevant label below changes no error.
-    if relevance.shape[1] == 1:
-        relevance = np.column_stack([relevance, np.zeros_like(relevance)])
-        scores = np.column_stack([scores, scores - 1])
-    return float(metric(relevance, scores, sample_weight=sample_weight))
 
 
 def _one_error(relevance: Values, scores: Values, sample_weight: Values) -> float:
@@ -302,7 +257,7 @@ def _sets(predicted: ArrayLike) -> Values:
 
 
 def _validate(
-    relevance: ArrayLike, prediction: Values, sample_weight: ArrayLike | None
+    relevance: ArrayLike, prediction: Values, sample_weight: ArrayOrNone
 ) -> tuple[Values, Values, Values]:
     """Relevance, prediction and weights, of which a row each belongs together."""
     truth = check_relevance(relevance)
@@ -317,11 +272,11 @@ def _validate(
 
 def _average(values: Values, weight: Values) -> float:
     why = "no row of relevance with a weight knows a label"
-    return float(average_rows(values, True, weight, "The metric", why_undefined=why))
+    return float(average_rows(values, "The metric", why, sample_weight=weight))
 
 
 def _mean(
-    metric: Metric, relevance: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
+    metric: Metric, relevance: ArrayLike, scores: ArrayLike, sample_weight: ArrayOrNone
 ) -> float:
     """Average a metric of complete rows over groups of rows in which the same labels are known."""
     values = check_array(scores, dtype=np.float64, input_name="scores")
@@ -332,7 +287,13 @@ def _mean(
         rows = np.flatnonzero((group.ravel() == g) & (weight > 0))
         if rows.size and labels.any():
             part = np.ix_(rows, labels)
-            means[g] = metric(truth[part].astype(np.int64), values[part], weight[rows])
+            relevant, ordered = truth[part].astype(np.int64), values[part]
+            if labels.sum() == 1:
+                # scikit-learn takes one label for a binary problem; an irrelevant one below
+                # changes no error.
+                relevant = np.column_stack([relevant, np.zeros_like(relevant)])
+                ordered = np.column_stack([ordered, ordered - 1])
+            means[g] = metric(relevant, ordered, sample_weight=weight[rows])
             totals[g] = weight[rows].sum()
     return _average(means, totals)
 

@@ -9,17 +9,15 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import comb
 from scipy.stats import rankdata
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
-from prefero._typing import Values
-from prefero._warnings import warn_user
-from prefero.metrics._rankings import kendall_tau, spearman_rho
+from prefero._typing import ArrayOrNone, Values
+from prefero.metrics._rankings import kendall_tau, spearman_rho, undefined
 from prefero.rankings import Queries
 
 __all__ = [
@@ -32,54 +30,18 @@ __all__ = [
     "rank_biased_overlap",
 ]
 
-_documented = documented(
-    scores="""
-        scores : array-like of shape (n_objects,)
-            What the objects are ordered by, larger is better; equal scores are a tie.
-        qid : array-like of shape (n_objects,), optional
-            Names the set each object belongs to; by default all are one set.
-        """,
-    of_ranks="""
-        Parameters
-        ----------
-        ranks : array-like of shape (n_objects,)
-            True ranks inside the queries: smaller is better, equal is tied, NaN is unknown.
-        %(scores)s
-        sample_weight : array-like of shape (n_objects,), optional
-            Weights; a query weighs what its objects weigh on average.
 
-        Returns
-        -------
-        float
-            In [-1, 1]. A query whose objects all have the same score counts 0, one whose true
-            ranks are all equal is left out.
-        """,
-    of_relevance="""
-        Parameters
-        ----------
-        relevance : array-like of shape (n_objects,)
-            1 for relevant, 0 for irrelevant, NaN for unknown.
-        %(scores)s
-
-        Returns
-        -------
-        float
-            In [0, 1], larger is better. Queries without a relevant object are left out.
-        """,
-)
-
-
-@_documented
+@documented()
 def query_rho(
     ranks: ArrayLike,
     scores: ArrayLike,
-    qid: ArrayLike | None = None,
+    qid: ArrayOrNone = None,
     *,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
 ) -> float:
     """Return the mean over queries of Spearman's rho of true and predicted orders.
 
-    %(of_ranks)s
+    %(of_query_ranks)s
 
     Examples
     --------
@@ -89,17 +51,17 @@ def query_rho(
     return _mean_correlation(spearman_rho, ranks, scores, qid, sample_weight)
 
 
-@_documented
+@documented()
 def query_tau(
     ranks: ArrayLike,
     scores: ArrayLike,
-    qid: ArrayLike | None = None,
+    qid: ArrayOrNone = None,
     *,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayOrNone = None,
 ) -> float:
     """Return the mean over queries of Kendall's tau of true and predicted orders.
 
-    %(of_ranks)s
+    %(of_query_ranks)s
 
     Examples
     --------
@@ -109,11 +71,11 @@ def query_tau(
     return _mean_correlation(kendall_tau, ranks, scores, qid, sample_weight)
 
 
-@_documented
+@documented()
 def ndcg(
     gains: ArrayLike,
     scores: ArrayLike,
-    qid: ArrayLike | None = None,
+    qid: ArrayOrNone = None,
     *,
     k: int | None = None,
     gain: Literal["linear", "exponential"] = "linear",
@@ -124,7 +86,7 @@ def ndcg(
     ----------
     gains : array-like of shape (n_objects,)
         The gain or the grade of relevance of each object, not negative; NaN is unknown.
-    %(scores)s
+    %(scores_in_queries)s
     k : int, optional
         How many objects at the head of the order count; all by default.
     gain : {"linear", "exponential"}, default="linear"
@@ -159,13 +121,13 @@ def ndcg(
     return _mean(values)
 
 
-@_documented
+@documented()
 def mean_average_precision(
-    relevance: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None
+    relevance: ArrayLike, scores: ArrayLike, qid: ArrayOrNone = None
 ) -> float:
     """Return the mean over queries of the average precision of the relevant objects.
 
-    %(of_relevance)s
+    %(of_query_relevance)s
 
     Examples
     --------
@@ -184,15 +146,13 @@ def mean_average_precision(
     return _mean(values)
 
 
-@_documented
-def mean_reciprocal_rank(
-    relevance: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None
-) -> float:
+@documented()
+def mean_reciprocal_rank(relevance: ArrayLike, scores: ArrayLike, qid: ArrayOrNone = None) -> float:
     """Return the mean over queries of 1 / place of the first relevant object.
 
     Inside a tie it is the value to expect of a random order.
 
-    %(of_relevance)s
+    %(of_query_relevance)s
 
     Examples
     --------
@@ -206,11 +166,11 @@ def mean_reciprocal_rank(
     return _mean(values)
 
 
-@_documented
+@documented()
 def expected_reciprocal_rank(
     grades: ArrayLike,
     scores: ArrayLike,
-    qid: ArrayLike | None = None,
+    qid: ArrayOrNone = None,
     *,
     max_grade: float,
     k: int | None = None,
@@ -224,7 +184,7 @@ def expected_reciprocal_rank(
     ----------
     grades : array-like of shape (n_objects,)
         Grades of relevance, from 0 to ``max_grade``; NaN is unknown.
-    %(scores)s
+    %(scores_in_queries)s
     max_grade : float
         The best grade of the scale, whether or not any object has it.
     k : int, optional
@@ -268,9 +228,9 @@ def _reading_on(stops: Values, scores: Values) -> Values:
     return np.concatenate(reads)
 
 
-@_documented
+@documented()
 def rank_biased_overlap(
-    ranks: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, *, p: float = 0.9
+    ranks: ArrayLike, scores: ArrayLike, qid: ArrayOrNone = None, *, p: float = 0.9
 ) -> float:
     """Return the mean over queries of the extrapolated rank-biased overlap (RBO).
 
@@ -282,7 +242,7 @@ def rank_biased_overlap(
     ----------
     ranks : array-like of shape (n_objects,)
         True ranks inside the queries: smaller is better, equal is tied, NaN is unknown.
-    %(scores)s
+    %(scores_in_queries)s
     p : float, default=0.9
         In (0, 1): the smaller, the more the head of the order counts.
 
@@ -329,8 +289,8 @@ def _mean_correlation(
     metric: Callable[..., float | Values],
     ranks: ArrayLike,
     scores: ArrayLike,
-    qid: ArrayLike | None,
-    sample_weight: ArrayLike | None,
+    qid: ArrayOrNone,
+    sample_weight: ArrayOrNone,
 ) -> float:
     true, score = _column(ranks, "ranks"), _column(scores, "scores")
     check_consistent_length(true, score)
@@ -352,17 +312,13 @@ def _mean_correlation(
         total_weight += group_weight.sum()
     if not total_weight > 0:
         name = "Spearman's rho" if metric is spearman_rho else "Kendall's tau"
-        warn_user(
-            f"{name} is undefined: y puts no object before another in any query.",
-            UndefinedMetricWarning,
-        )
-        return float("nan")
+        return undefined(name, "y puts no object before another in any query")
     return float(total / total_weight)
 
 
 def _matrices(
-    truth: ArrayLike, scores: ArrayLike, qid: ArrayLike | None
-) -> Iterator[tuple[NDArray[np.float64], ...]]:
+    truth: ArrayLike, scores: ArrayLike, qid: ArrayOrNone
+) -> Iterator[tuple[Values, ...]]:
     """Yield truth and scores of known objects, one row per query, queries of one size together."""
     true, score = _column(truth, "truth"), _column(scores, "scores")
     check_consistent_length(true, score)
@@ -377,22 +333,13 @@ def _matrices(
 
 def _column(values: ArrayLike, name: str) -> Values:
     missing = "allow-nan" if name != "scores" else True
-    return column_or_1d(
-        check_array(
-            values,
-            ensure_2d=False,
-            dtype=np.float64,
-            ensure_all_finite=missing,
-            input_name=name,
-        )
+    checked = check_array(
+        values, ensure_2d=False, dtype=np.float64, ensure_all_finite=missing, input_name=name
     )
+    return column_or_1d(checked)
 
 
 def _mean(values: list[float]) -> float:
     if not values:
-        warn_user(
-            "The metric is undefined: no query tells good objects from others.",
-            UndefinedMetricWarning,
-        )
-        return float("nan")
+        return undefined("The metric", "no query tells good objects from others")
     return float(np.mean(values))

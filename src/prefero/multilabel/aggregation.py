@@ -1,18 +1,17 @@
 """One calibrated ranking for many: mean generalized ranks around a virtual label of any width."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from prefero import _core
 from prefero._sklearn import check_sample_weight
+from prefero._typing import ArrayOrNone, Values
 from prefero.rankings import check_calibrated, virtual_label_offsets
-
-__all__ = ["mean_calibrated_ranks"]
 
 
 def mean_calibrated_ranks(
-    C: ArrayLike, gap_amplification: float = 1, sample_weight: ArrayLike | None = None
-) -> NDArray[np.float64]:
+    C: ArrayLike, gap_amplification: float = 1, sample_weight: ArrayOrNone = None
+) -> Values:
     """Return the mean generalized rank of each label and of the virtual label.
 
     To order labels and virtual label by it minimises the sum of squared rank differences to the

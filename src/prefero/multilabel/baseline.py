@@ -37,20 +37,16 @@ class ConsensusMultilabelRanker(BaseMultilabelRanker):
     array([[1, 0]])
     """
 
+    # The features are not looked at.
+    _input_tags: ClassVar[dict[str, bool]] = {"allow_nan": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "gap_amplification": [Interval(Real, 0, None, closed="left")],
+        "gap_amplification": [Interval(Real, 0, None, closed="left")]
     }
 
     _fitted_state: ClassVar[FittedState] = {"votes_": Array("f8", "n_labels")}
 
     def __init__(self, gap_amplification: float = 1) -> None:
         self.gap_amplification = gap_amplification
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # The features are not looked at.
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _fit(self, X: Any, calibrated: Values, weight: Values) -> None:
         means = mean_calibrated_ranks(calibrated, self.gap_amplification, weight)

@@ -3,10 +3,10 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prefero._pairwise import BinaryModelsMixin, models_state, positive_margin
 from prefero._state import FittedState
+from prefero._typing import Values
 from prefero.base import BaseMultilabelRanker
 
 
@@ -56,12 +56,12 @@ class BinaryRelevanceRanker(BinaryModelsMixin, BaseMultilabelRanker):
         self.estimator = estimator
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Any, calibrated: NDArray[np.float64], weight: NDArray[np.float64]) -> None:
+    def _fit(self, X: Any, calibrated: Values, weight: Values) -> None:
         labels, zero = calibrated[:, :-1], calibrated[:, -1:]
         signs = (labels < zero).astype(np.int8) - (labels > zero).astype(np.int8)
         self._warn_unless(self._fit_models(X, signs, weight))
 
-    def _decision(self, X: Any) -> NDArray[np.float64]:
+    def _decision(self, X: Any) -> Values:
         if hasattr(self, "coef_"):
             return self._probabilities(X) - 0.5
         return self._responses(positive_margin, X)

@@ -2,12 +2,11 @@
 
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._pairwise import PairwiseModelsMixin, pairs_state
 from prefero._state import FittedState
+from prefero._typing import Values
 from prefero.base import BaseMultilabelRanker
 
 
@@ -60,11 +59,11 @@ class PairwiseMultilabelRanker(PairwiseModelsMixin, BaseMultilabelRanker):
 
     _fitted_state: ClassVar[FittedState] = pairs_state("n_labels + 1")
 
-    def _decision(self, X: Any) -> NDArray[np.float64]:
+    def _decision(self, X: Any) -> Values:
         votes = self._votes(X)
         return votes[:, :-1] - votes[:, -1:]
 
-    def predict_pairwise(self, X: Any) -> NDArray[np.float64]:
+    def predict_pairwise(self, X: Any) -> Values:
         """Predict the probability that one label, or the virtual label, precedes another.
 
         Parameters

@@ -4,7 +4,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from prefero import _core
@@ -13,6 +12,7 @@ from prefero._state import Count, FittedState, Number
 from prefero._trees._arrays import Trees
 from prefero._trees._bins import n_features_to_try
 from prefero._trees._keeping import TreesMixin, trees_state
+from prefero._typing import Values
 from prefero.base import BaseOrderer, SampleOrders
 
 
@@ -124,7 +124,7 @@ class BoostingOrderer(TreesMixin, BaseOrderer):
         self._keep(Trees(arrays, self.n_features_in_, 1))
         self.n_estimators_, self.learning_rate_ = self._trees.n_trees, self.learning_rate
 
-    def _decision(self, X: Any) -> NDArray[np.float64]:
+    def _decision(self, X: Any) -> Values:
         if not self.n_estimators_:
             return np.zeros(len(X))
         scores = self._trees.walker.scores(self._feature_bins.apply(X))[:, 0]

@@ -4,11 +4,11 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prefero import _core
 from prefero._sklearn import Interval, StrOptions
 from prefero._state import Array, FittedState
+from prefero._typing import Values
 from prefero.base import BaseOrderer, SampleOrders
 from prefero.rankings import Queries
 
@@ -47,12 +47,10 @@ class CohenOrderer(BaseOrderer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "beta": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
+        "beta": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})]
     }
 
-    _fitted_state: ClassVar[FittedState] = {
-        "weights_": Array("f8", "n_features"),
-    }
+    _fitted_state: ClassVar[FittedState] = {"weights_": Array("f8", "n_features")}
 
     _takes_weights: ClassVar[bool] = False
 
@@ -80,7 +78,7 @@ class CohenOrderer(BaseOrderer):
             return self.beta
         return 1 / (1 + np.sqrt(2 * np.log(2 * n_features) / n_orders))
 
-    def _query_scores(self, X: Any, queries: Queries) -> NDArray[np.float64]:
+    def _query_scores(self, X: Any, queries: Queries) -> Values:
         if not self.weights_.any():
             return np.zeros(len(X))
         return -_core.greedy_order(X, self.weights_, queries.starts).astype(np.float64)

@@ -8,18 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 
 from prefero._docs import documented
+from prefero._typing import ArrayOrNone, Values
 from prefero.rankings import Queries
-
-_documented = documented(
-    table="""
-        table : array-like or sparse matrix of shape (n_objects, n_features)
-            Features of every object.
-        """,
-    names="""
-        names : sequence, optional
-            What the rows of the table are called; 0, 1, ... by default.
-        """,
-)
 
 
 class OrderedObjects(NamedTuple):
@@ -45,26 +35,23 @@ class OrderedObjects(NamedTuple):
     """
 
     X: Any
-    y: NDArray[np.float64]
+    y: Values
     qid: NDArray[np.int64]
 
 
-@_documented
+@documented()
 def objects_from_orders(
-    table: Any,
-    orders: Iterable[Sequence[Any]],
-    *,
-    names: Sequence[Hashable] | None = None,
+    table: Any, orders: Iterable[Sequence[Any]], *, names: Sequence[Hashable] | None = None
 ) -> OrderedObjects:
     """Join a table of objects with sample orders of some of them.
 
     Parameters
     ----------
-    %(table)s
+    %(object_table)s
     orders : iterable of sequences
         Each lists objects, best first; a list or tuple in place of an object is a bucket of
         tied ones.
-    %(names)s
+    %(object_names)s
 
     Returns
     -------
@@ -77,7 +64,9 @@ def objects_from_orders(
     >>> objects.y, objects.qid
     (array([1., 2., 1., 2., 2.]), array([0, 0, 1, 1, 1]))
     """
-    features = _check_table(table)
+    features = check_array(
+        table, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan"
+    )
     index = _index(features.shape[0], names)
     rows: list[int] = []
     ranks: list[int] = []
@@ -95,21 +84,18 @@ def objects_from_orders(
     return OrderedObjects(features[rows], np.array(ranks, float), np.array(qid, np.int64))
 
 
-@_documented
+@documented()
 def objects_from_pairs(
-    table: Any,
-    pairs: Iterable[tuple[Any, Any]],
-    *,
-    names: Sequence[Hashable] | None = None,
+    table: Any, pairs: Iterable[tuple[Any, Any]], *, names: Sequence[Hashable] | None = None
 ) -> OrderedObjects:
     """Join a table of objects with pairs (preferred, other): each is an order of two.
 
     Parameters
     ----------
-    %(table)s
+    %(object_table)s
     pairs : iterable of pairs
         The preferred object first. Pairs may contradict each other.
-    %(names)s
+    %(object_names)s
 
     Returns
     -------
@@ -129,7 +115,7 @@ def objects_from_pairs(
     return objects_from_orders(table, checked, names=names)
 
 
-@_documented
+@documented()
 def objects_from_clicks(
     table: Any,
     shown: Iterable[Sequence[Any]],
@@ -141,12 +127,12 @@ def objects_from_clicks(
 
     Parameters
     ----------
-    %(table)s
+    %(object_table)s
     shown : iterable of sequences
         The lists as they were shown, top first.
     clicked : iterable of iterables
         The objects clicked in each list.
-    %(names)s
+    %(object_names)s
 
     Returns
     -------
@@ -181,8 +167,8 @@ def objects_from_clicks(
 
 
 def ranks_in_queries(
-    values: ArrayLike, qid: ArrayLike | None = None, *, higher_is_better: bool
-) -> NDArray[np.float64]:
+    values: ArrayLike, qid: ArrayOrNone = None, *, higher_is_better: bool
+) -> Values:
     """Turn grades or scores into ranks inside each query.
 
     Parameters
@@ -212,10 +198,6 @@ def ranks_in_queries(
     ranks = np.empty(len(numbers))
     ranks[found.rows] = found.ranks(-arranged if higher_is_better else arranged)
     return np.where(np.isnan(numbers), np.nan, ranks)
-
-
-def _check_table(table: Any) -> Any:
-    return check_array(table, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
 
 
 def _index(n_objects: int, names: Sequence[Hashable] | None) -> dict[Hashable, int]:

@@ -4,7 +4,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
@@ -14,12 +13,13 @@ from sklearn.utils import get_tags
 from prefero._pipelines import fit_final, takes_weights
 from prefero._sklearn import HasMethods, Interval
 from prefero._state import FittedState, Model
+from prefero._typing import Values
 from prefero.base import BaseOrderer, SampleOrders
 
 _PENALTIES = tuple(10.0**power for power in range(-2, 5))
 
 
-def expected_ranks(orders: SampleOrders) -> NDArray[np.float64]:
+def expected_ranks(orders: SampleOrders) -> Values:
     """Return where each object is expected in the order of all objects, as a share of it."""
     return orders.positions / (orders.lengths + 1)
 
@@ -61,9 +61,7 @@ class ExpectedRankOrderer(BaseOrderer):
         "degree": [Interval(Integral, 1, None, closed="left")],
     }
 
-    _fitted_state: ClassVar[FittedState] = {
-        "regressor_": Model("predict"),
-    }
+    _fitted_state: ClassVar[FittedState] = {"regressor_": Model("predict")}
 
     def __init__(self, regressor: Any = None, degree: int = 1) -> None:
         self.regressor = regressor
@@ -88,5 +86,5 @@ class ExpectedRankOrderer(BaseOrderer):
             )
         self.regressor_ = fit_final(regressor, orders.X, expected_ranks(orders), **given)
 
-    def _decision(self, X: Any) -> NDArray[np.float64]:
+    def _decision(self, X: Any) -> Values:
         return -np.asarray(self.regressor_.predict(X), dtype=np.float64)

@@ -4,12 +4,12 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prefero._products import row_products
 from prefero._sklearn import Interval
 from prefero._solvers._lbfgs import Lbfgs, warn_unconverged
 from prefero._state import Array, Count, FittedState
+from prefero._typing import Values
 from prefero.base import BaseOrderer, SampleOrders
 
 
@@ -59,6 +59,7 @@ class OrderSVMOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
+    _input_tags: ClassVar[dict[str, bool]] = {"sparse": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "deviation": [Interval(Real, 0, None, closed="neither")],
@@ -89,11 +90,6 @@ class OrderSVMOrderer(BaseOrderer):
         self.tol = tol
         self.max_iter = max_iter
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def _fit(self, orders: SampleOrders) -> None:
         objective = _CutObjective(orders, _sides(orders, self.max_cuts), self.C, self.deviation)
         search = Lbfgs(np.zeros(objective.size))
@@ -103,11 +99,11 @@ class OrderSVMOrderer(BaseOrderer):
         if not converged:
             warn_unconverged("OrderSVMOrderer", self.max_iter)
 
-    def _decision(self, X: Any) -> NDArray[np.float64]:
+    def _decision(self, X: Any) -> Values:
         return row_products(X, self.coef_[:, None])[:, 0]
 
 
-def _sides(orders: SampleOrders, max_cuts: int) -> NDArray[np.float64]:
+def _sides(orders: SampleOrders, max_cuts: int) -> Values:
     """For each object and cut +1 if it stands above, -1 below, 0 on the cut.
 
     All 0 where the cut does not split the order. Tied objects stand at their mean place.
@@ -126,9 +122,7 @@ def _sides(orders: SampleOrders, max_cuts: int) -> NDArray[np.float64]:
 class _CutObjective:
     """Value and gradient over (w, v_1, ..., v_m, b_1, ..., b_m), packed in one vector."""
 
-    def __init__(
-        self, orders: SampleOrders, sides: NDArray[np.float64], C: float, deviation: float
-    ) -> None:
+    def __init__(self, orders: SampleOrders, sides: Values, C: float, deviation: float) -> None:
         self._X = orders.X
         self._sides = sides
         self._C, self._weight = C, orders.weight[:, None]
@@ -136,11 +130,11 @@ class _CutObjective:
         self._n_features, self._n_cuts = orders.X.shape[1], sides.shape[1]
         self.size = self._n_features * (self._n_cuts + 1) + self._n_cuts
 
-    def unpack(self, packed: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    def unpack(self, packed: Values) -> tuple[Values, ...]:
         w, v, b = np.split(packed, [self._n_features, self.size - self._n_cuts])
         return w, v.reshape(self._n_cuts, self._n_features), b
 
-    def __call__(self, packed: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def __call__(self, packed: Values) -> tuple[float, Values]:
         w, v, b = self.unpack(packed)
         margins = self._sides * (self._X @ (w + v).T + b)
         slack = np.maximum(0, 1 - margins) * (self._sides != 0)

@@ -12,6 +12,7 @@ from prefero import _core
 from prefero._sklearn import Interval
 from prefero._state import Array, Count, FittedState
 from prefero._trees._bins import MAX_BINS, find_bins, numeric_edges
+from prefero._typing import Mask, Values
 from prefero.base import BaseOrderer, SampleOrders
 
 
@@ -64,6 +65,7 @@ class RankBoostOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
+    _input_tags: ClassVar[dict[str, bool]] = {"allow_nan": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
@@ -101,11 +103,6 @@ class RankBoostOrderer(BaseOrderer):
         self.n_iter_no_change = n_iter_no_change
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
     def _fit(self, orders: SampleOrders) -> None:
         orders = _best_first(orders)
         none = orders.some(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
@@ -142,15 +139,13 @@ class RankBoostOrderer(BaseOrderer):
         )
         return _take_queries(orders, np.sort(train)), _take_queries(orders, np.sort(held_out))
 
-    def _decision(self, X: Any) -> NDArray[np.float64]:
+    def _decision(self, X: Any) -> Values:
         scores = np.zeros(len(X))
         for attribute in np.unique(self.attributes_):
             scores += self._attribute_scores(X[:, attribute], self.attributes_ == attribute)
         return scores
 
-    def _attribute_scores(
-        self, values: NDArray[np.float64], rounds: NDArray[np.bool_]
-    ) -> NDArray[Any]:
+    def _attribute_scores(self, values: Values, rounds: Mask) -> NDArray[Any]:
         """What the weak rankers of one attribute add up to: a step function of its values."""
         thresholds, weights = self.thresholds_[rounds], self.weights_[rounds]
         order = np.argsort(thresholds, kind="stable")
@@ -163,7 +158,7 @@ class RankBoostOrderer(BaseOrderer):
 class _Thresholds:
     """The thresholds of all attributes, and values as numbers of those below them."""
 
-    def __init__(self, X: NDArray[np.float64], max_bins: int | None) -> None:
+    def __init__(self, X: Values, max_bins: int | None) -> None:
         self._bins = None if max_bins is None else find_bins(X, max_bins=max_bins)
         if self._bins is None:
             self._edges = [numeric_edges(column, None) for column in X.T]
@@ -171,7 +166,7 @@ class _Thresholds:
             self._edges = [self._bins.of_feature(k) for k in range(X.shape[1])]
         self.counts = np.array([len(edges) for edges in self._edges], dtype=np.int64)
 
-    def codes(self, X: NDArray[np.float64]) -> NDArray[Any]:
+    def codes(self, X: Values) -> NDArray[Any]:
         """For each value how many thresholds lie below it; the largest code for NaN."""
         if self._bins is not None:
             return self._bins.apply(X)
@@ -181,7 +176,7 @@ class _Thresholds:
         codes[np.isnan(X)] = np.iinfo(codes.dtype).max
         return codes
 
-    def of(self, attributes: NDArray[np.int64], bins: NDArray[np.int64]) -> NDArray[np.float64]:
+    def of(self, attributes: NDArray[np.int64], bins: NDArray[np.int64]) -> Values:
         """The thresholds above bins; -inf above bin -1, which tells known values from NaN."""
         return np.array(
             [

@@ -4,7 +4,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.kernel_approximation import Nystroem
 
@@ -17,7 +16,7 @@ from prefero._typing import Values
 from prefero.base import BaseOrderer, SampleOrders
 
 
-def _fits_map(coef: NDArray[np.float64], state: State) -> bool:
+def _fits_map(coef: Values, state: State) -> bool:
     feature_map = state.values["feature_map_"]
     width = state.sizes["n_features"] if feature_map is None else len(feature_map.normalization_)
     return len(coef) == width
@@ -69,6 +68,7 @@ class RankSVMOrderer(BaseOrderer):
     array([3, 1, 2])
     """
 
+    _input_tags: ClassVar[dict[str, bool]] = {"sparse": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "kernel": [StrOptions({"linear", "rbf", "poly", "sigmoid", "cosine", "laplacian"})],
@@ -110,11 +110,6 @@ class RankSVMOrderer(BaseOrderer):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def _fit(self, orders: SampleOrders) -> None:
         self.feature_map_ = self._fit_feature_map(orders.X)
         if self.feature_map_ is not None:
@@ -149,7 +144,7 @@ class RankSVMOrderer(BaseOrderer):
             random_state=self.random_state,
         ).fit(X)
 
-    def _decision(self, X: Any) -> NDArray[np.float64]:
+    def _decision(self, X: Any) -> Values:
         mapped = X if self.feature_map_ is None else self.feature_map_.transform(X)
         return row_products(mapped, self.coef_[:, None])[:, 0]
 

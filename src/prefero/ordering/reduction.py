@@ -18,6 +18,7 @@ from prefero._products import row_products
 from prefero._sent_once import SentOnce, called
 from prefero._sklearn import Interval, StrOptions, check_feature_names_in
 from prefero._state import Array, Count, FittedState
+from prefero._typing import ArrayOrNone, Values
 from prefero.base import FittedMixin, SampleOrders, check_features, check_sample_orders, fitting
 
 # Dense blocks of residuals hold about this many numbers: they stay in the cache.
@@ -116,6 +117,8 @@ class RankCorrelationReducer(
     # Queries reach the reducer in a pipeline without being asked for.
     __metadata_request__fit: ClassVar = {"qid": True}
 
+    _input_tags: ClassVar[dict[str, bool]] = {"sparse": True}
+    _needs_y: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "correlation": [StrOptions({"spearman", "kendall"})],
@@ -149,13 +152,7 @@ class RankCorrelationReducer(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
-
-    def fit(self, X: Any, y: Any, qid: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any, qid: ArrayOrNone = None) -> Self:
         """Find the components.
 
         Parameters
@@ -223,7 +220,7 @@ class RankCorrelationReducer(
         keys = check_random_state(self.random_state).random_sample((_SHUFFLES, n_objects))
         return [orders.queries.sort(key) for key in keys]
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> Values:
         """Project objects on the components.
 
         Parameters
@@ -239,7 +236,7 @@ class RankCorrelationReducer(
         check_is_fitted(self)
         return row_products(check_features(self, X, reset=False), self.components_.T)
 
-    def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
+    def inverse_transform(self, X: ArrayLike) -> Values:
         """Return the point of the subspace of the components that has the given coordinates.
 
         Parameters
@@ -280,9 +277,7 @@ class RankCorrelationReducer(
         ]
 
 
-def next_component(
-    components: NDArray[np.float64], sums: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
+def next_component(components: Values, sums: Values) -> Values | None:
     """Project correlation sums on the complement of components; None if only rounding is left."""
     direction = sums
     for _ in range(2):  # twice is enough for orthogonality to machine precision
@@ -320,10 +315,8 @@ class Residuals:
         self._rounding = 64 * np.finfo(float).eps * largest
 
     def correlation_sums(
-        self,
-        components: NDArray[np.float64],
-        shuffle: NDArray[np.int64] | None = None,
-    ) -> NDArray[np.float64]:
+        self, components: Values, shuffle: NDArray[np.int64] | None = None
+    ) -> Values:
         """The vector R: rank correlations of each residual attribute, summed over the orders.
 
         Parameters
@@ -346,7 +339,7 @@ class Residuals:
         )
         return np.sum(sums, axis=0)
 
-    def deflate_orders(self, components: NDArray[np.float64]) -> None:
+    def deflate_orders(self, components: Values) -> None:
         """Go on with the places of the objects by what components leave of their order."""
         self._project(components)
         orders, queries = self._orders, self._orders.queries
@@ -358,7 +351,7 @@ class Residuals:
         left = places - explaining @ np.linalg.lstsq(explaining, places, rcond=None)[0]
         self._positions = queries.positions(np.round(left / _SAME_PLACE))
 
-    def _project(self, components: NDArray[np.float64]) -> None:
+    def _project(self, components: Values) -> None:
         for direction in components[self._coordinates.shape[1] :]:
             self._coordinates = np.column_stack([self._coordinates, self._X @ direction])
 
@@ -371,11 +364,8 @@ class Residuals:
                 yield self._starts[first : last + 1]
 
     def _block_sums(
-        self,
-        components: NDArray[np.float64],
-        positions: NDArray[np.float64],
-        starts: NDArray[np.int64],
-    ) -> NDArray[np.float64]:
+        self, components: Values, positions: Values, starts: NDArray[np.int64]
+    ) -> Values:
         rows = slice(starts[0], starts[-1])
         block = self._X[rows].toarray() if issparse(self._X) else self._X[rows]
         tolerance = np.zeros(block.shape[1])

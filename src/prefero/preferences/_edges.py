@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from prefero._typing import Values
+from prefero._typing import Mask, Values
 from prefero.rankings import check_label_names
 
 Offsets = NDArray[np.int64]
@@ -85,7 +85,7 @@ def check_edge_weights(weights: ArrayLike, n_edges: int) -> Values:
 
 
 def hierarchy_layers(
-    indicator: NDArray[np.bool_], labels: Iterable[Any], parents: Mapping[Any, Any], layers: int
+    indicator: Mask, labels: Iterable[Any], parents: Mapping[Any, Any], layers: int
 ) -> NDArray[np.int32]:
     """Return the layer of every label's leaf; -1 throughout a row without labels.
 
@@ -116,9 +116,7 @@ def _path_to_root(name: Any, parents: Mapping[Any, Any]) -> list[Any]:
     return path
 
 
-def _ends_of_paths(
-    indicator: NDArray[np.bool_], names: list[Any], paths: list[list[Any]]
-) -> NDArray[np.bool_]:
+def _ends_of_paths(indicator: Mask, names: list[Any], paths: list[list[Any]]) -> Mask:
     """The labels of each row that have no descendant in it: where its paths end."""
     position = {name: index for index, name in enumerate(names)}
     descends = np.zeros((len(names), len(names)), dtype=np.float32)
@@ -129,7 +127,7 @@ def _ends_of_paths(
     return indicator & ~((indicator.astype(np.float32) @ descends) > 0)
 
 
-def _leaf_distances(paths: list[list[Any]], inner: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _leaf_distances(paths: list[list[Any]], inner: Mask) -> NDArray[np.int64]:
     """Steps between the leaves of any two labels; an inner label's leaf hangs below it."""
     vertices = {vertex: index for index, vertex in enumerate({v: 0 for p in paths for v in p})}
     on_path = np.zeros((len(paths), len(vertices)), dtype=np.int64)

@@ -7,17 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 
-from prefero._typing import Values
-from prefero.preferences._edges import (
-    Labels,
-    Offsets,
-    check_edge_weights,
-    edges_of_layers,
-    hierarchy_layers,
-    indices_of_names,
-    refuse_bad_edges,
-    refuse_bad_offsets,
-)
+from prefero._typing import ArrayOrNone, Mask, Values
+from prefero.preferences import _edges
 from prefero.rankings import (
     ScoredRanks,
     bucket_index,
@@ -79,7 +70,7 @@ class PreferenceGraphs:
     array([[1, 0]], dtype=int32)
     """
 
-    layers: Labels | None
+    layers: _edges.Labels | None
     weights: Values | None
 
     def __init__(
@@ -88,16 +79,18 @@ class PreferenceGraphs:
         edges: ArrayLike,
         n_labels: int,
         labels: Sequence[Any] | NDArray[Any] | None = None,
-        weights: ArrayLike | None = None,
+        weights: ArrayOrNone = None,
     ) -> None:
         self.layers = None
         self._indptr = np.asarray(indptr, dtype=np.int64)
         self._edges = np.ascontiguousarray(np.reshape(edges, (-1, 2)), dtype=np.int32)
         self.labels = None if labels is None else check_label_names(labels)
         self.shape = (len(self._indptr) - 1, int(n_labels))
-        refuse_bad_offsets(self._indptr, len(self._edges))
-        refuse_bad_edges(self._indptr, self._edges, self.shape[1], self.labels)
-        self.weights = None if weights is None else check_edge_weights(weights, len(self._edges))
+        _edges.refuse_bad_offsets(self._indptr, len(self._edges))
+        _edges.refuse_bad_edges(self._indptr, self._edges, self.shape[1], self.labels)
+        self.weights = (
+            None if weights is None else _edges.check_edge_weights(weights, len(self._edges))
+        )
 
     @classmethod
     def _from_layers(cls, layers: NDArray[Any], labels: NDArray[Any] | None) -> Self:
@@ -107,7 +100,7 @@ class PreferenceGraphs:
         return graphs
 
     @classmethod
-    def from_ranks(cls, Y: ArrayLike | ScoredRanks, scores: ArrayLike | None = None) -> Self:
+    def from_ranks(cls, Y: ArrayLike | ScoredRanks, scores: ArrayOrNone = None) -> Self:
         """Make an edge of every pair that a ranking orders; ties and missing labels give none.
 
         Parameters
@@ -227,7 +220,7 @@ class PreferenceGraphs:
             raise ValueError("Give either labels, for pairs of names, or n_labels, for indices.")
         graphs = [list(graph) for graph in pairs]
         if labels is not None:
-            graphs, n_labels = indices_of_names(graphs, labels), len(labels)
+            graphs, n_labels = _edges.indices_of_names(graphs, labels), len(labels)
         indptr = np.concatenate([[0], np.cumsum([len(graph) for graph in graphs])])
         edges = [edge for graph in graphs for edge in graph]
         return cls(indptr, np.asarray(edges, dtype=np.int64), n_labels or 0, labels)
@@ -270,7 +263,9 @@ class PreferenceGraphs:
         indicator = check_array(labels, input_name="labels") != 0
         names = label_names(labels)
         vertices = range(indicator.shape[1]) if names is None else names
-        return cls._from_layers(hierarchy_layers(indicator, vertices, parents, layers), names)
+        return cls._from_layers(
+            _edges.hierarchy_layers(indicator, vertices, parents, layers), names
+        )
 
     @classmethod
     def concatenate(cls, parts: Sequence["PreferenceGraphs"]) -> Self:
@@ -348,7 +343,7 @@ class PreferenceGraphs:
             above += size
         return edges
 
-    def touched(self) -> NDArray[np.bool_]:
+    def touched(self) -> Mask:
         """Return which labels have an edge in each graph.
 
         Returns
@@ -365,7 +360,7 @@ class PreferenceGraphs:
         touched[graph, self._edges[:, 0]] = touched[graph, self._edges[:, 1]] = True
         return touched
 
-    def compressed(self) -> tuple[Offsets, Labels]:
+    def compressed(self) -> tuple[_edges.Offsets, _edges.Labels]:
         """Return all edges: offsets and (preferred, other) pairs.
 
         Returns
@@ -382,10 +377,10 @@ class PreferenceGraphs:
         rows = max(1, _BLOCK_ENTRIES // max(1, self.n_labels**2))
         for begin in range(0, len(self), rows):
             part = slice(indptr[begin], indptr[min(begin + rows, len(self))])
-            edges[part] = edges_of_layers(self.layers[begin : begin + rows])
+            edges[part] = _edges.edges_of_layers(self.layers[begin : begin + rows])
         return indptr, edges
 
-    def edges(self, graph: int) -> Labels:
+    def edges(self, graph: int) -> _edges.Labels:
         """Return the edges of one graph.
 
         Parameters
@@ -399,7 +394,7 @@ class PreferenceGraphs:
             Label indices: preferred, other.
         """
         if self.layers is not None:
-            return edges_of_layers(self.layers[[graph]])
+            return _edges.edges_of_layers(self.layers[[graph]])
         begin = range(len(self))[graph]
         return self._edges[self._indptr[begin] : self._indptr[begin + 1]]
 

@@ -12,22 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
-from prefero._typing import Values
+from prefero._typing import ArrayOrNone, Mask, Values
 from prefero.exceptions import RowError
-from prefero.rankings._orders import (
-    Order,
-    format_order,
-    orders_from_ranks,
-    parse_order,
-    place_labels,
-    ranks_from_orders,
-)
-from prefero.rankings._ranks import (
-    bucket_positions,
-    ranks_from_scores,
-    smallest_positions,
-    strict_ranks,
-)
+from prefero.rankings import _orders, _ranks
 from prefero.rankings._validation import all_labels, check_ranks, label_names, names_of
 
 
@@ -71,7 +58,7 @@ def check_relevance(relevance: ArrayLike, *, name: str = "relevance") -> Values:
     return known
 
 
-def calibrated_from_relevance(relevance: ArrayLike, ranks: ArrayLike | None = None) -> Values:
+def calibrated_from_relevance(relevance: ArrayLike, ranks: ArrayOrNone = None) -> Values:
     """Put the virtual label between the relevant and the irrelevant labels.
 
     Parameters
@@ -110,7 +97,7 @@ def calibrated_from_relevance(relevance: ArrayLike, ranks: ArrayLike | None = No
     levels[:, :-1] = np.where(known == 1, _places(inner, known == 1), np.nan)
     irrelevant = known == 0
     levels[:, :-1][irrelevant] = (c + 1 + _places(inner, irrelevant))[irrelevant]
-    return smallest_positions(levels)
+    return _ranks.smallest_positions(levels)
 
 
 def _ranks_of(relevance: Any, ranks: Any, n_labels: int) -> Values:
@@ -128,9 +115,9 @@ def _ranks_of(relevance: Any, ranks: Any, n_labels: int) -> Values:
     return np.ascontiguousarray(inner[:, [place[name] for name in labels]])
 
 
-def _places(ranks: Values, part: NDArray[np.bool_]) -> Values:
+def _places(ranks: Values, part: Mask) -> Values:
     """Places of the labels of one part; those without a rank stand in its middle."""
-    places = bucket_positions(np.where(part, ranks, np.nan))
+    places = _ranks.bucket_positions(np.where(part, ranks, np.nan))
     ranked = np.count_nonzero(~np.isnan(places), axis=1)[:, None]
     return np.where(np.isnan(places), (ranked + 1) / 2, places)
 
@@ -175,7 +162,7 @@ def calibrated_from_scores(S: ArrayLike) -> Values:
     scores = check_array(S, dtype=np.float64, ensure_all_finite="allow-nan", input_name="S")
     zero = np.zeros((len(scores), 1))
     sided = np.where(scores == 0, np.nan, scores)
-    return ranks_from_scores(np.hstack([sided, zero]), higher_is_better=True)
+    return _ranks.ranks_from_scores(np.hstack([sided, zero]), higher_is_better=True)
 
 
 def check_calibrated(C: ArrayLike, *, name: str = "C") -> Values:
@@ -247,7 +234,7 @@ def split_calibrated(C: ArrayLike) -> tuple[Values, Values]:
     calibrated = check_calibrated(C)
     labels, zero = calibrated[:, :-1], calibrated[:, -1:]
     relevance = np.where(np.isnan(labels), np.nan, labels < zero)
-    return relevance, smallest_positions(labels)
+    return relevance, _ranks.smallest_positions(labels)
 
 
 def strict_calibrated(scores: ArrayLike) -> NDArray[np.int64]:
@@ -270,7 +257,7 @@ def strict_calibrated(scores: ArrayLike) -> NDArray[np.int64]:
     """
     values = check_array(scores, dtype=np.float64, input_name="scores")
     # Equal scores go by index: put first, the virtual label wins against labels that reach it.
-    ranks = strict_ranks(np.column_stack([np.zeros(len(values)), values]))
+    ranks = _ranks.strict_ranks(np.column_stack([np.zeros(len(values)), values]))
     return np.roll(ranks, -1, axis=1)
 
 
@@ -304,7 +291,7 @@ def virtual_label_offsets(C: Values) -> tuple[Values, Values]:
     >>> virtual_label_offsets(np.array([[1.0, 3.0, 4.0, 4.0, 2.0]]))
     (array([[-0.5,  0.5,  2. ,  2. ]]), array([1.]))
     """
-    positions = bucket_positions(C)
+    positions = _ranks.bucket_positions(C)
     offsets = positions[:, :-1] - positions[:, -1:]
     known = np.count_nonzero(~np.isnan(offsets), axis=1)
     stretch = C.shape[1] / (known + 1)
@@ -334,7 +321,7 @@ _ZERO = _ZeroPoint()
 
 def calibrated_from_text(
     texts: Iterable[str], labels: Sequence[Any] | None = None
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
+) -> tuple[Values, NDArray[Any]]:
     """Read calibrated rankings written as text.
 
     Parameters
@@ -369,11 +356,15 @@ def calibrated_from_text(
     """
     parts = [_parse(text, row) for row, text in enumerate(texts)]
     found = (
-        name for pair in parts for part in pair for place in part for name in place_labels(place)
+        name
+        for pair in parts
+        for part in pair
+        for place in part
+        for name in _orders.place_labels(place)
     )
     names = all_labels(found, labels)
     orders = [[*relevant, _ZERO, *irrelevant] for relevant, irrelevant in parts]
-    return ranks_from_orders(orders, [*names, _ZERO])[0], names
+    return _orders.ranks_from_orders(orders, [*names, _ZERO])[0], names
 
 
 def text_from_calibrated(C: ArrayLike, labels: Sequence[Any] | None = None) -> list[str]:
@@ -402,10 +393,10 @@ def text_from_calibrated(C: ArrayLike, labels: Sequence[Any] | None = None) -> l
     """
     calibrated = check_calibrated(C)
     names = names_of(None, labels, calibrated.shape[1] - 1)
-    return [_format(order) for order in orders_from_ranks(calibrated, [*names, _ZERO])]
+    return [_format(order) for order in _orders.orders_from_ranks(calibrated, [*names, _ZERO])]
 
 
-def _parse(text: str, row: int) -> tuple[Order, Order]:
+def _parse(text: str, row: int) -> tuple[_orders.Order, _orders.Order]:
     parts = _TWO_PARTS.fullmatch(text)
     if parts is None:
         raise RowError(
@@ -415,11 +406,11 @@ def _parse(text: str, row: int) -> tuple[Order, Order]:
             row,
         )
     try:
-        return parse_order(parts[1]), parse_order(parts[2])
+        return _orders.parse_order(parts[1]), _orders.parse_order(parts[2])
     except ValueError as error:
         raise RowError(str(error), "texts", row) from error
 
 
-def _format(order: Order) -> str:
+def _format(order: _orders.Order) -> str:
     zero = next(i for i, place in enumerate(order) if place is _ZERO)
-    return f"[{format_order(order[:zero])}][{format_order(order[zero + 1 :])}]"
+    return f"[{_orders.format_order(order[:zero])}][{_orders.format_order(order[zero + 1 :])}]"

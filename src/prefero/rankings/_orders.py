@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from prefero._typing import Values
 from prefero.exceptions import RowError
 from prefero.rankings._ranks import smallest_positions
 from prefero.rankings._validation import all_labels, check_ranks, column_of, is_empty, names_of
@@ -19,7 +20,7 @@ def ranks_from_orders(
     labels: Sequence[Any] | None = None,
     *,
     unranked: Literal["unknown", "below"] = "unknown",
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
+) -> tuple[Values, NDArray[Any]]:
     """Turn orders into ranks.
 
     Parameters
@@ -125,7 +126,7 @@ def _places(order: Any, row: int) -> list[tuple[Any, ...]]:
     return [place for place in places if place]
 
 
-def _order(ranks: NDArray[np.float64], names: NDArray[Any], top: int | None) -> Order:
+def _order(ranks: Values, names: NDArray[Any], top: int | None) -> Order:
     by_rank = np.argsort(ranks, kind="stable")[: np.count_nonzero(~np.isnan(ranks))]
     starts = np.flatnonzero(np.diff(ranks[by_rank], prepend=np.nan))
     places = np.split(by_rank, starts[1:])

@@ -6,8 +6,10 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
+
+from prefero._typing import ArrayOrNone, Values
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Queries:
     starts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, qid: ArrayLike | None, n_rows: int) -> Self:
+    def of(cls, qid: ArrayOrNone, n_rows: int) -> Self:
         """Find the queries of rows that carry the same name; None is one query of all rows."""
         if qid is None:
             return cls(np.arange(n_rows), np.array([0, n_rows]))
@@ -53,13 +55,11 @@ class Queries:
         """The number of the query that each row of ``rows`` belongs to."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
-    def sort(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+    def sort(self, values: Values) -> NDArray[np.int64]:
         """Places of ``values`` (in the order of ``rows``), ascending inside each query."""
         return np.lexsort((values, self.codes))
 
-    def positions(
-        self, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def positions(self, values: Values, weight: Values | None = None) -> Values:
         """Position of each value in its query; equal ones share their mean, NaN stays NaN.
 
         A value of weight two takes two places.
@@ -75,14 +75,14 @@ class Queries:
         positions[order] = np.repeat(above + (taken + 1) / 2, sizes)
         return np.where(np.isnan(values), np.nan, positions)
 
-    def ranks(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+    def ranks(self, values: Values) -> NDArray[np.int64]:
         """Position of each value in its query; equal ones share the smallest."""
         order, above, sizes = self._buckets(values)
         ranks = np.empty_like(order)
         ranks[order] = np.repeat(above + 1, sizes)
         return ranks
 
-    def levels(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+    def levels(self, values: Values) -> NDArray[np.int64]:
         """How many different smaller values the query of each value holds."""
         order, above, sizes = self._buckets(values)
         bucket = np.arange(len(above))
@@ -91,7 +91,7 @@ class Queries:
         levels[order] = np.repeat(bucket - first_bucket, sizes)
         return levels
 
-    def _buckets(self, values: NDArray[np.float64]) -> tuple[NDArray[np.int64], ...]:
+    def _buckets(self, values: Values) -> tuple[NDArray[np.int64], ...]:
         """Places in ascending order, and for each bucket of equal values how many stand above."""
         order = self.sort(values)
         arranged = values[order]

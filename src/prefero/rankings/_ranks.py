@@ -7,11 +7,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 
 from prefero import _core
+from prefero._typing import Values
 from prefero.rankings._validation import check_ranks, keeps_frames
 
 
 @keeps_frames
-def ranks_from_scores(S: ArrayLike, *, higher_is_better: bool) -> NDArray[np.float64]:
+def ranks_from_scores(S: ArrayLike, *, higher_is_better: bool) -> Values:
     """Turn scores into ranks, row by row.
 
     Parameters
@@ -43,13 +44,13 @@ def ranks_from_scores(S: ArrayLike, *, higher_is_better: bool) -> NDArray[np.flo
     return smallest_positions(-scores if higher_is_better else scores)
 
 
-def smallest_positions(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def smallest_positions(values: Values) -> Values:
     """Rank each row ascending; a bucket's members share its smallest position."""
     return _core.bucket_positions(np.ascontiguousarray(values), smallest=True)
 
 
 @keeps_frames
-def bucket_positions(Y: ArrayLike) -> NDArray[np.float64]:
+def bucket_positions(Y: ArrayLike) -> Values:
     """Return generalized ranks: each label's average position among the labels of its row.
 
     A label with ``a`` labels above it in a bucket of ``b`` tied ones gets
@@ -131,7 +132,7 @@ def strict_ranks(scores: ArrayLike) -> NDArray[np.int64]:
     return _core.strict_ranks(values).view(np.int64)
 
 
-def _are_finite_floats(scores: ArrayLike) -> TypeGuard[NDArray[np.float64]]:
+def _are_finite_floats(scores: ArrayLike) -> TypeGuard[Values]:
     """Tell whether scores are already what the core reads."""
     return (
         type(scores) is np.ndarray
@@ -143,7 +144,7 @@ def _are_finite_floats(scores: ArrayLike) -> TypeGuard[NDArray[np.float64]]:
     )
 
 
-def have_ties(ranks: NDArray[np.float64]) -> bool:
+def have_ties(ranks: Values) -> bool:
     """Tell whether any row of a rank matrix holds equal ranks.
 
     Parameters
@@ -192,7 +193,7 @@ def pair_signs(Y: ArrayLike) -> NDArray[np.int8]:
 @keeps_frames
 def drop_labels(
     Y: ArrayLike, p: float, random_state: int | np.random.RandomState | None = None
-) -> NDArray[np.float64]:
+) -> Values:
     """Blank labels at random, each by an independent coin (Cheng et al. 2009, section 6.2).
 
     Only the relative order of the labels that are kept remains: they are ranked anew, so

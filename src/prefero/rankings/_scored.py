@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from prefero._typing import Values
+from prefero._typing import Mask, Values
 from prefero.exceptions import RowError
 from prefero.rankings._ranks import pair_signs
 from prefero.rankings._validation import label_names
@@ -143,7 +143,7 @@ def ranks_of(target: Values | ScoredRanks) -> Values:
     return target.ranks if isinstance(target, ScoredRanks) else target
 
 
-def _refuse_missing(worth: Values, ranked: NDArray[np.bool_], labels: NDArray[Any]) -> None:
+def _refuse_missing(worth: Values, ranked: Mask, labels: NDArray[Any]) -> None:
     lost = ranked & ~(np.abs(worth) <= _LARGEST)  # NaN is not
     if not lost.any():
         return

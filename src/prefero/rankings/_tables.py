@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from prefero._typing import Mask, Values
 from prefero.exceptions import RowError
 from prefero.rankings._ranks import ranks_from_scores, smallest_positions
 from prefero.rankings._validation import all_labels, check_ranks, column_of, is_empty, names_of
@@ -16,7 +17,7 @@ Pair = tuple[Any, Any]
 
 def ranks_from_pairs(
     pairs: Iterable[Iterable[Pair]], labels: Sequence[Any] | None = None
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
+) -> tuple[Values, NDArray[Any]]:
     """Turn pairwise preferences into ranks where they are an order with ties.
 
     Parameters
@@ -105,7 +106,7 @@ def ranks_from_best_worst(
     worst: Sequence[Any],
     shown: Iterable[Iterable[Any]] | None = None,
     labels: Sequence[Any] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
+) -> tuple[Values, NDArray[Any]]:
     """Turn best and worst choices into ranks.
 
     Parameters
@@ -156,7 +157,7 @@ def ranks_from_long(
     higher_is_better: bool,
     labels: Sequence[Any] | None = None,
     order_of_instances: Sequence[Hashable] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
+) -> tuple[Values, NDArray[Any]]:
     """Turn a long table, one line per instance and label, into ranks.
 
     Parameters
@@ -209,7 +210,7 @@ def ranks_from_long(
     return ranks_from_scores(scores, higher_is_better=higher_is_better), columns
 
 
-def _closure(edges: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def _closure(edges: NDArray[np.intp]) -> tuple[NDArray[np.intp], Mask]:
     """The labels that edges name, and which stands before which by transitivity."""
     known, compact = np.unique(edges, return_inverse=True)
     before = np.zeros((len(known), len(known)), dtype=bool)
@@ -219,9 +220,7 @@ def _closure(edges: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.bool
     return known, before
 
 
-def _refuse_non_order(
-    before: NDArray[np.bool_], above: NDArray[np.intp], names: NDArray[Any], row: int
-) -> None:
+def _refuse_non_order(before: Mask, above: NDArray[np.intp], names: NDArray[Any], row: int) -> None:
     """Raise unless ``before`` is an order with ties, which the counts ``above`` then describe."""
     keep = "keep them as prefero.PreferenceGraphs, which need no order."
     cyclic = np.argwhere(np.triu(before & before.T, 1))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from prefero._typing import Mask, Values
 from prefero.exceptions import RowError
 
 
@@ -70,12 +71,7 @@ def check_label_names(labels: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     return names
 
 
-def check_ranks(
-    Y: ArrayLike,
-    *,
-    name: str = "Y",
-    n_labels: int | None = None,
-) -> NDArray[np.float64]:
+def check_ranks(Y: ArrayLike, *, name: str = "Y", n_labels: int | None = None) -> Values:
     """Return Y as a C-contiguous float64 matrix of ranks, or explain what is wrong with it.
 
     Parameters
@@ -122,7 +118,7 @@ def check_ranks(
     return ranks
 
 
-def _are_plain(Y: ArrayLike, n_labels: int | None) -> TypeGuard[NDArray[np.float64]]:
+def _are_plain(Y: ArrayLike, n_labels: int | None) -> TypeGuard[Values]:
     """Whether validation would return Y as it is: asking costs less, which counts for few rows."""
     return (
         type(Y) is np.ndarray
@@ -136,13 +132,11 @@ def _are_plain(Y: ArrayLike, n_labels: int | None) -> TypeGuard[NDArray[np.float
     )
 
 
-def _outside(ranks: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _outside(ranks: Values) -> Mask:
     return (ranks < 1) | (ranks > ranks.shape[1])
 
 
-def _refuse_values_outside(
-    ranks: NDArray[np.float64], names: NDArray[Any] | None, name: str
-) -> None:
+def _refuse_values_outside(ranks: Values, names: NDArray[Any] | None, name: str) -> None:
     """Raise for the first rank outside 1..c: scores passed as ranks are the usual slip."""
     c = ranks.shape[1]
     outside = _outside(ranks)
