@@ -1,6 +1,6 @@
 """Metrics of pair probabilities: whether they hold, and how much they tell."""
 
-from typing import NamedTuple, Unpack
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,7 +9,7 @@ from sklearn.utils import check_array, check_consistent_length
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._typing import ArrayOrNone, Values
-from prefero.metrics._rankings import Averaging, average_rows, defined_ratio
+from prefero.metrics._rankings import average_rows, defined_ratio
 from prefero.rankings import check_ranks
 
 
@@ -118,7 +118,11 @@ def pairwise_calibration_error(
 
 @documented()
 def pairwise_log_loss(
-    Y_true: ArrayLike, probability: ArrayLike, **averaging: Unpack[Averaging]
+    Y_true: ArrayLike,
+    probability: ArrayLike,
+    *,
+    average: bool = True,
+    sample_weight: ArrayOrNone = None,
 ) -> float | Values:
     """Return the mean negative logarithm of the probability of what came true.
 
@@ -139,12 +143,16 @@ def pairwise_log_loss(
     smallest = np.finfo(np.float64).eps
     before = np.clip(before, smallest, 1 - smallest)
     losses = -(came * np.log(before) + (1 - came) * np.log1p(-before))
-    return average_rows(_row_means(losses), "The log loss", **averaging)
+    return average_rows(_row_means(losses), "The log loss", average, sample_weight)
 
 
 @documented()
 def pairwise_brier(
-    Y_true: ArrayLike, probability: ArrayLike, **averaging: Unpack[Averaging]
+    Y_true: ArrayLike,
+    probability: ArrayLike,
+    *,
+    average: bool = True,
+    sample_weight: ArrayOrNone = None,
 ) -> float | Values:
     """Return the mean squared distance of pair probabilities from what came true.
 
@@ -162,7 +170,7 @@ def pairwise_brier(
     0.01
     """
     before, came = _pairs(Y_true, probability)
-    return average_rows(_row_means((before - came) ** 2), "The Brier score", **averaging)
+    return average_rows(_row_means((before - came) ** 2), "The Brier score", average, sample_weight)
 
 
 def _pairs(Y_true: ArrayLike, probability: ArrayLike) -> tuple[Values, Values]:

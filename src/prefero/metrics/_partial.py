@@ -1,21 +1,19 @@
 """Metrics of partial orders: what is right among what is stated, and how much is stated."""
 
-from typing import Unpack
-
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length
 
 from prefero._docs import documented
-from prefero._typing import Mask, Values
-from prefero.metrics._rankings import Averaging, average_rows, defined_ratio
+from prefero._typing import ArrayOrNone, Mask, Values
+from prefero.metrics._rankings import average_rows, defined_ratio
 from prefero.preferences import Decomposition, PreferenceGraphs, decompose
 from prefero.rankings import check_ranks
 
 
 @documented()
 def correctness(
-    Y_true: ArrayLike, before: ArrayLike, **averaging: Unpack[Averaging]
+    Y_true: ArrayLike, before: ArrayLike, *, average: bool = True, sample_weight: ArrayOrNone = None
 ) -> float | Values:
     """How right the pairs are that a partial order states: (C - D)/(C + D), 1 without any.
 
@@ -48,11 +46,13 @@ def correctness(
     agree = np.count_nonzero(stated & (true[:, :, None] < true[:, None, :]), axis=(1, 2))
     disagree = np.count_nonzero(stated & (true[:, :, None] > true[:, None, :]), axis=(1, 2))
     values = np.nan_to_num(defined_ratio(agree - disagree, agree + disagree), nan=1.0)
-    return average_rows(values, "Correctness", **averaging)
+    return average_rows(values, "Correctness", average, sample_weight)
 
 
 @documented()
-def completeness(before: ArrayLike, **averaging: Unpack[Averaging]) -> float | Values:
+def completeness(
+    before: ArrayLike, *, average: bool = True, sample_weight: ArrayOrNone = None
+) -> float | Values:
     """The share of all pairs of labels that a partial order states.
 
     Parameters
@@ -73,7 +73,7 @@ def completeness(before: ArrayLike, **averaging: Unpack[Averaging]) -> float | V
     c = stated.shape[1]
     pairs = np.count_nonzero(stated, axis=(1, 2))
     values = pairs / (c * (c - 1) / 2) if c > 1 else np.ones(len(stated))
-    return average_rows(values, "Completeness", **averaging)
+    return average_rows(values, "Completeness", average, sample_weight)
 
 
 def _relation(before: ArrayLike, n_labels: int | None = None) -> Mask:
@@ -92,7 +92,9 @@ def ranking_error(
     Y: ArrayLike | PreferenceGraphs,
     scores: ArrayLike,
     decomposition: Decomposition = "edges",
-    **averaging: Unpack[Averaging],
+    *,
+    average: bool = True,
+    sample_weight: ArrayOrNone = None,
 ) -> float | Values:
     """Share of the subgraphs of a preference graph that scores violate.
 
@@ -133,4 +135,4 @@ def ranking_error(
         raise ValueError(f"scores has {values.shape[1]} labels, but Y has {graphs.n_labels}.")
     violated, subgraphs = decompose(graphs, decomposition).violations(values).T.astype(np.float64)
     errors = defined_ratio(violated, subgraphs)
-    return average_rows(errors, "The ranking error", **averaging)
+    return average_rows(errors, "The ranking error", average, sample_weight)

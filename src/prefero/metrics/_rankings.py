@@ -1,6 +1,6 @@
 """Metrics of two rank matrices."""
 
-from typing import Literal, TypedDict, Unpack
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,20 +14,14 @@ from prefero._warnings import warn_user
 from prefero.rankings import check_ranks
 
 
-class Averaging(TypedDict, total=False):
-    """What every metric of rows takes beside its own parameters."""
-
-    average: bool
-    sample_weight: ArrayOrNone
-
-
 @documented()
 def kendall_tau(
     Y_true: ArrayLike,
     Y_pred: ArrayLike,
     *,
     variant: Literal["a", "b", "x"] = "b",
-    **averaging: Unpack[Averaging],
+    average: bool = True,
+    sample_weight: ArrayOrNone = None,
 ) -> float | Values:
     """Kendall's rank correlation: +1 for equal orders, -1 for reversed ones.
 
@@ -62,12 +56,12 @@ def kendall_tau(
         values = defined_ratio(agreement + tied_both, pairs)
     else:
         raise ValueError(f"variant must be 'a', 'b' or 'x', got {variant!r}.")
-    return average_rows(values, "Kendall's tau", **averaging)
+    return average_rows(values, "Kendall's tau", average, sample_weight)
 
 
 @documented()
 def kendall_distance(
-    Y_true: ArrayLike, Y_pred: ArrayLike, **averaging: Unpack[Averaging]
+    Y_true: ArrayLike, Y_pred: ArrayLike, *, average: bool = True, sample_weight: ArrayOrNone = None
 ) -> float | Values:
     """Count the pairs of labels that two rankings put in opposite orders.
 
@@ -86,12 +80,12 @@ def kendall_distance(
     3.0
     """
     discordant = _pair_counts(Y_true, Y_pred)[1]
-    return average_rows(discordant, "The Kendall distance", **averaging)
+    return average_rows(discordant, "The Kendall distance", average, sample_weight)
 
 
 @documented()
 def spearman_rho(
-    Y_true: ArrayLike, Y_pred: ArrayLike, **averaging: Unpack[Averaging]
+    Y_true: ArrayLike, Y_pred: ArrayLike, *, average: bool = True, sample_weight: ArrayOrNone = None
 ) -> float | Values:
     """Spearman's rank correlation, generalized to ties by average bucket positions.
 
@@ -116,12 +110,12 @@ def spearman_rho(
     true, pred = true - middle, pred - middle
     covariance = np.nansum(true * pred, axis=1)
     scale = np.sqrt(np.nansum(true**2, axis=1) * np.nansum(pred**2, axis=1))
-    return average_rows(defined_ratio(covariance, scale), "Spearman's rho", **averaging)
+    return average_rows(defined_ratio(covariance, scale), "Spearman's rho", average, sample_weight)
 
 
 @documented()
 def footrule(
-    Y_true: ArrayLike, Y_pred: ArrayLike, **averaging: Unpack[Averaging]
+    Y_true: ArrayLike, Y_pred: ArrayLike, *, average: bool = True, sample_weight: ArrayOrNone = None
 ) -> float | Values:
     """Spearman's footrule: the sum of the distances between the labels' positions.
 
@@ -136,12 +130,19 @@ def footrule(
     4.0
     """
     true, pred = _common_positions(Y_true, Y_pred)
-    return average_rows(np.nansum(np.abs(true - pred), axis=1), "The footrule", **averaging)
+    return average_rows(
+        np.nansum(np.abs(true - pred), axis=1), "The footrule", average, sample_weight
+    )
 
 
 @documented()
 def top_accuracy(
-    Y_true: ArrayLike, Y_pred: ArrayLike, *, k: int = 1, **averaging: Unpack[Averaging]
+    Y_true: ArrayLike,
+    Y_pred: ArrayLike,
+    *,
+    k: int = 1,
+    average: bool = True,
+    sample_weight: ArrayOrNone = None,
 ) -> float | Values:
     """How often the label predicted first is among the first k of the true ranking.
 
@@ -165,7 +166,7 @@ def top_accuracy(
     places = _core.bucket_positions(true, smallest=True)
     first = _first_place(pred)
     values = np.where(_some(true).any(axis=1), _chosen(places, first) <= k, np.nan)
-    return average_rows(values, "Top accuracy", **averaging)
+    return average_rows(values, "Top accuracy", average, sample_weight)
 
 
 def _pair_counts(Y_true: ArrayLike, Y_pred: ArrayLike) -> list[Values]:
@@ -218,10 +219,9 @@ def defined_ratio(numerator: Values, denominator: Values) -> Values:
 def average_rows(
     values: Values,
     metric: str,
-    why_undefined: str = "no row has two labels that both sides order",
-    *,
     average: bool = True,
     sample_weight: ArrayOrNone = None,
+    why_undefined: str = "no row has two labels that both sides order",
 ) -> float | Values:
     """Return the values a row, or their weighted mean over the rows where they are defined."""
     if not average:

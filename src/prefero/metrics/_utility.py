@@ -1,14 +1,12 @@
 """Metrics of the first choice, where labels have scores or run times."""
 
-from typing import Unpack
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from prefero._docs import documented
 from prefero._typing import ArrayOrNone, Values
-from prefero.metrics._rankings import Averaging, average_rows, undefined
+from prefero.metrics._rankings import average_rows, undefined
 from prefero.rankings import check_ranks, strict_ranks
 
 
@@ -18,7 +16,8 @@ def regret(
     Y_pred: ArrayLike,
     *,
     higher_is_better: bool = True,
-    **averaging: Unpack[Averaging],
+    average: bool = True,
+    sample_weight: ArrayOrNone = None,
 ) -> float | Values:
     """How much worse the label predicted first is than the best label.
 
@@ -35,11 +34,13 @@ def regret(
     0.2...
     """
     utilities, first = _choices(scores, Y_pred, higher_is_better)
-    return average_rows(_losses(utilities, first), "Regret", **averaging)
+    return average_rows(_losses(utilities, first), "Regret", average, sample_weight)
 
 
 @documented()
-def utility(scores: ArrayLike, Y_pred: ArrayLike, **averaging: Unpack[Averaging]) -> float | Values:
+def utility(
+    scores: ArrayLike, Y_pred: ArrayLike, *, average: bool = True, sample_weight: ArrayOrNone = None
+) -> float | Values:
     """The score of the label predicted first.
 
     %(of_choices)s
@@ -56,7 +57,7 @@ def utility(scores: ArrayLike, Y_pred: ArrayLike, **averaging: Unpack[Averaging]
     utilities, first = _choices(scores, Y_pred)
     chosen = np.take_along_axis(utilities, first[:, None], axis=1)[:, 0]
     values = np.where(np.isinf(chosen), np.nan, chosen)
-    return average_rows(values, "Utility", **averaging)
+    return average_rows(values, "Utility", average, sample_weight)
 
 
 @documented()

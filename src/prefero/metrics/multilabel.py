@@ -11,7 +11,7 @@ returns, ``scores`` what its ``decision_function`` returns.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 import numpy as np
 import sklearn.metrics
@@ -21,7 +21,7 @@ from sklearn.utils import check_array, check_consistent_length
 from prefero._docs import documented
 from prefero._sklearn import check_sample_weight
 from prefero._typing import ArrayOrNone, Values
-from prefero.metrics._rankings import Averaging, average_rows, defined_ratio, spearman_rho
+from prefero.metrics._rankings import average_rows, defined_ratio, spearman_rho
 from prefero.rankings import check_calibrated, check_relevance
 
 Metric = Callable[..., float]
@@ -47,7 +47,7 @@ __all__ = [
 
 @documented()
 def calibrated_rho(
-    C_true: ArrayLike, C_pred: ArrayLike, **averaging: Unpack[Averaging]
+    C_true: ArrayLike, C_pred: ArrayLike, *, average: bool = True, sample_weight: ArrayOrNone = None
 ) -> float | Values:
     """Generalized Spearman correlation of calibrated rankings, the virtual label included.
 
@@ -70,7 +70,7 @@ def calibrated_rho(
     0.8
     """
     true, pred = check_calibrated(C_true, name="C_true"), check_calibrated(C_pred, name="C_pred")
-    return spearman_rho(true, pred, **averaging)
+    return spearman_rho(true, pred, average=average, sample_weight=sample_weight)
 
 
 @documented()
@@ -272,7 +272,7 @@ def _validate(
 
 def _average(values: Values, weight: Values) -> float:
     why = "no row of relevance with a weight knows a label"
-    return float(average_rows(values, "The metric", why, sample_weight=weight))
+    return float(average_rows(values, "The metric", sample_weight=weight, why_undefined=why))
 
 
 def _mean(
