@@ -1,4 +1,4 @@
-"""How far a long run is: a bar with the time left, on a terminal only."""
+"""How far a long run is: a bar with the time left on a terminal, lines elsewhere if asked."""
 
 import sys
 import time
@@ -7,17 +7,22 @@ from contextlib import contextmanager
 from typing import Literal
 
 Progress = Literal["auto"] | Callable[[int, int], None] | None
+# Seconds before the first line, and between lines.
+_FIRST_LINE, _BETWEEN_LINES = 10.0, 30.0
 
 
 @contextmanager
 def reporting(
-    progress: Progress, total: int, done: int = 0, what: str = ""
+    progress: Progress | Literal["lines"], total: int, done: int = 0, what: str = ""
 ) -> Iterator[Callable[..., None]]:
     """Yield a function to call after each step; ``done`` of ``total`` steps are behind us.
 
-    It may be told what is done next.
+    It may be told what is done next. With "lines" a line is printed every half minute where there
+    is no terminal to draw a bar on.
     """
-    if progress == "auto":
+    if progress == "lines" and not sys.stderr.isatty():
+        yield _counter(_Lines(what), total, done)
+    elif progress in ("auto", "lines"):
         with _bar(total, done, what) as advance:
             yield advance
     elif callable(progress):
@@ -35,6 +40,25 @@ def _counter(report: Callable[[int, int], None], total: int, done: int) -> Calla
         report(done, total)
 
     return advance
+
+
+class _Lines:
+    """Prints how far a run is, and how long the rest will take, now and then."""
+
+    def __init__(self, what: str) -> None:
+        self._what, self._start = what, time.monotonic()
+        self._next = self._start + _FIRST_LINE
+        self._before: int | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        self._before = done - 1 if self._before is None else self._before
+        if now < self._next or done >= total:
+            return
+        self._next = now + _BETWEEN_LINES
+        left = (now - self._start) / (done - self._before) * (total - done)
+        time_left = f"{left:.0f} seconds" if left < 90 else f"{left / 60:.0f} minutes"
+        print(f"{self._what}: {done} of {total}, about {time_left} left.", file=sys.stderr)
 
 
 @contextmanager

@@ -239,7 +239,7 @@ def cross_validate(
     done = Trials(ResultTable([]), noun=noun, baseline=baseline_name(samples, plan.metric))
     filled: dict[str, None] = {}
     with reporting(
-        "auto", len(runs) * plan.folds * plan.repeats, what="Cross-validating"
+        "lines", len(runs) * plan.folds * plan.repeats, what="Cross-validating"
     ) as advance:
         for choice, sample in runs:
             model = sample.model(choice, plan.seed, reduce)
