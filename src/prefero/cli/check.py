@@ -1,13 +1,14 @@
 """prefero check: describe a table before anything is trained on it."""
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from prefero.cli import options
 from prefero.cli.console import count, page, plain_table, print_json, say
 from prefero.cli.options import Format
+from prefero.cli.proposal import next_command
 from prefero.cli.tables import rankings_of, read
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class TableSummary:
     bad_cells: list[str]
     leaks: list[str]
     relevant_labels: float | None = None
+    next_command: str = ""
 
 
 def check(
@@ -64,13 +66,15 @@ def check(
     """Describe a table: rows, labels, missing values, bad cells."""
     table = read(data)
     if reading.labels is None and table.declared.labels is None:
-        _show_columns(table, as_json)
+        _show_columns(table, reading, as_json)
         return
     summary = examine(table, reading)
+    summary.next_command, notes = next_command(table, reading)
     if as_json:
         print_json(asdict(summary))
     else:
         _show(summary)
+        _say_next(summary.next_command, notes)
     if summary.bad_cells:
         raise typer.Exit(3)
 
@@ -136,7 +140,7 @@ def _direction(form: Format, asked: bool | None, declared: bool | None) -> str |
     return "higher is better" if (asked if declared is None else declared) else "lower is better"
 
 
-def _counts(rankings: "Rankings") -> dict[str, int]:
+def _counts(rankings: "Rankings") -> dict[str, Any]:
     import numpy as np
 
     from prefero.rankings import bucket_positions, ranks_from_scores
@@ -214,10 +218,19 @@ def _labels_table(summary: TableSummary) -> "Shown":
     return table
 
 
-def _show_columns(table: "DataTable", as_json: bool) -> None:
+def _say_next(command: str, notes: list[str]) -> None:
+    for note in notes:
+        say(note)
+    if command:
+        say(f"Next: {command}")
+
+
+def _show_columns(table: "DataTable", reading: options.Reading, as_json: bool) -> None:
     kinds = {name: table.kind(name) for name in map(str, table.frame.columns)}
+    command, notes = next_command(table, reading)
     if as_json:
-        print_json({"source": table.source, "rows": len(table), "columns": kinds})
+        about = {"source": table.source, "rows": len(table), "columns": kinds}
+        print_json(about | {"next_command": command})
         return
     print(f"{table.source}: {count(len(table), 'row')}, {count(len(kinds), 'column')}\n")
     shown = plain_table("column", "holds", "first cell", numeric=False)
@@ -227,4 +240,6 @@ def _show_columns(table: "DataTable", as_json: bool) -> None:
     if table.declared.grade is not None:
         say(f"These are graded objects: prefero order train {table.source} -o model.prefero")
         return
-    say(f"Which columns hold the rankings? prefero check {table.source} --labels 'y_*'")
+    if not command:
+        say(f"Which columns hold the rankings? prefero check {table.source} --labels 'y_*'")
+    _say_next(command, notes)
