@@ -180,7 +180,8 @@ def fitted_columns(
         # A few rows that hold every word, since the encoder must know them all.
         every = {name: pd.Series(own, dtype=object) for name, own in words.items()}
         sample = pd.DataFrame({name: every.get(name, pd.Series([0.0])) for name in features})
-        columns = behind_columns(ranker, sample)[0].fit(features)
+        numbers = {name: 0.0 for name in features if name not in every}
+        columns = behind_columns(ranker, sample.fillna(numbers))[0].fit(features)
     if columns is None:
         raise DataError("no row ranks any label: there is nothing to learn from.", str(whole.path))
     return columns
