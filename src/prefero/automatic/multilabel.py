@@ -249,7 +249,7 @@ def _candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
     if preset == "quick":
         return found
     boosting = CalibratedMultilabelRanker(BoostingLabelRanker(**trees))
-    linear = CalibratedMultilabelRanker(LogLinearLabelRanker(calibrate=False))
+    linear = CalibratedMultilabelRanker(LogLinearLabelRanker(calibrate=False, scale=False))
     found += [
         Candidate("calibrated boosting", "boosting", made_dense(shape, boosting, seed)),
         _numbers(shape, "calibrated log-linear", linear),

@@ -11,7 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from prefero._pairwise import PairwiseModelsMixin, pairs_state
 from prefero._sklearn import Interval, StrOptions
 from prefero._solvers._held_out import HeldOutModels
-from prefero._state import FittedState, Number
+from prefero._solvers._scaling import FeatureScale
+from prefero._state import Attribute, FittedState
 from prefero._typing import Indices, Values
 from prefero.base import BaseLabelRanker, PairWeightMixin, copy_of
 from prefero.rankings import ScoredRanks, pair_signs
@@ -37,7 +38,7 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
         ``predict_proba`` votes 0 or 1.
     C : float or "auto", default="auto"
         The weight of the losses against the penalty of the default model; 0 leaves the same
-        order for everyone. ``"auto"`` is the one of 0, 0.001, 0.01, ..., 100 that orders the most
+        order for everyone, infinity is no penalty. ``"auto"`` is the one of 0, 0.001, 0.01, ..., 100 that orders the most
         held-out pairs right in three folds of the training data; 1 for fewer than ten different
         rows. An estimator has its own.
     ties : {"ignore", "model"}, default="ignore"
@@ -49,6 +50,10 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
     calibrate : bool, default=True
         Whether pair probabilities are learned too. That costs nothing beside an automatic
         penalty, and some more fits beside a given one.
+    scale : bool, default=True
+        Whether the default model standardizes features inside, so that neither their units nor
+        their zero matter; sparse ones are not centred. ``coef_`` and ``intercept_`` are of the
+        features as given.
     max_models : int or None, default=20000
         The number of pairs above which to refuse; None for no limit.
     n_jobs : int or None, default=None
@@ -94,15 +99,16 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
 
     _fitted_state: ClassVar[FittedState] = {
         **pairs_state("n_labels", models_a_pair=2),
-        "C_": Number(0, optional=True),
+        "C_": Attribute(optional=True, rule=("a weight", lambda C, _: isinstance(C, Real) and C >= 0)),
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PairwiseModelsMixin._parameter_constraints,
         **PairWeightMixin._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "C": [Interval(Real, 0, None, closed="both"), StrOptions({"auto"})],
         "ties": [StrOptions({"ignore", "model"})],
         "calibrate": ["boolean"],
+        "scale": ["boolean"],
     }
 
     _tol = 1e-4
@@ -115,6 +121,7 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
         ties: Literal["ignore", "model"] = "ignore",
         pair_weight: Literal["auto", "score_difference"] | None = "auto",
         calibrate: bool = True,
+        scale: bool = True,
         max_models: int | None = 20_000,
         n_jobs: int | None = None,
     ) -> None:
@@ -123,6 +130,7 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
         self.ties = ties
         self.pair_weight = pair_weight
         self.calibrate = calibrate
+        self.scale = scale
 
     def _base_estimator(self) -> Any:
         if self.estimator is not None:
@@ -131,6 +139,8 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
 
     def _fit(self, X: Any, target: Values | ScoredRanks, weight: Values) -> None:
         self._refuse_too_many(len(self.labels_), X.shape[1])
+        scale = FeatureScale.of(X, weight, wanted=self.scale and self.estimator is None)
+        X = scale.apply(X)
         if self.estimator is None:
             self.C_ = self._choose_C(X, target, weight) if self.C == "auto" else float(self.C)
         elif self.C != "auto":
@@ -139,6 +149,8 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
                 "of the estimator instead."
             )
         self._warn_unless(self._learn(X, target, weight))
+        if self.estimator is None:
+            self.coef_, self.intercept_ = scale.to_users(self.coef_, self.intercept_)
 
     def _learn(self, X: Any, target: Values | ScoredRanks, weight: Values) -> bool:
         if not isinstance(target, ScoredRanks):
