@@ -24,7 +24,7 @@ UNITS = {
 }
 LINEAR = [
     LogLinearLabelRanker(),
-    LogLinearLabelRanker("edges", solver="boosting", alpha=1e-3),
+    LogLinearLabelRanker("edges", solver="boosting", alpha=0.1, max_iter=5000),
     LogLinearLabelRanker(loss="plackett_luce", alpha=0.01),
     ConstraintLabelRanker(random_state=0, max_iter=50),
     PairwiseLabelRanker(),

@@ -245,7 +245,7 @@ def _candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
         ),
     ]
     if shape.n_labels <= _MOST_PAIRED_LABELS:
-        found.insert(0, _numbers(shape, "pairwise", PairwiseMultilabelRanker()))
+        found.insert(0, _numbers(shape, "pairwise", PairwiseMultilabelRanker(scale=False)))
     if preset == "quick":
         return found
     boosting = CalibratedMultilabelRanker(BoostingLabelRanker(**trees))

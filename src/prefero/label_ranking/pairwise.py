@@ -11,7 +11,6 @@ from sklearn.linear_model import LogisticRegression
 from prefero._pairwise import PairwiseModelsMixin, pairs_state
 from prefero._sklearn import Interval, StrOptions
 from prefero._solvers._held_out import HeldOutModels
-from prefero._solvers._scaling import FeatureScale
 from prefero._state import Attribute, FittedState
 from prefero._typing import Indices, Values
 from prefero.base import BaseLabelRanker, PairWeightMixin, copy_of
@@ -108,7 +107,6 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
         "C": [Interval(Real, 0, None, closed="both"), StrOptions({"auto"})],
         "ties": [StrOptions({"ignore", "model"})],
         "calibrate": ["boolean"],
-        "scale": ["boolean"],
     }
 
     _tol = 1e-4
@@ -125,12 +123,11 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
         max_models: int | None = 20_000,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(estimator, max_models=max_models, n_jobs=n_jobs)
+        super().__init__(estimator, max_models=max_models, scale=scale, n_jobs=n_jobs)
         self.C = C
         self.ties = ties
         self.pair_weight = pair_weight
         self.calibrate = calibrate
-        self.scale = scale
 
     def _base_estimator(self) -> Any:
         if self.estimator is not None:
@@ -139,18 +136,16 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
 
     def _fit(self, X: Any, target: Values | ScoredRanks, weight: Values) -> None:
         self._refuse_too_many(len(self.labels_), X.shape[1])
-        scale = FeatureScale.of(X, weight, wanted=self.scale and self.estimator is None)
-        X = scale.apply(X)
-        if self.estimator is None:
-            self.C_ = self._choose_C(X, target, weight) if self.C == "auto" else float(self.C)
-        elif self.C != "auto":
+        if self.estimator is not None and self.C != "auto":
             raise ValueError(
                 f"C={self.C!r} is of the default model, but estimator is given: set the penalty "
                 "of the estimator instead."
             )
-        self._warn_unless(self._learn(X, target, weight))
-        if self.estimator is None:
-            self.coef_, self.intercept_ = scale.to_users(self.coef_, self.intercept_)
+        with self._scaled(X, weight) as scaled:
+            if self.estimator is None:
+                chosen = self.C == "auto"
+                self.C_ = self._choose_C(scaled, target, weight) if chosen else float(self.C)
+            self._warn_unless(self._learn(scaled, target, weight))
 
     def _learn(self, X: Any, target: Values | ScoredRanks, weight: Values) -> bool:
         if not isinstance(target, ScoredRanks):
