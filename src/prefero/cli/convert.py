@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from prefero._files import refuse_overwriting
 from prefero.cli.console import count, say
 from prefero.cli.options import DataFile, Reading, table_out, with_option_groups
 from prefero.cli.tables import rankings_of, read, write_rankings
@@ -53,6 +54,7 @@ def convert(
 
     All other columns are kept.
     """
+    refuse_overwriting(output, data)
     rankings = rankings_of(read(data), reading)
     write_rankings(rankings, output, to)
     n, c = rankings.ranks.shape

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from prefero._files import refuse_overwriting
 from prefero._pipelines import at_final_step, final_step
 from prefero._prediction import (
     RELEVANCE_FORMATS,
@@ -72,6 +73,7 @@ def predict(
     """Predict the order of the labels for new instances."""
     if as_json and out is not None and out.suffix != ".json":
         raise typer.BadParameter(f"--json: {str(out)!r} names another format.")
+    refuse_overwriting(out, data, model)
     trained = load_ranker(model, options.read_key(key_file))
     ranker = final_step(trained)
     output = _output_for(ranker, output)

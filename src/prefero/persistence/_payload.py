@@ -47,6 +47,7 @@ class Writer:
         self._arrays: list[Any] = []
         # By identity; the arrays are kept, so that no other gets the same.
         self._numbers: dict[int, tuple[int, Any]] = {}
+        self._depth = 0
 
     def payload(self, model: Any) -> list[Any]:
         """Return the payload of a model in parts."""
@@ -103,7 +104,11 @@ class Writer:
             raise TypeError(f"it holds a {type(value).__name__}, which no file may hold")
         if isinstance(value, type):
             return {"type": list(name)}
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise TypeError(f"it holds models nested more than {_DEEPEST} deep")
         state = {key: self.value(part) for key, part in state_of(value).items()}
+        self._depth -= 1
         return {"estimator": [*name, state]}
 
 
