@@ -107,7 +107,9 @@ def test_a_constant_feature_is_no_division_by_zero():
         constant = np.hstack([X, np.full((len(X), 1), value)])
         found = LogLinearLabelRanker().fit(constant, Y)
         assert np.isfinite(found.coef_).all()
-        assert (found.predict(constant) == LogLinearLabelRanker().fit(X, Y).predict(X)).mean() > 0.97
+        assert (
+            found.predict(constant) == LogLinearLabelRanker().fit(X, Y).predict(X)
+        ).mean() > 0.97
 
 
 @pytest.mark.parametrize("unit", ["shifted by 2000", "times 1e6", "times 1e-6"])

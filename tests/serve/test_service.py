@@ -183,7 +183,11 @@ def test_a_hostile_body_is_refused(client, body):
 
 def test_a_table_is_answered_with_a_table(client, models):
     X = numbers()[0].iloc[:7]
-    answer = client.post("/rank.csv?model=forest&output=ranks", content=X.to_csv(index=False))
+    answer = client.post(
+        "/rank.csv?model=forest&output=ranks",
+        content=X.to_csv(index=False),
+        headers={"content-type": "text/csv"},
+    )
     assert answer.status_code == 200
     found = pd.read_csv(pd.io.common.StringIO(answer.text))
     np.testing.assert_array_equal(found, models["forest"].predict(X))
@@ -194,7 +198,9 @@ def test_a_table_is_answered_with_a_table(client, models):
     [("size\n1\n", "'heat'"), ("size,heat\n1,x\n", ":2:"), ("", "empty"), ("\0\1", "")],
 )
 def test_a_bad_table_is_refused(client, table, words):
-    answer = client.post("/rank.csv?model=forest", content=table)
+    answer = client.post(
+        "/rank.csv?model=forest", content=table, headers={"content-type": "text/csv"}
+    )
     assert answer.status_code == 422
     assert words in answer.json()["detail"]
 
@@ -242,7 +248,12 @@ class TestBounds:
         assert "larger than 100 bytes" in ask(small, 413, instances=[ONE] * 5)["detail"]
 
         undeclared = (b"1,2\n" for _ in range(100))
-        assert small.post("/rank.csv", content=undeclared).status_code == 413
+        assert (
+            small.post(
+                "/rank.csv", content=undeclared, headers={"content-type": "text/csv"}
+            ).status_code
+            == 413
+        )
 
     def test_token(self, models):
         shut = self.client(models, token="secret")
@@ -263,7 +274,12 @@ class TestBounds:
         assert client.get("/inner/health").status_code == 200
         assert client.get("/inner/models").status_code == 401
         client.headers["authorization"] = "Bearer secret"
-        assert client.post("/inner/rank.csv", content=b"1,2\n" * 100).status_code == 413
+        assert (
+            client.post(
+                "/inner/rank.csv", content=b"1,2\n" * 100, headers={"content-type": "text/csv"}
+            ).status_code
+            == 413
+        )
         told = client.post("/inner/rank", json={"instances": [ONE]}).json()
         assert told["results"] == ask(self.client(models), instances=[ONE])["results"]
 

@@ -11,6 +11,7 @@ from prefero._prediction import load_ranker
 from prefero.cli.console import say
 from prefero.cli.options import KeyFileOption, read_key, with_option_groups
 from prefero.serve import Limits, Settings
+from prefero.serve._settings import HOSTS
 
 EXAMPLES = (
     "prefero serve model.prefero",
@@ -65,6 +66,14 @@ def serve(
         list[str] | None,
         typer.Option(metavar="URL", help="A site whose pages may send requests; may be repeated."),
     ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A name by which clients may call the service, beside localhost and --host; may "
+            "be repeated.",
+        ),
+    ] = None,
     *,
     limits: LimitOptions,
     log_values: Annotated[
@@ -88,7 +97,13 @@ def serve(
         seconds=limits.max_seconds,
         concurrent=limits.max_concurrent,
     )
-    settings = Settings(bounds, _token(token_file), tuple(allow_origin or ()), log_values)
+    settings = Settings(
+        bounds,
+        _token(token_file),
+        origins=tuple(allow_origin or ()),
+        hosts=(*HOSTS, f"[{host}]" if ":" in host else host, host, *(allow_host or ())),
+        log_values=log_values,
+    )
     say(
         f"Serving {', '.join(path.stem for path in models)} at http://{host}:{port}/ (Ctrl-C stops)"
     )

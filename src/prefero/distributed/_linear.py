@@ -149,9 +149,7 @@ class SummedProblems:
         return hessian
 
 
-def _own_problems(
-    rows: PartitionRows, _: Place, shared: tuple[Any, FeatureScale]
-) -> OwnProblems:
+def _own_problems(rows: PartitionRows, _: Place, shared: tuple[Any, FeatureScale]) -> OwnProblems:
     ranker, scale = shared
     copied = copy_of(ranker, anew=False)
     copied.pairs_ = np.column_stack(np.triu_indices(rows.ranks.shape[1], 1))

@@ -98,7 +98,9 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
 
     _fitted_state: ClassVar[FittedState] = {
         **pairs_state("n_labels", models_a_pair=2),
-        "C_": Attribute(optional=True, rule=("a weight", lambda C, _: isinstance(C, Real) and C >= 0)),
+        "C_": Attribute(
+            optional=True, rule=("a weight", lambda C, _: isinstance(C, Real) and C >= 0)
+        ),
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
