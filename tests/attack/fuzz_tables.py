@@ -18,9 +18,13 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from attack.tables import hostile, read, table_of
+from attack.bombs import bombs
+from attack.cost import Cost, Largest
+from attack.tables import Hostile, hostile, read, table_of
 
-SECONDS, GIBIBYTES = 20, 4
+SECONDS, GIBIBYTES = 60, 4
+# Every so many files is a bomb.
+BOMBS_EVERY = 300
 
 
 class Hang(Exception):
@@ -41,18 +45,30 @@ def main():
     warnings.simplefilter("error")
     resource.setrlimit(resource.RLIMIT_AS, (GIBIBYTES << 30, resource.RLIM_INFINITY))
     signal.signal(signal.SIGALRM, _hang)
-    counts = Counter()
+    counts, largest = Counter(), Largest()
     for seed in range(options.first, options.first + options.count):
         random = Random(seed)
-        case = hostile(random)
-        outcome = attack(case, seed, random)
+        case = hostile(random) if seed % BOMBS_EVERY else bomb(seed // BOMBS_EVERY)
+        with Cost() as cost:
+            outcome = attack(case, seed, random)
+        if cost.too_much(sum(map(len, case.files.values()))):
+            outcome = "costly"
+            words = f"{cost.megabytes:.0f} MB, {cost.seconds:.1f} s"
+            print(f"seed {seed}, {case.kind}, {case.attack}: {words}", file=sys.stderr)
         counts[case.kind, outcome] += 1
+        largest.add(case.kind, cost.megabytes, cost.seconds)
     if options.json:
-        print(json.dumps([[*key, n] for key, n in counts.items()]))
+        print(json.dumps([[[*key, n] for key, n in counts.items()], largest.of]))
     else:
         print(f"{options.count} hostile tables from seed {options.first} on:\n")
-        print(table_of(counts))
-    sys.exit(any(outcome in ("failed", "hung") for _, outcome in counts))
+        print(table_of(counts, largest))
+    sys.exit(any(outcome in ("failed", "hung", "costly") for _, outcome in counts))
+
+
+def bomb(number):
+    """Return one of the bombs."""
+    name = list(bombs())[number % len(bombs())]
+    return Hostile("bombs", name, {name.replace(" ", "-"): bombs()[name]})
 
 
 def attack(case, seed, random):
