@@ -188,13 +188,23 @@ def _named_features(
 ) -> "pd.DataFrame":
     import pandas
 
+    from prefero.tables._table import listed
+
     columns = [str(name) for name in table.frame.columns]
     missing = [name for name in names if name not in columns]
-    if missing and not table.declared.sparse:
+    declared = table.declared
+    if declared.sparse:
+        # What such a file does not mention is zero, but it must be about the same features.
+        others = set(columns).difference(names, {declared.group, declared.grade})
+        if others:
+            raise table.error(
+                f"{listed(map(repr, sorted(others)), 5)}: the model was trained on no such feature."
+            )
+    if missing and (not declared.sparse or len(missing) == len(names)):
         near = did_you_mean(missing[0], columns)
         raise table.error(
             f"these columns are missing that the model was trained on: "
-            f"{', '.join(map(repr, missing))}{near}."
+            f"{listed(map(repr, missing))}{near}."
         )
     words = [name for name in names if name in categorical | text and name not in missing]
     numeric = [name for name in names if name not in {*words, *missing}]

@@ -15,8 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.etree import ElementTree
 
-from attack.disks import fill_a_disk, save_into_a_closed_folder
 from attack.cost import Largest
+from attack.disks import fill_a_disk, save_into_a_closed_folder
 from attack.killing import kill_comparisons, kill_saves, kill_trainings
 from attack.models import BAD, GOOD, attack
 from attack.tables import table_of
@@ -119,8 +119,8 @@ def page(models, tables, largest, files):
         "Written by `make attack`. Each file is made from its own number, so that it can be made",
         "again; it is opened in a child process with 3 GB of memory and 20 s of work, asked for",
         "every prediction and, as the commands do, for an explanation, and watched for anything",
-        "that it makes Python do. *Costly* is an input below a megabyte that takes more than 500 MB",
-        "or 10 s of a processor, or a MemoryError.",
+        "that it makes Python do. *Costly* is an input below a megabyte that takes more than 500",
+        "MB or 10 s of a processor, or a MemoryError.",
         "",
         f"## {len(models):,} hostile model files, {repaired:,} of them with a right checksum",
         "",

@@ -23,7 +23,7 @@ from model_files import (
     problem,
 )
 from prefero import ConsensusLabelRanker, ForestLabelRanker, PairwiseLabelRanker, load, save
-from prefero.persistence import ModelFileError, _payload, read_header
+from prefero.persistence import ModelFileError, read_header
 from prefero.persistence._container import FORMAT, MAGIC, describe
 
 KEY = b"sixteen bytes or more"

@@ -77,13 +77,13 @@ class FeatureScale(NamedTuple):
 
     def to_users(self, coef: Values, intercept: Any) -> tuple[Values, Any]:
         """Return coefficients and intercepts of the features as they were given."""
-        if self.unit is None:
+        if self.unit is None or self.center is None:
             return coef, intercept
         coef = coef / self.unit
         return coef, intercept - coef @ self.center
 
     def from_users(self, coef: Values, intercept: Any) -> tuple[Values, Any]:
         """Return what `to_users` takes, to go on from an earlier fit."""
-        if self.unit is None or coef.shape[-1:] != self.unit.shape:
+        if self.unit is None or self.center is None or coef.shape[-1:] != self.unit.shape:
             return coef, intercept
         return coef * self.unit, intercept + coef @ self.center

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ def page() -> "Console":
 
 def say(sentence: str) -> None:
     """Print a sentence to stderr."""
-    print(sentence, file=sys.stderr)
+    print(printable(sentence), file=sys.stderr)
 
 
 # Control characters, which a terminal obeys, and lone surrogates, which cannot be written.
@@ -32,6 +33,11 @@ _HALVES = {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
 def printable(text: str) -> str:
     """Return a text with its control characters escaped."""
     return text.translate(_CONTROLS | _HALVES)
+
+
+def brief(text: str) -> str:
+    """Return a printable text whose endless words are shortened."""
+    return re.sub(r"(\S{150})\S{150,}", r"\1...", printable(text))
 
 
 def count(n: int, noun: str) -> str:

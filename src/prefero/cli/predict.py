@@ -67,6 +67,13 @@ def predict(
     keep: options.KeepOption = None,
     label_table: options.LabelTableOption = None,
     out: options.OutOption = None,
+    safe_csv: Annotated[
+        bool,
+        typer.Option(
+            "--safe-csv",
+            help="Put an apostrophe before texts that a spreadsheet would run as formulas.",
+        ),
+    ] = False,
     key_file: options.KeyFileOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -90,7 +97,7 @@ def predict(
         )
     n_rows = 0
     unseen: dict[str, Counter[str]] = {}
-    with writing(out or Path("-"), as_json=as_json) as write:
+    with writing(out or Path("-"), as_json=as_json, safe_csv=safe_csv) as write:
         for table in read_in_parts(data, rows_per_chunk(ranker, output, uncertainty)):
             X = new_features(trained, table)
             for column, names in unseen_categories(trained, X).items():

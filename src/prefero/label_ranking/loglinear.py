@@ -160,6 +160,9 @@ default="domination"
         "loss_curve_": Array("f8", "n_iter + 1"),
     }
 
+    coef_: Values
+    intercept_: Values
+
     def __init__(
         self,
         decomposition: Decomposition = "domination",
@@ -215,7 +218,8 @@ default="domination"
         scale = FeatureScale.of(X, weight, wanted=self._scales, centered=self.fit_intercept)
         X = scale.apply(X)
         if self.warm_start and hasattr(self, "coef_"):
-            self.coef_, self.intercept_ = scale.from_users(self.coef_, self.intercept_)
+            before = self.coef_, self.intercept_
+            self.coef_, self.intercept_ = scale.from_users(*before)
         self.alpha_ = self._choose_alpha(X, graphs, weight)
         if not self._learn(X, graphs, weight) and self.max_iter > 0:
             warn_unconverged(f"The {self.solver} solver", self.max_iter)

@@ -37,9 +37,9 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
         ``predict_proba`` votes 0 or 1.
     C : float or "auto", default="auto"
         The weight of the losses against the penalty of the default model; 0 leaves the same
-        order for everyone, infinity is no penalty. ``"auto"`` is the one of 0, 0.001, 0.01, ..., 100 that orders the most
-        held-out pairs right in three folds of the training data; 1 for fewer than ten different
-        rows. An estimator has its own.
+        order for everyone, infinity is no penalty. ``"auto"`` is the one of 0, 0.001, 0.01, ...,
+        100 that orders the most held-out pairs right in three folds of the training data; 1 for
+        fewer than ten different rows. An estimator has its own.
     ties : {"ignore", "model"}, default="ignore"
         Whether a second model per pair learns from all instances that rank both labels whether
         they are tied. A tie then counts as half a vote for either.
@@ -99,7 +99,7 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
     _fitted_state: ClassVar[FittedState] = {
         **pairs_state("n_labels", models_a_pair=2),
         "C_": Attribute(
-            optional=True, rule=("a weight", lambda C, _: isinstance(C, Real) and C >= 0)
+            optional=True, rule=("a weight", lambda C, _: isinstance(C, int | float) and C >= 0)
         ),
     }
 

@@ -7,10 +7,10 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from prefero.serve._settings import Limits
 
-_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+_TOO_LARGE = b"HTTP/1.1 431 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
-class BoundedProtocol(AutoHTTPProtocol):
+class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """HTTP as uvicorn speaks it, for clients that send whole heads.
 
     A connection without a request is closed after some seconds. Of more connections than allowed,

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-
 # No other site can be called so; the last name is that of tests.
 HOSTS = ("localhost", "127.0.0.1", "[::1]", "testserver")
 

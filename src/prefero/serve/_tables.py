@@ -1,4 +1,4 @@
-"""Tables are answered by processes of their own: these can be stopped, and are bounded in memory."""
+"""Tables are answered by processes of their own, which can be stopped and have little memory."""
 
 import io
 import json
@@ -57,7 +57,8 @@ class TableProcess:
 
     def ask(self, served: ServedModel, wanted: TableRequest) -> tuple[IO[bytes], int]:
         """Return a file of predictions, and how many rows it has."""
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         number, name = tempfile.mkstemp()
         os.close(number)
         try:
@@ -192,6 +193,7 @@ def main() -> None:
         except EOFError:
             return
         served = served if new is None else new
+        answer: tuple[str, str | int]
         try:
             with Path(name).open("wb") as file:
                 answer = "rows", answer_table(served, wanted, file)
