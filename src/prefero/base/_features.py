@@ -112,7 +112,7 @@ def feature_ranges(X: Any, earlier: Values | None = None) -> Values:
     return np.column_stack(ends).astype(np.float64)
 
 
-def _refuse_words(estimator: Any, X: Any, cause: ValueError) -> None:
+def _refuse_words(estimator: Any, X: Any, cause: Exception) -> None:
     """Raise with the place of the first word, if that is what could not be validated."""
     values = None if issparse(X) else np.asarray(X, dtype=object)
     if values is None or values.ndim != 2:

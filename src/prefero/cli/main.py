@@ -42,8 +42,7 @@ def main() -> None:
     _need_streams()
     with _late_collection(), _plain_warnings() as categories:
         try:
-            command: Any = build(sys.argv[1:])
-            sys.exit(command(standalone_mode=False))
+            sys.exit(build(sys.argv[1:])())
         except SystemExit as done:
             if _reader_left(done):
                 sys.exit(0)
@@ -102,7 +101,14 @@ def build(words: Sequence[str] = ()) -> Callable[[], Any]:
     Importing all of them takes longer than many a command.
     """
     typer = require("typer", extra="cli", purpose="The command line")
-    app = typer.Typer(
+
+    class App(typer.Typer):  # type: ignore[misc, name-defined]
+        """Leaves errors of the command line to `main`."""
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            return super().__call__(*args, **{"standalone_mode": False, **kwargs})
+
+    app = App(
         name="prefero",
         help="Learn to order: label ranking, multilabel ranking and supervised ordering.",
         epilog="Start with: prefero demo",
