@@ -195,17 +195,13 @@ def _named_features(
     declared = table.declared
     if declared.sparse:
         # What such a file does not mention is zero, but it must be about the same features.
-        others = set(columns).difference(names, {declared.group, declared.grade})
-        if others:
-            raise table.error(
-                f"{listed(map(repr, sorted(others)), 5)}: the model was trained on no such feature."
-            )
+        if others := set(columns).difference(names, {declared.group, declared.grade}):
+            shown = listed(map(repr, sorted(others)), 5)
+            raise table.error(f"the model was trained on no feature {shown}.")
     if missing and (not declared.sparse or len(missing) == len(names)):
         near = did_you_mean(missing[0], columns)
-        raise table.error(
-            f"these columns are missing that the model was trained on: "
-            f"{listed(map(repr, missing))}{near}."
-        )
+        shown = f"{listed(map(repr, missing))}{near}"
+        raise table.error(f"these columns are missing that the model was trained on: {shown}.")
     words = [name for name in names if name in categorical | text and name not in missing]
     numeric = [name for name in names if name not in {*words, *missing}]
     values = table.numbers(numeric) if numeric else None

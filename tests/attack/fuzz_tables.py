@@ -22,7 +22,7 @@ from attack.bombs import bombs
 from attack.cost import Cost, Largest
 from attack.tables import Hostile, hostile, read, table_of
 
-SECONDS, GIBIBYTES = 60, 4
+SECONDS, GIBIBYTES = 20, 4
 # Every so many files is a bomb.
 BOMBS_EVERY = 300
 
@@ -44,7 +44,7 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("error")
     resource.setrlimit(resource.RLIMIT_AS, (GIBIBYTES << 30, resource.RLIM_INFINITY))
-    signal.signal(signal.SIGALRM, _hang)
+    signal.signal(signal.SIGPROF, _hang)
     counts, largest = Counter(), Largest()
     for seed in range(options.first, options.first + options.count):
         random = Random(seed)
@@ -74,7 +74,7 @@ def bomb(number):
 def attack(case, seed, random):
     """Read one case; say what happened, and to stderr why if that must not be."""
     folder = Path(tempfile.mkdtemp(prefix="prefero-hostile-"))
-    signal.alarm(SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         return read(case, folder, random)
     except Hang:
@@ -85,7 +85,7 @@ def attack(case, seed, random):
         print("".join(traceback.format_exc(limit=-4))[-2000:], file=sys.stderr)
         return "failed"
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         shutil.rmtree(folder)
 
 

@@ -102,7 +102,7 @@ def build(words: Sequence[str] = ()) -> Callable[[], Any]:
     """
     typer = require("typer", extra="cli", purpose="The command line")
 
-    class App(typer.Typer):  # type: ignore[misc, name-defined]
+    class App(typer.Typer):  # type: ignore[name-defined]
         """Leaves errors of the command line to `main`."""
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:

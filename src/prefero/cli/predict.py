@@ -43,6 +43,15 @@ OutputOption = Annotated[
 ]
 
 
+SafeCsvOption = Annotated[
+    bool,
+    typer.Option(
+        "--safe-csv",
+        help="Put an apostrophe before texts that a spreadsheet would run as formulas.",
+    ),
+]
+
+
 def predict(
     model: options.ModelFile,
     data: options.NewDataFile,
@@ -67,13 +76,7 @@ def predict(
     keep: options.KeepOption = None,
     label_table: options.LabelTableOption = None,
     out: options.OutOption = None,
-    safe_csv: Annotated[
-        bool,
-        typer.Option(
-            "--safe-csv",
-            help="Put an apostrophe before texts that a spreadsheet would run as formulas.",
-        ),
-    ] = False,
+    safe_csv: SafeCsvOption = False,
     key_file: options.KeyFileOption = None,
     as_json: options.JsonOption = False,
 ) -> None:

@@ -39,6 +39,16 @@ class LimitOptions:
     ] = _LIMITS.concurrent
 
 
+AllowHostOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="A name by which clients may call the service, beside localhost and --host; may be "
+        "repeated.",
+    ),
+]
+
+
 @with_option_groups
 def serve(
     models: Annotated[
@@ -66,14 +76,7 @@ def serve(
         list[str] | None,
         typer.Option(metavar="URL", help="A site whose pages may send requests; may be repeated."),
     ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A name by which clients may call the service, beside localhost and --host; may "
-            "be repeated.",
-        ),
-    ] = None,
+    allow_host: AllowHostOption = None,
     *,
     limits: LimitOptions,
     log_values: Annotated[
