@@ -188,19 +188,16 @@ def _named_features(
 ) -> "pd.DataFrame":
     import pandas
 
-    from prefero.tables._table import listed
-
     columns = [str(name) for name in table.frame.columns]
     missing = [name for name in names if name not in columns]
     declared = table.declared
     if declared.sparse:
         # What such a file does not mention is zero, but it must be about the same features.
         if others := set(columns).difference(names, {declared.group, declared.grade}):
-            shown = listed(map(repr, sorted(others)), 5)
-            raise table.error(f"the model was trained on no feature {shown}.")
+            raise table.error(f"the model was trained on no feature {min(others)!r}.")
     if missing and (not declared.sparse or len(missing) == len(names)):
         near = did_you_mean(missing[0], columns)
-        shown = f"{listed(map(repr, missing))}{near}"
+        shown = f"{', '.join(map(repr, missing))}{near}"
         raise table.error(f"these columns are missing that the model was trained on: {shown}.")
     words = [name for name in names if name in categorical | text and name not in missing]
     numeric = [name for name in names if name not in {*words, *missing}]
