@@ -74,8 +74,8 @@ OF_TREES = """\
 """
 OF_CC = """\
 - CC is `ConstraintLabelRanker(scale=False)`. The paper leaves its epochs, its margin and the unit
-  of alpha open. Its defaults were chosen by five-fold cross-validation on these sets without missing
-  labels, because they came closest to the published column: that column is no independent
+  of alpha open. Its defaults were chosen by five-fold cross-validation on these sets without
+  missing labels, because they came closest to the published column: that column is no independent
   replication. CC-chosen chooses by tau on three random splits inside each training fold, of at most
   2000 rows a side: 30 epochs with margin 0 or 0.1, or 1000 with alpha a pair or an example.
 """
