@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # What is no sheet becomes many objects: styles, names, links.
 _MOST_ABOUT = 4 << 20
 # A row of a sheet costs as much as so many of a text.
-_COST_OF_ROW = 3
+_COST_OF_ROW = 6
 _SHEETS = re.compile(r"xl/(worksheets/[^/]+|sharedStrings)\.xml")
 
 
