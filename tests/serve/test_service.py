@@ -475,7 +475,9 @@ def test_a_table_that_takes_too_long_is_stopped_and_its_slot_is_free(models, mon
     slow = TestClient(create_app(models, Settings(Limits(seconds=0.2, tables=1))))
     started = []
     monkeypatch.setattr(
-        _tables, "_COMMAND", (_tables.sys.executable, "-c", "import time; time.sleep(600)")
+        _tables,
+        "_COMMAND",
+        (_tables.sys.executable, "-c", "import time; print(0, flush=True); time.sleep(600)"),
     )
     make = _tables.TableProcess.__init__
     monkeypatch.setattr(

@@ -54,6 +54,14 @@ class TableProcess:
             env={**os.environ, "PYTHONPATH": path, **threads},
         )
         self._served: ServedModel | None = None
+        self._ready = False
+
+    def wait_until_ready(self) -> None:
+        """Wait for its imports: a request that ends meanwhile does not end it."""
+        assert self._process.stdout is not None
+        if not self._ready:
+            self._process.stdout.readline()
+            self._ready = True
 
     def ask(self, served: ServedModel, wanted: TableRequest) -> tuple[IO[bytes], int]:
         """Return a file of predictions, and how many rows it has."""
@@ -106,7 +114,12 @@ class TableProcesses:
             with self._lock:
                 process = self._idle.pop() if self._idle else None
             process = process or TableProcess(self._memory)
-            job.work_in(process)
+            process.wait_until_ready()
+            if not job.work_in(process):
+                with self._lock:
+                    self._idle.append(process)
+                process = None
+                raise TimeoutError
             found = process.ask(served, wanted)
         except DataError:
             self._put_back(process, job)
@@ -138,12 +151,11 @@ class TableJob:
         self.stopped, self._lock = False, threading.Lock()
         self._process: TableProcess | None = None
 
-    def work_in(self, process: TableProcess) -> None:
-        """Take over a process, unless the request has ended."""
+    def work_in(self, process: TableProcess) -> bool:
+        """Take over a process; False if the request has ended."""
         with self._lock:
-            if self.stopped:
-                raise TimeoutError
-            self._process = process
+            self._process = None if self.stopped else process
+            return not self.stopped
 
     def done(self) -> bool:
         """Give the process back; False if it has been stopped."""
@@ -186,6 +198,8 @@ def main() -> None:
     _bound_memory(int(sys.argv[1]))
     questions, told = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # whatever prints does not answer
+    told.write(b"ready\n")
+    told.flush()
     served: Any = None
     while True:
         try:
