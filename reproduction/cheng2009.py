@@ -54,7 +54,7 @@ DEFAULT, CHOSEN = "our default neighbours", "CC-chosen"
 OF_THE_PAPER: dict[str, BaseEstimator] = {
     "IBLR": NeighborsLabelRanker.iblr(),
     "LRT": TreeLabelRanker.lrt(),
-    "CC": ConstraintLabelRanker(calibrate=False),
+    "CC": ConstraintLabelRanker(calibrate=False, scale=False),
 }
 OURS: dict[str, BaseEstimator] = {
     "consensus order": ConsensusLabelRanker(),
@@ -73,9 +73,9 @@ OF_TREES = """\
   above) was settled by cross-validation inside nine tenths of each set.
 """
 OF_CC = """\
-- CC is `ConstraintLabelRanker()`. The paper leaves its epochs, its margin and the unit of alpha
-  open. Its defaults were chosen by five-fold cross-validation on these sets without missing
-  labels, because they came closest to the published column: that column is no independent
+- CC is `ConstraintLabelRanker(scale=False)`. The paper leaves its epochs, its margin and the unit
+  of alpha open. Its defaults were chosen by five-fold cross-validation on these sets without
+  missing labels, because they came closest to the published column: that column is no independent
   replication. CC-chosen chooses by tau on three random splits inside each training fold, of at most
   2000 rows a side: 30 epochs with margin 0 or 0.1, or 1000 with alpha a pair or an example.
 """

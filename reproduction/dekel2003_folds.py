@@ -67,9 +67,9 @@ class Method(NamedTuple):
 
 def methods(solver: str) -> dict[str, Method]:
     """Return what is compared, by name."""
-    plain: dict[str, Any] = {"fit_intercept": False, "calibrate": False}
+    plain: dict[str, Any] = {"fit_intercept": False, "calibrate": False, "scale": False}
     if solver == "none":
-        constant = LogLinearLabelRanker(calibrate=False)
+        constant = LogLinearLabelRanker(calibrate=False, scale=False)
         return {CONSTANT: Method(constant, "alpha", (np.inf,), "domination")}
     if solver == "boosting":
         return {

@@ -32,12 +32,12 @@ class InnerSplits:
 def linear_rankers() -> dict[str, BaseEstimator]:
     """Return the linear rankers that the paper does not have."""
     log_linear = make_pipeline(
-        StandardScaler(), LogLinearLabelRanker("edges", alpha=1e-4, calibrate=False)
+        StandardScaler(), LogLinearLabelRanker("edges", alpha=1e-4, calibrate=False, scale=False)
     )
     squares = make_pipeline(
         StandardScaler(),
         PolynomialFeatures(2, include_bias=False),
-        LogLinearLabelRanker("edges", alpha=1e-4, calibrate=False),
+        LogLinearLabelRanker("edges", alpha=1e-4, calibrate=False, scale=False),
     )
     pairwise = make_pipeline(StandardScaler(), PairwiseLabelRanker(C=1.0, calibrate=False))
     powers = {
@@ -58,5 +58,5 @@ def chosen_constraint() -> GridSearchCV:
     """Return constraint classification with what the paper leaves open chosen in training."""
     few = {"max_iter": [30], "margin": [0.0, 0.1]}
     many = {"max_iter": [1000], "alpha_per": ["pair", "example"]}
-    ranker = ConstraintLabelRanker(calibrate=False, random_state=0)
+    ranker = ConstraintLabelRanker(calibrate=False, scale=False, random_state=0)
     return GridSearchCV(ranker, [few, many], cv=InnerSplits())

@@ -70,14 +70,14 @@ def methods() -> dict[str, Any]:
         "constant": ConsensusLabelRanker("borda"),
         "calibrated forest": None,
         "calibrated boosting": BoostingLabelRanker(),
-        "calibrated log-linear": LogLinearLabelRanker(calibrate=False),
+        "calibrated log-linear": LogLinearLabelRanker(calibrate=False, scale=False),
     }
     found: dict[str, Any] = {
         name: CalibratedMultilabelRanker(ranker, random_state=0)
         for name, ranker in calibrated.items()
     }
     return found | {
-        "CRPC": PairwiseMultilabelRanker(),
+        "CRPC": PairwiseMultilabelRanker(scale=False),
         "binary relevance": BinaryRelevanceRanker(),
         "k-NN": NeighborsMultilabelRanker(
             "auto", gap_amplification="auto", weights="distance", loss="hamming"

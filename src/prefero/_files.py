@@ -48,6 +48,48 @@ def read_text(path: str | os.PathLike[str]) -> str:
     return decode(Path(path).read_bytes())
 
 
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file to read it; refuse a pipe or device, which might never end, without waiting."""
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+    file = open(path, "rb", opener=opener)
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(f"{path} is no regular file.")
+    return file
+
+
+def refuse_overwriting(
+    output: str | os.PathLike[str] | None, *inputs: str | os.PathLike[str] | None
+) -> None:
+    """Refuse an output that is one of the inputs, by whatever name.
+
+    Parameters
+    ----------
+    output : path, optional
+        The file to be written; a dash, or None, is none.
+    *inputs : path, optional
+        The files to be read.
+
+    Raises
+    ------
+    ValueError
+        If both are the same file.
+
+    Examples
+    --------
+    >>> refuse_overwriting("new.csv", "old.csv", None)
+    """
+    for path in inputs:
+        with suppress(OSError):
+            if output is not None and path is not None and os.path.samefile(output, path):
+                raise ValueError(
+                    f"{output} is the file that is read: write the result into another one."
+                )
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file so that at any moment its name means the old content or the new, whole.

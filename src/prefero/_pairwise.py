@@ -1,6 +1,7 @@
 """Many binary models: one a pair of labels, or one a label against the virtual label."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from prefero._products import row_products
 from prefero._sklearn import HasMethods, Interval
 from prefero._solvers._lbfgs import warn_unconverged
 from prefero._solvers._logistic import solve_logistic
+from prefero._solvers._scaling import FeatureScale
 from prefero._state import Array, Each, FittedState, Model, Size, State
 from prefero._typing import Indices, Mask, Values
 from prefero.rankings import pair_signs
@@ -144,25 +146,42 @@ class PairwiseModelsMixin(BinaryModelsMixin):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BinaryModelsMixin._parameter_constraints,
         "max_models": [Interval(Integral, 1, None, closed="left"), None],
+        "scale": ["boolean"],
     }
 
     max_models: int | None
+    scale: bool
     pairs_: NDArray[np.intp]
     _models_a_pair = 1
     # A ranker of the same task that trains one model per label.
     _modest_ranker = "LogLinearLabelRanker"
 
     def __init__(
-        self, estimator: Any = None, *, max_models: int | None = 20_000, n_jobs: int | None = None
+        self,
+        estimator: Any = None,
+        *,
+        max_models: int | None = 20_000,
+        scale: bool = True,
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
+        self.scale = scale
         self.max_models = max_models
         self.n_jobs = n_jobs
 
     def _fit(self, X: Any, ranks: Values, weight: Values) -> None:
         """Train a model for every pair of columns of ranks on the rows that order it."""
         self._refuse_too_many(ranks.shape[1], X.shape[1])
-        self._warn_unless(self._learn(X, ranks, weight))
+        with self._scaled(X, weight) as scaled:
+            self._warn_unless(self._learn(scaled, ranks, weight))
+
+    @contextmanager
+    def _scaled(self, X: Any, weight: Values) -> Iterator[Any]:
+        """Features in the units that the default model learns from, and its coefficients back."""
+        scale = FeatureScale.of(X, weight, wanted=self.scale and self.estimator is None)
+        yield scale.apply(X)
+        if self.estimator is None:
+            self.coef_, self.intercept_ = scale.to_users(self.coef_, self.intercept_)
 
     def _learn(self, X: Any, ranks: Values, weight: Values) -> bool:
         """Train the models from where they stand; False if one did not converge."""

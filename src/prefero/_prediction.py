@@ -195,12 +195,15 @@ def _named_features(
 
     columns = [str(name) for name in table.frame.columns]
     missing = [name for name in names if name not in columns]
-    if missing and not table.declared.sparse:
+    declared = table.declared
+    if declared.sparse:
+        # What such a file does not mention is zero, but it must be about the same features.
+        if others := set(columns).difference(names, {declared.group, declared.grade}):
+            raise table.error(f"the model was trained on no feature {min(others)!r}.")
+    if missing and (not declared.sparse or len(missing) == len(names)):
         near = did_you_mean(missing[0], columns)
-        raise table.error(
-            f"these columns are missing that the model was trained on: "
-            f"{', '.join(map(repr, missing))}{near}."
-        )
+        shown = f"{', '.join(map(repr, missing))}{near}"
+        raise table.error(f"these columns are missing that the model was trained on: {shown}.")
     words = [name for name in names if name in categorical | text and name not in missing]
     numeric = [name for name in names if name not in {*words, *missing}]
     values = table.numbers(numeric) if numeric else None

@@ -191,6 +191,10 @@ class _Shaped(Attribute):
         raise StateError(f"has shape {found}, expected ({expected}) where {known}")
 
 
+# Products and sums of fitted numbers must stay finite.
+_LARGEST = 1e200
+
+
 class Array(_Shaped):
     """A dense array of numbers.
 
@@ -241,6 +245,8 @@ class Array(_Shaped):
         if not self.infinite and (abs(least) == np.inf or abs(most) == np.inf):
             raise StateError("holds an infinite number")
         low, high = state.size(self.low), state.size(self.high)
+        if not self.infinite and value.dtype.itemsize > 4:
+            low, high = max(low, -_LARGEST), min(high, _LARGEST)
         if least < low or most > high:
             raise StateError(f"holds a number outside [{low}, {high}]")
 

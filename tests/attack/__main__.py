@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.etree import ElementTree
 
+from attack.cost import Largest
 from attack.disks import fill_a_disk, save_into_a_closed_folder
 from attack.killing import kill_comparisons, kill_saves, kill_trainings
 from attack.models import BAD, GOOD, attack
@@ -58,7 +59,7 @@ def attack_models(count):
 
 def attack_tables(count):
     """Read hostile tables in child processes; return how often which kind ended how."""
-    counts = Counter()
+    counts, largest = Counter(), Largest()
     done = {(found["first"], found["count"]): found for found in kept("tables")}
     for numbers in stretches(count, 1000):
         found = done.get((numbers.start, len(numbers)))
@@ -71,10 +72,13 @@ def attack_tables(count):
                 "--json",
             ]
             output = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
-            found = {"first": numbers.start, "count": len(numbers), "counts": json.loads(output)}
+            new, costs = json.loads(output)
+            found = {"first": numbers.start, "count": len(numbers), "counts": new, "costs": costs}
             keep("tables", [found])
         counts.update({(kind, outcome): n for kind, outcome, n in found["counts"]})
-    return counts
+        for kind, cost in found["costs"].items():
+            largest.add(kind, *cost)
+    return counts, largest
 
 
 def attack_files(kills):
@@ -102,30 +106,36 @@ def attack_files(kills):
     return [*lines, ("a folder that may not be written", 1, save_into_a_closed_folder())]
 
 
-def page(models, tables, files):
+def page(models, tables, largest, files):
     """The page of results."""
     verdicts = Counter(result["verdict"] for result in models)
     repaired = sum(result["number"] % 2 == 0 for result in models)
-    kinds = Counter(result["kind"] for result in models)
+    kinds, costs = Counter(result["kind"] for result in models), Largest()
+    for result in models:
+        costs.add(result["verdict"], result.get("MB", 0), result.get("seconds", 0))
     lines = [
         "# Reliability: what an attack finds",
         "",
         "Written by `make attack`. Each file is made from its own number, so that it can be made",
         "again; it is opened in a child process with 3 GB of memory and 20 s of work, asked for",
         "every prediction and, as the commands do, for an explanation, and watched for anything",
-        "that it makes Python do.",
+        "that it makes Python do. *Costly* is an input below a megabyte that takes more than 500",
+        "MB or 10 s of a processor, or a MemoryError.",
         "",
         f"## {len(models):,} hostile model files, {repaired:,} of them with a right checksum",
         "",
-        "| verdict | files |",
-        "|---|---:|",
-        *(f"| {verdict} | {verdicts[verdict]:,} |" for verdict in (*GOOD, *BAD)),
+        "| verdict | files | largest memory per input | largest CPU per input |",
+        "|---|---:|---:|---:|",
+        *(
+            f"| {verdict} | {verdicts[verdict]:,} | {costs.cells(verdict)} |"
+            for verdict in (*GOOD, *BAD)
+        ),
         "",
         "*Answered otherwise* is a number changed inside its range; only a signature tells.",
         "",
         "Made by: " + ", ".join(f"{kind} {n:,}" for kind, n in sorted(kinds.items())) + ".",
     ]
-    lines += ["", f"## {tables.total():,} hostile tables", "", table_of(tables)]
+    lines += ["", f"## {tables.total():,} hostile tables", "", table_of(tables, largest)]
     lines += ["", "## Kills and disks", "", "| what | times | wrong |", "|---|---:|---|"]
     lines += [f"| {what} | {n} | {'; '.join(wrong) or 'nothing'} |" for what, n, wrong in files]
     return "\n".join([*lines, *sanitized(), ""])
@@ -153,12 +163,12 @@ def main():
     options = parser.parse_args()
     os.chdir(ROOT / "tests")
     DONE.mkdir(parents=True, exist_ok=True)
-    tables = attack_tables(options.tables)
+    tables, largest = attack_tables(options.tables)
     files = attack_files(options.kills)
     models = attack_models(options.models)
-    options.page.write_text(page(models, tables, files))
+    options.page.write_text(page(models, tables, largest, files))
     bad = [result for result in models if result["verdict"] in BAD]
-    fallen = any(tables[key] for key in tables if key[1] in ("failed", "hung"))
+    fallen = any(tables[key] for key in tables if key[1] in ("failed", "hung", "costly"))
     for result in bad:
         print(result)
     raise SystemExit(bool(bad or fallen or any(wrong for _, _, wrong in files)))

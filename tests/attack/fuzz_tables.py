@@ -18,9 +18,13 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from attack.tables import hostile, read, table_of
+from attack.bombs import bombs
+from attack.cost import Cost, Largest
+from attack.tables import Hostile, hostile, read, table_of
 
 SECONDS, GIBIBYTES = 20, 4
+# Every so many files is a bomb.
+BOMBS_EVERY = 300
 
 
 class Hang(Exception):
@@ -40,25 +44,37 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("error")
     resource.setrlimit(resource.RLIMIT_AS, (GIBIBYTES << 30, resource.RLIM_INFINITY))
-    signal.signal(signal.SIGALRM, _hang)
-    counts = Counter()
+    signal.signal(signal.SIGPROF, _hang)
+    counts, largest = Counter(), Largest()
     for seed in range(options.first, options.first + options.count):
         random = Random(seed)
-        case = hostile(random)
-        outcome = attack(case, seed, random)
+        case = hostile(random) if seed % BOMBS_EVERY else bomb(seed // BOMBS_EVERY)
+        with Cost() as cost:
+            outcome = attack(case, seed, random)
+        if cost.too_much(sum(map(len, case.files.values()))):
+            outcome = "costly"
+            words = f"{cost.megabytes:.0f} MB, {cost.seconds:.1f} s"
+            print(f"seed {seed}, {case.kind}, {case.attack}: {words}", file=sys.stderr)
         counts[case.kind, outcome] += 1
+        largest.add(case.kind, cost.megabytes, cost.seconds)
     if options.json:
-        print(json.dumps([[*key, n] for key, n in counts.items()]))
+        print(json.dumps([[[*key, n] for key, n in counts.items()], largest.of]))
     else:
         print(f"{options.count} hostile tables from seed {options.first} on:\n")
-        print(table_of(counts))
-    sys.exit(any(outcome in ("failed", "hung") for _, outcome in counts))
+        print(table_of(counts, largest))
+    sys.exit(any(outcome in ("failed", "hung", "costly") for _, outcome in counts))
+
+
+def bomb(number):
+    """Return one of the bombs."""
+    name = list(bombs())[number % len(bombs())]
+    return Hostile("bombs", name, {name.replace(" ", "-"): bombs()[name]})
 
 
 def attack(case, seed, random):
     """Read one case; say what happened, and to stderr why if that must not be."""
     folder = Path(tempfile.mkdtemp(prefix="prefero-hostile-"))
-    signal.alarm(SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         return read(case, folder, random)
     except Hang:
@@ -69,7 +85,7 @@ def attack(case, seed, random):
         print("".join(traceback.format_exc(limit=-4))[-2000:], file=sys.stderr)
         return "failed"
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         shutil.rmtree(folder)
 
 

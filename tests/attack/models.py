@@ -13,6 +13,8 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
+from attack.cost import Cost
+
 LONGEST = 20  # seconds of work a file may take
 # Seconds without a word, while models are trained and then from file to file, on a machine that
 # has other work too.
@@ -26,7 +28,7 @@ _ALARMING = (
 )
 # Each verdict; those of the second line must not happen.
 GOOD = ("refused", "answered the same", "answered otherwise", "refused the data")
-BAD = ("executed", "crashed", "hung", "unexpected error", "no sentence")
+BAD = ("executed", "crashed", "hung", "unexpected error", "no sentence", "costly")
 
 
 class Watch:
@@ -93,6 +95,8 @@ def judge(path, X, table, honest, watch):
         code, sentence = _exit_code(error)
         if watch.seen:
             return "executed", watch.seen[0]
+        if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
+            return "costly", sentence
         if code not in (BAD_DATA, BAD_MODEL_FILE):
             return "unexpected error", f"{sentence} {traceback.format_exc()[-600:]}"
         if code == BAD_MODEL_FILE and (str(path) not in sentence or "\n" in sentence):
@@ -137,8 +141,12 @@ def work(first, last, seed):
             print(json.dumps({"begins": number}), flush=True)
             name, kind = mutants(number, path)
             signal.setitimer(signal.ITIMER_PROF, LONGEST)
-            verdict, words = judge(path, *asked[name], honest[name], watch)
+            with Cost() as cost:
+                verdict, words = judge(path, *asked[name], honest[name], watch)
+            if cost.too_much(path.stat().st_size):
+                verdict = "costly"
             done = {"number": number, "of": name, "kind": kind, "verdict": verdict, "words": words}
+            done |= {"MB": round(cost.megabytes), "seconds": round(cost.seconds, 2)}
             print(json.dumps(done), flush=True)
 
 

@@ -171,6 +171,38 @@ def change_class(rng, parts, path):
     parts.write(path)
 
 
+def nest(rng, parts, path):
+    """The model as the last step of many pipelines, or behind transformers inside each other."""
+    deep = estimator("StandardScaler", copy=True, with_mean=False, with_std=False,
+                     n_features_in_=3, n_samples_seen_=3)  # fmt: skip
+    for _ in range(rng.choice([4, 6, 10, 30])):
+        steps = [{"tuple": ["a", deep]}]
+        if rng.random() < 0.3:
+            union = [{"tuple": [name, deep]} for name in "abc"]
+            deep = estimator("FeatureUnion", "sklearn.pipeline", transformer_list=union,
+                             n_jobs=None, transformer_weights=None, verbose=False,
+                             verbose_feature_names_out=True)  # fmt: skip
+            if len(repr(deep)) > 200_000:
+                break
+        deep = estimator("Pipeline", "sklearn.pipeline", steps=steps, transform_input=None,
+                         verbose=False, memory=None)  # fmt: skip
+    model = parts.model
+    whole = [{"tuple": ["t", deep]}, {"tuple": ["r", copy.deepcopy(model)]}]
+    parts.model = estimator("Pipeline", "sklearn.pipeline", steps=whole, transform_input=None,
+                            verbose=False, memory=None)  # fmt: skip
+    parts.write(path)
+
+
+def declare_sizes(rng, parts, path):
+    """Sizes far beyond what the file holds, and numbers with one hash."""
+    spots = [(at, key) for at, key in places(parts.model) if isinstance(at, dict)]
+    sizes = [spot for spot in spots if str(spot[1]).startswith(("n_", "_n_"))]
+    at, key = rng.choice(sizes or spots)
+    many = {"set": [(2**61 - 1) * i for i in range(rng.choice([10, 20_000]))]}
+    at[key] = rng.choice([10**5 + 1, 10**8, 10**10, 2**31, many, 10**400])
+    parts.write(path)
+
+
 def run_wild(rng, parts, path):
     """Parameters that say how to run."""
     *_, state = rng.choice(parts.estimators())
@@ -267,7 +299,16 @@ def places(value):
 
 REPAIRED = [
     *(remove_attribute, remove_attribute, swap_attributes, replace_attribute, replace_attribute),
-    *(plant_danger, plant_danger, add_attribute, change_anywhere, change_anywhere, change_class),
+    *(
+        nest,
+        declare_sizes,
+        plant_danger,
+        plant_danger,
+        add_attribute,
+        change_anywhere,
+        change_anywhere,
+        change_class,
+    ),
     *(run_wild, change_elements, change_elements, change_elements, change_dtype, change_shape),
     *(change_shape, lie_about_arrays, change_header, change_payload, change_length),
 ]

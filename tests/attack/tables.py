@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow
 from pyarrow import parquet
 
+from attack.bombs import AS_RANKINGS
 from prefero.exceptions import DataError
 from prefero.tables import (
     RANKING_FORMATS,
@@ -222,8 +223,12 @@ def read(case: Hostile, folder, random: Random) -> str:
         (folder / name).write_bytes(content)
     path = folder if case.folder else folder / next(iter(case.files))
     proper = PROPER.get(case.kind, {}) if random.random() < 0.7 else None
+    proper = AS_RANKINGS.get(case.attack, proper)
     outcome = "refused"
-    for reader in (_in_parts, _whole, _as_rankings):
+    readers = (_in_parts, _whole, _as_rankings)
+    if case.kind == "bombs":  # each is measured once
+        readers = readers[2:] if case.attack in AS_RANKINGS else readers[1:2]
+    for reader in readers:
         try:
             outcome = reader(path, proper, random) or outcome
         except DataError as error:
@@ -264,14 +269,15 @@ def _as_rankings(path, proper: dict | None, random: Random) -> str:
     return "rankings"
 
 
-def table_of(counts: Counter) -> str:
+def table_of(counts: Counter, largest) -> str:
     """Return counts by kind, attack and outcome as a table: kinds down, outcomes across."""
-    outcomes = ["rankings", "table", "refused", "failed", "hung"]
-    lines = ["| file | " + " | ".join(outcomes) + " |", "|---|" + "---:|" * len(outcomes)]
-    for kind in [*valid(), "all"]:
+    outcomes = ["rankings", "table", "refused", "failed", "hung", "costly"]
+    heads = [*outcomes, "largest memory per input", "largest CPU per input"]
+    lines = ["| file | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(heads)]
+    for kind in [*valid(), "bombs", "all"]:
         cells = [
             sum(n for (of, out), n in counts.items() if out == outcome and kind in (of, "all"))
             for outcome in outcomes
         ]
-        lines.append(f"| {kind} | " + " | ".join(map(str, cells)) + " |")
+        lines.append(f"| {kind} | " + " | ".join(map(str, cells)) + f" | {largest.cells(kind)} |")
     return "\n".join(lines)

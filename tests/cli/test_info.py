@@ -39,14 +39,24 @@ def test_the_file_itself_is_asked_for_its_format_and_checksum(path):
     "evil", ["\x1b[2J", "\x9b31m", "\x07", "\u202e", "\ud800", "\x7f", "\n\nsha"]
 )
 def test_control_characters_do_not_reach_the_terminal(path, evil):
-    rewritten(path, model=evil, prefero=evil, labels=[evil], parameters={evil: evil})
+    ranks = pd.DataFrame([[1, 2], [1, 2]], columns=["a", evil if evil != "\ud800" else "\x1b"])
+    save(ConsensusLabelRanker().fit([[0.0], [1.0]], ranks), path)
     for arguments in ((), ("--json",)):
         done = prefero_inside("info", path, *arguments)
         assert done.returncode == 0
-        assert evil not in done.stdout
-    assert json.loads(done.stdout)["model"] == evil
-    done = prefero_inside("predict", path, path)
-    assert evil not in done.stderr
+        assert ranks.columns[1] not in done.stdout
+    assert json.loads(done.stdout)["labels"][1] == ranks.columns[1]
+
+
+@pytest.mark.parametrize("evil", ["\x1b[2J", "\ud800", "Forest"])
+def test_a_header_that_lies_is_refused_in_a_sentence(path, evil):
+    rewritten(path, model=evil, labels=[evil])
+    for command in (("info", path), ("predict", path, path)):
+        done = prefero_inside(*command)
+        assert done.returncode == 4
+        assert done.stdout == ""
+        assert "the header describes another model" in done.stderr
+        assert evil not in done.stderr
 
 
 @pytest.mark.parametrize(

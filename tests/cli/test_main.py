@@ -52,7 +52,7 @@ def test_wrong_usage_exits_2_and_says_so_on_stderr(arguments):
         (DataError("Empty.", "d.csv", 1), 3, "d.csv:1: Empty."),
         (ValueError("y is wrong."), 3, "y is wrong."),
         (ModelFileError("Not a model."), 4, "Not a model."),
-        (OSError(28, "No space left on device"), 1, "No space left"),
+        (OSError(28, "No space left on device"), 3, "No space left"),
         (MemoryError("Unable to allocate 8 TiB"), 1, "not enough memory for this (Unable to"),
         (MemoryError(), 1, "not enough memory"),
         (ZeroDivisionError("oops"), 1, "unexpected ZeroDivisionError: oops"),

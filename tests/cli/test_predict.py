@@ -1,6 +1,7 @@
 """predict and info, run as a user runs them."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -268,3 +269,47 @@ def test_a_model_is_asked_once(folder, monkeypatch):
 def test_help_says_which_guarantee_top_sets_have():
     told = " ".join(prefero("predict", "--help").stdout.split())
     assert "with probability at least 1 - 2 ERROR" in told
+
+
+def test_no_command_replaces_its_own_input(tmp_path):
+    table, model, other = tmp_path / "t.csv", tmp_path / "m.prefero", tmp_path / "other.csv"
+    table.write_text("x,y_a,y_b\n" + "1,1,2\n2,2,1\n" * 6)
+    labels = ("--labels", "y_*")
+    before = table.read_bytes()
+    os.link(table, other)
+    for output in (table, other):
+        for command in (
+            ("train", table, "-o", output, *labels, "--model", "consensus"),
+            ("convert", table, output, "--to", "orders", *labels),
+        ):
+            done = prefero(*command)
+            assert done.returncode == 3
+            assert "is the file that is read" in done.stderr
+    assert prefero("train", table, "-o", model, *labels, "--model", "tree").returncode == 0
+    for output in (table, other, model):
+        done = prefero("predict", model, table, "-o", output)
+        assert done.returncode == (2 if output == model else 3)  # no table ends in .prefero
+    assert table.read_bytes() == before
+
+
+def test_a_sparse_table_must_be_about_the_features_of_the_model(tmp_path):
+    table, model, new = (tmp_path / name for name in ("t.csv", "m.prefero", "new.svm"))
+    table.write_text("x1,x2,y_a,y_b\n" + "1,0,1,2\n2,1,2,1\n" * 6)
+    done = prefero("train", table, "-o", model, "--labels", "y_*", "--model", "tree")
+    assert done.returncode == 0
+    for content, code in (("1 1:2\n", 0), ("1 7:2\n", 3), ("1 1:2 3:1\n", 3)):
+        new.write_text(content)
+        assert prefero("predict", model, new).returncode == code
+    new.write_text("1 2:0\n")
+    done = prefero("predict", model, new)
+    assert done.returncode == 0  # x1 and x2 are zero, which the file says
+
+
+def test_formulas_are_written_as_texts_on_request(tmp_path):
+    table, model = tmp_path / "t.csv", tmp_path / "m.prefero"
+    table.write_text("x,=1+1,-2,@b\n" + "1,1,2,3\n2,2,1,3\n" * 6)
+    labels = ("--labels", "=1+1,-2,@b")
+    assert prefero("train", table, "-o", model, *labels, "--model", "tree").returncode == 0
+    plain = prefero("predict", model, table).stdout.splitlines()[0]
+    safe = prefero("predict", model, table, "--safe-csv").stdout.splitlines()[0]
+    assert (plain, safe) == ("=1+1,-2,@b", "'=1+1,-2,'@b")

@@ -161,8 +161,8 @@ def test_weights_stay_finite_where_a_label_always_leads(decomposition, solver):
 def test_sparse_features_give_the_same_model():
     X, Y = linear_data()
     X[np.abs(X) < 0.5] = 0
-    dense = LogLinearLabelRanker(tol=1e-8).fit(X, Y)
-    sparse = LogLinearLabelRanker(tol=1e-8).fit(csr_array(X), Y)
+    dense = LogLinearLabelRanker(tol=1e-8, scale=False).fit(X, Y)
+    sparse = LogLinearLabelRanker(tol=1e-8, scale=False).fit(csr_array(X), Y)
     np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-5)
     np.testing.assert_allclose(
         sparse.decision_function(csr_array(X)), dense.decision_function(X), atol=1e-5
@@ -192,7 +192,7 @@ def test_a_warm_start_goes_on_where_the_last_fit_ended():
 
 def test_given_base_functions_replace_the_linear_ones():
     X, Y = linear_data()
-    plain = LogLinearLabelRanker("edges", tol=1e-8, alpha=1e-4).fit(X, Y)
+    plain = LogLinearLabelRanker("edges", tol=1e-8, alpha=1e-4, scale=False).fit(X, Y)
     given_ = LogLinearLabelRanker(
         "edges", tol=1e-8, alpha=1e-4, base_functions=lambda X: linear_values(X, 4)
     ).fit(X, Y)
@@ -204,7 +204,7 @@ def test_given_base_functions_replace_the_linear_ones():
 
 def test_the_loss_of_edges_is_that_of_logistic_pair_probabilities():
     X, Y = linear_data()
-    ranker = LogLinearLabelRanker("edges", alpha=1e-4).fit(X, Y)
+    ranker = LogLinearLabelRanker("edges", alpha=1e-4, scale=False).fit(X, Y)
     scores = ranker.decision_function(X)
     losses = [
         np.log1p(np.exp(scores[i, v] - scores[i, u]))

@@ -64,7 +64,11 @@ def test_a_multilabel_ranker_tells_its_order_and_what_is_relevant(ranker, X, sco
         np.testing.assert_allclose([one["probabilities"] for one in told], expected, atol=1e-4)
     client = TestClient(create_app({"m": model}))
     assert client.get("/models").json()[0]["relevant"] is True
-    answer = client.post("/rank.csv?output=relevant", content=few.to_csv(index=False))
+    answer = client.post(
+        "/rank.csv?output=relevant",
+        content=few.to_csv(index=False),
+        headers={"content-type": "text/csv"},
+    )
     found = pd.read_csv(pd.io.common.StringIO(answer.text))
     np.testing.assert_array_equal(found, model.predict(few))
 
@@ -72,10 +76,14 @@ def test_a_multilabel_ranker_tells_its_order_and_what_is_relevant(ranker, X, sco
 def test_a_table_is_not_asked_for_what_the_model_cannot_say(X, ranks, scores):
     few = X.iloc[:3].to_csv(index=False)
     ranker = TestClient(create_app({"m": NeighborsLabelRanker().fit(X, ranks)}))
-    answer = ranker.post("/rank.csv?output=relevant", content=few)
+    answer = ranker.post(
+        "/rank.csv?output=relevant", content=few, headers={"content-type": "text/csv"}
+    )
     assert (answer.status_code, "relevant labels" in answer.json()["detail"]) == (422, True)
     sets = TestClient(create_app({"m": BinaryRelevanceRanker().fit(X, scores > 0)}))
-    answer = sets.post("/rank.csv?expected_tau=true", content=few)
+    answer = sets.post(
+        "/rank.csv?expected_tau=true", content=few, headers={"content-type": "text/csv"}
+    )
     assert (answer.status_code, "cannot predict" in answer.json()["detail"]) == (422, True)
 
 

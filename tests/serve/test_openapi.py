@@ -25,7 +25,10 @@ def test_the_examples_of_the_description_are_answered(app):
     assert client.post("/rank", json=body).status_code == 200
     table = described["paths"]["/rank.csv"]["post"]["requestBody"]["content"]["text/csv"]
     body = table["examples"]["forest"]["value"]
-    assert client.post("/rank.csv", content=body).status_code == 200
+    assert (
+        client.post("/rank.csv", content=body, headers={"content-type": "text/csv"}).status_code
+        == 200
+    )
     assert set(content["schema"]["properties"]) == {
         *("model", "instances", "include", "top", "error", "explain")
     }

@@ -183,7 +183,11 @@ def test_a_hostile_body_is_refused(client, body):
 
 def test_a_table_is_answered_with_a_table(client, models):
     X = numbers()[0].iloc[:7]
-    answer = client.post("/rank.csv?model=forest&output=ranks", content=X.to_csv(index=False))
+    answer = client.post(
+        "/rank.csv?model=forest&output=ranks",
+        content=X.to_csv(index=False),
+        headers={"content-type": "text/csv"},
+    )
     assert answer.status_code == 200
     found = pd.read_csv(pd.io.common.StringIO(answer.text))
     np.testing.assert_array_equal(found, models["forest"].predict(X))
@@ -194,7 +198,9 @@ def test_a_table_is_answered_with_a_table(client, models):
     [("size\n1\n", "'heat'"), ("size,heat\n1,x\n", ":2:"), ("", "empty"), ("\0\1", "")],
 )
 def test_a_bad_table_is_refused(client, table, words):
-    answer = client.post("/rank.csv?model=forest", content=table)
+    answer = client.post(
+        "/rank.csv?model=forest", content=table, headers={"content-type": "text/csv"}
+    )
     assert answer.status_code == 422
     assert words in answer.json()["detail"]
 
@@ -242,7 +248,12 @@ class TestBounds:
         assert "larger than 100 bytes" in ask(small, 413, instances=[ONE] * 5)["detail"]
 
         undeclared = (b"1,2\n" for _ in range(100))
-        assert small.post("/rank.csv", content=undeclared).status_code == 413
+        assert (
+            small.post(
+                "/rank.csv", content=undeclared, headers={"content-type": "text/csv"}
+            ).status_code
+            == 413
+        )
 
     def test_token(self, models):
         shut = self.client(models, token="secret")
@@ -263,7 +274,12 @@ class TestBounds:
         assert client.get("/inner/health").status_code == 200
         assert client.get("/inner/models").status_code == 401
         client.headers["authorization"] = "Bearer secret"
-        assert client.post("/inner/rank.csv", content=b"1,2\n" * 100).status_code == 413
+        assert (
+            client.post(
+                "/inner/rank.csv", content=b"1,2\n" * 100, headers={"content-type": "text/csv"}
+            ).status_code
+            == 413
+        )
         told = client.post("/inner/rank", json={"instances": [ONE]}).json()
         assert told["results"] == ask(self.client(models), instances=[ONE])["results"]
 
@@ -409,3 +425,94 @@ def test_eight_threads_get_their_own_answers(client, models):
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+# Who may ask, and what is stopped.
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "localhost.evil.example", ""])
+def test_other_names_of_the_service_are_refused(client, host):
+    for path in ("/", "/health", "/models"):
+        assert client.get(path, headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST:1"])
+def test_its_own_names_are_allowed(client, host):
+    assert client.get("/models", headers={"host": host}).status_code == 200
+
+
+def test_names_can_be_allowed(models):
+    named = TestClient(create_app(models, Settings(hosts=("rank.example",))))
+    assert named.get("/models", headers={"host": "rank.example:80"}).status_code == 200
+    assert named.get("/models", headers={"host": "localhost"}).status_code == 421
+    anywhere = TestClient(create_app(models, Settings(hosts=("0.0.0.0",))))
+    assert anywhere.get("/models", headers={"host": "10.1.2.3:80"}).status_code == 200
+    assert anywhere.get("/models", headers={"host": "evil.example"}).status_code == 421
+
+
+def test_pages_of_other_sites_are_refused_unless_allowed(models, client):
+    csv = {"content-type": "text/csv"}
+    for origin in ("https://evil.example", "null"):
+        answer = client.post(
+            "/rank.csv?model=forest", content="x", headers={"origin": origin, **csv}
+        )
+        assert answer.status_code == 403
+    own = {"origin": "http://testserver"}
+    assert client.get("/models", headers=own).status_code == 200
+    friends = TestClient(create_app(models, Settings(origins=("https://friend.example",))))
+    assert friends.get("/models", headers={"origin": "https://friend.example"}).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded; a=b"])
+def test_a_table_that_a_form_could_send_is_refused(client, kind):
+    headers = {"content-type": kind}
+    assert client.post("/rank.csv?model=forest", content="x", headers=headers).status_code == 415
+
+
+def test_a_table_that_takes_too_long_is_stopped_and_its_slot_is_free(models, monkeypatch):
+    from prefero.serve import _tables
+
+    slow = TestClient(create_app(models, Settings(Limits(seconds=0.2, tables=1))))
+    started = []
+    monkeypatch.setattr(
+        _tables,
+        "_COMMAND",
+        (_tables.sys.executable, "-c", "import time; print(0, flush=True); time.sleep(600)"),
+    )
+    make = _tables.TableProcess.__init__
+    monkeypatch.setattr(
+        _tables.TableProcess, "__init__", lambda self, m: (make(self, m), started.append(self))[0]
+    )
+    for _ in range(3):
+        csv = {"content-type": "text/csv"}
+        answer = slow.post("/rank.csv?model=forest", content="size,heat\n1,2\n", headers=csv)
+        assert answer.status_code == 503
+    assert len(started) == 3
+    assert all(process._process.wait(60) != 0 for process in started)
+
+
+def test_a_bomb_is_refused_and_the_next_table_is_answered(models):
+    from attack.bombs import bombs
+
+    client = TestClient(create_app(models))
+    csv = {"content-type": "text/csv"}
+    for name in ("rows.csv.gz", "text.parquet", "index.svm", "columns.csv"):
+        answer = client.post("/rank.csv?model=forest", content=bombs()[name], headers=csv)
+        assert answer.status_code == 422
+    table = client.post("/rank.csv?model=forest", content="size,heat\n1,2\n", headers=csv)
+    assert table.status_code == 200
+
+
+def test_a_pipe_in_the_place_of_a_model_is_a_problem_with_a_name(models, tmp_path):
+    path = tmp_path / "forest.prefero"
+    save(models["forest"], path)
+    store = ModelStore({"forest": path}, seconds=0)
+    path.unlink()
+    os.mkfifo(path)
+    store.refresh()
+    assert "no regular file" in store.problems["forest"]
+    assert str(tmp_path) not in store.problems["forest"]
+    path.unlink()
+    save(models["forest"], path)
+    store.refresh()
+    assert not store.problems

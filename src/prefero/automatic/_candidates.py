@@ -118,7 +118,8 @@ def _linear(shape: Shape, preset: str) -> list[Candidate]:
     found = []
     alphas: tuple[Any, ...] = ("auto",) if preset == "quick" else _PENALTIES
     for alpha in alphas:
-        ranker = LogLinearLabelRanker(alpha=alpha, calibrate=alpha == "auto", tol=_TOL)
+        plain = {"calibrate": alpha == "auto", "scale": False}
+        ranker = LogLinearLabelRanker(alpha=alpha, tol=_TOL, **plain)
         name = "log-linear" if alpha == "auto" else f"log-linear {alpha:g}"
         found.append(Candidate(name, "log-linear", behind_numbers(shape, ranker, dense=False)))
     return found
@@ -129,7 +130,8 @@ def _pairwise(shape: Shape, preset: str) -> list[Candidate]:
         return []
     found = []
     for C in (10.0, 0.1) if preset == "balanced" else (10.0, 0.1, 1.0, 100.0, 0.01):
-        model = behind_numbers(shape, PairwiseLabelRanker(C=C, calibrate=False), dense=False)
+        ranker = PairwiseLabelRanker(C=C, calibrate=False, scale=False)
+        model = behind_numbers(shape, ranker, dense=False)
         found.append(Candidate(f"pairwise {C:g}", "pairwise", model))
     return found
 
@@ -187,7 +189,7 @@ def _kernels(shape: Shape, preset: str, seed: int) -> list[Candidate]:
         kernel = Nystroem(
             gamma=width / max(1, shape.n_features), n_components=count, random_state=seed
         )
-        linear = LogLinearLabelRanker(alpha=alpha, calibrate=False, tol=_KERNEL_TOL)
+        linear = LogLinearLabelRanker(alpha=alpha, calibrate=False, scale=False, tol=_KERNEL_TOL)
         ranker = make_pipeline(kernel, linear)
         name = f"kernel {width:g} {alpha:g}"
         model = behind_numbers(shape, ranker, seed=seed)

@@ -245,11 +245,11 @@ def _candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
         ),
     ]
     if shape.n_labels <= _MOST_PAIRED_LABELS:
-        found.insert(0, _numbers(shape, "pairwise", PairwiseMultilabelRanker()))
+        found.insert(0, _numbers(shape, "pairwise", PairwiseMultilabelRanker(scale=False)))
     if preset == "quick":
         return found
     boosting = CalibratedMultilabelRanker(BoostingLabelRanker(**trees))
-    linear = CalibratedMultilabelRanker(LogLinearLabelRanker(calibrate=False))
+    linear = CalibratedMultilabelRanker(LogLinearLabelRanker(calibrate=False, scale=False))
     found += [
         Candidate("calibrated boosting", "boosting", made_dense(shape, boosting, seed)),
         _numbers(shape, "calibrated log-linear", linear),

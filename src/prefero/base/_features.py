@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
+from prefero._sklearn import in_one_sentence
 from prefero._typing import Mask, Values
 from prefero._warnings import warn_user
 from prefero.rankings import label_names
@@ -59,9 +60,10 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
             accept_sparse="csr" if input_tags.sparse else False,
             ensure_all_finite="allow-nan",
         )
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         _refuse_words(estimator, X, error)
-        raise
+        with in_one_sentence("X"):
+            raise
     if not input_tags.allow_nan:
         _refuse_unusable(estimator, checked)
     return checked
@@ -110,7 +112,7 @@ def feature_ranges(X: Any, earlier: Values | None = None) -> Values:
     return np.column_stack(ends).astype(np.float64)
 
 
-def _refuse_words(estimator: Any, X: Any, cause: ValueError) -> None:
+def _refuse_words(estimator: Any, X: Any, cause: Exception) -> None:
     """Raise with the place of the first word, if that is what could not be validated."""
     values = None if issparse(X) else np.asarray(X, dtype=object)
     if values is None or values.ndim != 2:

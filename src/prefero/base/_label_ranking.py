@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from prefero._docs import documented
 from prefero._sklearn import StrOptions
 from prefero._typing import ArrayOrNone, Values
+from prefero._warnings import warn_user
 from prefero.base._features import (
     place_unseen_last,
     refuse_other_labels,
@@ -19,6 +20,9 @@ from prefero.base._pair_probabilities import PairProbabilitiesMixin
 from prefero.metrics import kendall_tau, ranking_error
 from prefero.preferences import PreferenceGraphs
 from prefero.rankings import ScoredRanks, check_ranks, label_names, ranks_of, strict_ranks
+
+# From so many labels on, all pairs of them take long.
+_MANY_LABELS = 500
 
 
 @documented()
@@ -90,6 +94,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
         with fitting(self, anew=anew) as ranker:
             X, truth, weight = ranker._validate_fit(X, y, sample_weight, scores, reset=anew)
             target, blank = ranker._target(truth), copy_of(ranker, anew=False)
+            _warn_of_many_labels(ranker)
             ranker._fit(X, target, weight)
             ranker._calibrate(blank, X, ranks_of(truth), target, weight)
         return self
@@ -158,6 +163,16 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
         predicted = self.predict(X)
         refuse_other_labels(y, self.labels_)
         return float(kendall_tau(y, predicted, sample_weight=sample_weight))
+
+
+def _warn_of_many_labels(ranker: Any) -> None:
+    """Say in advance that all pairs of labels will take their time and memory."""
+    c = len(ranker.labels_)
+    if c >= _MANY_LABELS and getattr(ranker, "calibrate", False):
+        warn_user(
+            f"{c} labels make {c * (c - 1) // 2:,} pairs, whose probabilities take time and "
+            "memory: calibrate=False leaves them out."
+        )
 
 
 class BaseLabelRanker(LabelRankerMixin, BaseEstimator):

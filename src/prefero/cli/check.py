@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from prefero.cli import options
-from prefero.cli.console import count, page, plain_table, print_json, say
+from prefero.cli.console import count, page, plain_table, print_json, printable, say
 from prefero.cli.options import Format
 from prefero.cli.proposal import next_command
 from prefero.cli.tables import rankings_of, read
@@ -182,7 +182,7 @@ def _label_summaries(rankings: "Rankings", *, oriented: bool) -> list[LabelSumma
 def _show(summary: TableSummary) -> None:
     form = ", ".join(filter(None, (summary.format, summary.direction)))
     n_rows, n_labels = count(summary.rows, "row"), count(len(summary.labels), "label")
-    print(f"{summary.source}: {n_rows}, {n_labels} ({form})")
+    print(printable(f"{summary.source}: {n_rows}, {n_labels} ({form})"))
     print(
         f"{count(summary.rankings, 'ranking')}: {summary.complete} complete, "
         f"{summary.incomplete} incomplete, {summary.empty} empty; "
@@ -232,7 +232,8 @@ def _show_columns(table: "DataTable", reading: options.Reading, as_json: bool) -
         about = {"source": table.source, "rows": len(table), "columns": kinds}
         print_json(about | {"next_command": command})
         return
-    print(f"{table.source}: {count(len(table), 'row')}, {count(len(kinds), 'column')}\n")
+    rows, columns = count(len(table), "row"), count(len(kinds), "column")
+    print(printable(f"{table.source}: {rows}, {columns}\n"))
     shown = plain_table("column", "holds", "first cell", numeric=False)
     for name, kind in kinds.items():
         shown.add_row(name, kind, str(table.frame[name].iloc[0]))

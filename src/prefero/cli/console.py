@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 import sys
 import textwrap
@@ -21,6 +22,7 @@ def page() -> "Console":
 
 def say(sentence: str) -> None:
     """Print a sentence to stderr; on a terminal lines break between words."""
+    sentence = printable(sentence)
     if sys.stderr.isatty():
         width = max(20, shutil.get_terminal_size().columns)
         options: Any = {"break_long_words": False, "break_on_hyphens": False}
@@ -39,6 +41,11 @@ _HALVES = {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
 def printable(text: str) -> str:
     """Return a text with its control characters escaped."""
     return text.translate(_CONTROLS | _HALVES)
+
+
+def brief(text: str) -> str:
+    """Return a printable text whose endless words are shortened."""
+    return re.sub(r"(\S{150})\S{150,}", r"\1...", printable(text))
 
 
 def count(n: int, noun: str) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from prefero._files import refuse_overwriting
 from prefero.cli.console import count, say
 from prefero.cli.options import DataFile, Reading, table_out
 from prefero.cli.tables import rankings_of, read, write_rankings
@@ -46,6 +47,7 @@ def convert(
         ranks or scores, one column per label; orders, one column of text; pairs, one row per
         pair; relevance, 1 or 0 per label; calibrated, text '[b > a][c]'.
     """
+    refuse_overwriting(output, data)
     rankings = rankings_of(read(data), reading)
     write_rankings(rankings, output, to)
     n, c = rankings.ranks.shape

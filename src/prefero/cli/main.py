@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import io
 import os
 import re
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 
 import prefero
 from prefero._optional import require
-from prefero.cli.console import printable
+from prefero.cli.console import brief, printable
 from prefero.exceptions import DataError, ModelFileError
 
 # Each is a module of this package with a function, or a group of commands, of the same name, and
@@ -30,7 +31,7 @@ _OPTION = re.compile(r"\b(categorical|format|ignore|instance)=(?=')")
 # than many a command.
 _OBJECTS_OF_IMPORTS = 400_000
 
-UNEXPECTED, BAD_DATA, BAD_MODEL_FILE, NOT_CONVERGED, INTERRUPTED = 1, 3, 4, 5, 130
+UNEXPECTED, WRONG_USE, BAD_DATA, BAD_MODEL_FILE, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
 
 def main() -> None:
@@ -38,9 +39,10 @@ def main() -> None:
     # Without this a process spends a fifth of a second on garbage collection at exit.
     atexit.unregister(gc.freeze)
     atexit.register(gc.freeze)
+    _need_streams()
     with _late_collection(), _plain_warnings() as categories:
         try:
-            build(sys.argv[1:])()
+            sys.exit(build(sys.argv[1:])())
         except SystemExit as done:
             if _reader_left(done):
                 sys.exit(0)
@@ -52,9 +54,30 @@ def main() -> None:
         except Exception as error:
             if os.environ.get("PREFERO_TRACEBACK"):
                 raise
+            if hasattr(error, "show"):  # of the command line itself
+                shown = io.StringIO()
+                error.show(shown)
+                print(brief(shown.getvalue()), end="", file=sys.stderr)
+                sys.exit(error.exit_code)  # type: ignore[attr-defined]
+            if type(error).__name__ == "Abort":
+                sys.exit(INTERRUPTED)
             code, sentence = _exit_code(error)
-            print(printable(f"prefero: {sentence}"), file=sys.stderr)
+            print(brief(f"prefero: {sentence}"), file=sys.stderr)
             sys.exit(code)
+
+
+def _need_streams() -> None:
+    """Open what is closed, lest a file take its place: only stdout is missed."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)
+    closed = sys.stdout is None
+    if closed:
+        sys.stdout = open(os.devnull, "w")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")
+    if closed:
+        print("prefero: stdout is closed: redirect it.", file=sys.stderr)
+        sys.exit(WRONG_USE)
 
 
 def _reader_left(done: SystemExit) -> bool:
@@ -65,6 +88,10 @@ def _reader_left(done: SystemExit) -> bool:
         # Discard the rest of the buffer, or Python would complain at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return True
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"prefero: stdout cannot be written: {error.strerror}.", file=sys.stderr)
+        sys.exit(BAD_DATA)
     return isinstance(done.__context__, BrokenPipeError)
 
 
@@ -76,7 +103,13 @@ def build(words: Sequence[str] = ()) -> Callable[[], Any]:
     typer = require("typer", extra="cli", purpose="The command line")
     from prefero.cli.options import with_option_groups
 
-    app = typer.Typer(
+    class App(typer.Typer):  # type: ignore[name-defined]
+        """Leaves errors of the command line to `main`."""
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            return super().__call__(*args, **{"standalone_mode": False, **kwargs})
+
+    app = App(
         name="prefero",
         help="Learn to order: label ranking, multilabel ranking and supervised ordering.",
         epilog="Start with: prefero demo",
@@ -122,14 +155,19 @@ def _exit_code(error: Exception) -> tuple[int, str]:
         return BAD_MODEL_FILE, str(error)
     if isinstance(error, DataError):
         return BAD_DATA, _OPTION.sub(r"--\1 ", str(error))
+    if isinstance(error, UnicodeError):
+        return BAD_DATA, f"a file or name is no text in UTF-8 ({error})."
     if isinstance(error, ValueError):
-        return BAD_DATA, str(error)
+        return BAD_DATA, " ".join(str(error).split())
     if isinstance(error, MemoryError):
         return (
             UNEXPECTED,
             f"there is not enough memory for this{f' ({error})' if str(error) else ''}.",
         )
-    if isinstance(error, OSError | ImportError):
+    if isinstance(error, OSError):
+        named = f"{error.filename}: " if error.filename else ""
+        return BAD_DATA, f"{named}{error.strerror}." if error.strerror else str(error)
+    if isinstance(error, ImportError):
         return UNEXPECTED, str(error)
     return UNEXPECTED, (
         f"unexpected {type(error).__name__}: {error} "

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from prefero import _prediction
+from prefero._files import refuse_overwriting
 from prefero._pipelines import at_final_step, final_step
 from prefero.cli import options
 from prefero.cli.console import say
@@ -30,6 +31,7 @@ def predict(
     keep: options.KeepOption = None,
     label_table: options.LabelTableOption = None,
     out: options.OutOption = None,
+    safe_csv: Annotated[bool, typer.Option("--safe-csv")] = False,
     key_file: options.KeyFileOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -51,9 +53,12 @@ def predict(
         Add the labels that may be first, for models that auto trained. The first label is among
         them with probability at least 1 - 2 ERROR, and usually about 1 - ERROR, for rows like
         those of the training (cross-conformal).
+    safe_csv
+        Put an apostrophe before texts that a spreadsheet would run as formulas.
     """
     if as_json and out is not None and out.suffix != ".json":
         raise typer.BadParameter(f"--json: {str(out)!r} names another format.")
+    refuse_overwriting(out, data, model)
     trained = _prediction.load_ranker(model, options.read_key(key_file))
     ranker = final_step(trained)
     output = _output_for(ranker, output)
@@ -70,7 +75,7 @@ def predict(
         )
     n_rows = 0
     unseen: dict[str, Counter[str]] = {}
-    with writing(out or Path("-"), as_json=as_json) as write:
+    with writing(out or Path("-"), as_json=as_json, safe_csv=safe_csv) as write:
         for table in read_in_parts(data, _prediction.rows_per_chunk(ranker, output, uncertainty)):
             X = _prediction.new_features(trained, table)
             for column, names in _prediction.unseen_categories(trained, X).items():

@@ -11,6 +11,7 @@ from prefero._prediction import load_ranker
 from prefero.cli.console import say
 from prefero.cli.options import KeyFileOption, read_key
 from prefero.serve import Limits, Settings
+from prefero.serve._settings import HOSTS
 
 EXAMPLES = (
     "prefero serve model.prefero",
@@ -49,6 +50,7 @@ def serve(
     workers: Annotated[int, typer.Option(min=1)] = 1,
     token_file: Annotated[Path | None, typer.Option(exists=True, dir_okay=False)] = None,
     allow_origin: list[str] | None = None,
+    allow_host: list[str] | None = None,
     *,
     limits: LimitOptions,
     log_values: Annotated[bool, typer.Option("--log-values")] = False,
@@ -70,6 +72,8 @@ def serve(
         A file with the token that requests must carry; else PREFERO_TOKEN, if set.
     allow_origin : URL
         A site whose pages may send requests; may be repeated.
+    allow_host : NAME
+        A name by which clients may call the service, beside localhost and --host; may be repeated.
     log_values
         Write the instances to the access log too.
     """
@@ -88,7 +92,13 @@ def serve(
         seconds=limits.max_seconds,
         concurrent=limits.max_concurrent,
     )
-    settings = Settings(bounds, _token(token_file), tuple(allow_origin or ()), log_values)
+    settings = Settings(
+        bounds,
+        _token(token_file),
+        origins=tuple(allow_origin or ()),
+        hosts=(*HOSTS, f"[{host}]" if ":" in host else host, host, *(allow_host or ())),
+        log_values=log_values,
+    )
     say(
         f"Serving {', '.join(path.stem for path in models)} at http://{host}:{port}/ (Ctrl-C stops)"
     )

@@ -80,14 +80,16 @@ def write(frame: "pd.DataFrame", path: Path) -> None:
 
 
 @contextmanager
-def writing(path: Path, *, as_json: bool = False) -> "Iterator[Callable[[pd.DataFrame], None]]":
+def writing(
+    path: Path, *, as_json: bool = False, safe_csv: bool = False
+) -> "Iterator[Callable[[pd.DataFrame], None]]":
     """Yield a function that writes the next rows of a table; a terminal gets fewer digits."""
     from prefero.tables import writing as opened
 
     def rounded(value: Any) -> Any:
         return float(f"{value:.6g}") if isinstance(value, float) else value
 
-    with opened(**_target(path, as_json)) as write_rows:
+    with opened(**_target(path, as_json), safe_csv=safe_csv) as write_rows:
         if str(path) == "-" and not as_json and sys.stdout.isatty():
             yield lambda frame: write_rows(frame.map(rounded))
         else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero._files import refuse_overwriting
 from prefero._pipelines import final_step, fit_final
 from prefero._prediction import as_input, categorical_columns, fills_gaps
 from prefero.cli import options
@@ -80,6 +81,7 @@ def train(
     as_json: options.JsonOption = False,
 ) -> None:
     """Train a ranker on a table and write it to a file."""
+    refuse_overwriting(out, data, label_table)
     given = parse_parameters(parameters)
     automatic = {"--preset": preset, "--time-limit": time_limit}
     if out_of_core:

@@ -12,6 +12,7 @@ from prefero._pairwise import constant_models
 from prefero._solvers import _logistic
 from prefero._solvers._lbfgs import warn_unconverged
 from prefero._solvers._problems import LogisticProblems
+from prefero._solvers._scaling import FeatureScale, Moments, moments_of
 from prefero._typing import Indices, Mask, Values
 from prefero.base import copy_of
 from prefero.distributed._engine import Summed
@@ -35,16 +36,29 @@ class SummedObjective(_loglinear.Objective):
 
 
 def _own_objective(
-    rows: PartitionRows, _: Place, shared: tuple[Any, float]
+    rows: PartitionRows, _: Place, shared: tuple[Any, float, Any]
 ) -> _loglinear.Objective:
-    ranker, total = shared
+    ranker, total, scale = shared
     target = ranker._target(rows.ranks)
-    functions = ranker._functions(rows.X, target)
+    functions = ranker._functions(scale.apply(rows.X), target)
     return _loglinear.Objective(functions, ranker._loss(target), rows.weight, None, total)  # type: ignore[arg-type]
 
 
-def _sizes(rows: PartitionRows, _: Place, __: Any) -> tuple[float, int, float]:
-    return (*_loglinear.sum_of_squares(rows.X), float(rows.weight.sum()))
+def _sizes(rows: PartitionRows, _: Place, scale: FeatureScale) -> tuple[float, int, float]:
+    return (*_loglinear.sum_of_squares(scale.apply(rows.X)), float(rows.weight.sum()))
+
+
+def _own_moments(rows: PartitionRows, _: Place, centered: bool) -> tuple[Moments, bool]:
+    return moments_of(rows.X, rows.weight, centered=centered), issparse(rows.X)
+
+
+def _scale(partitions: Partitions, *, wanted: bool, centered: bool = True) -> FeatureScale:
+    """The scale of the features of all partitions, if it is wanted."""
+    if not wanted:
+        return FeatureScale()
+    found = partitions.engine.gather(partitions.read(_own_moments, shared=centered))
+    moments, sparse = zip(*found, strict=True)
+    return FeatureScale.of_moments(moments, centered=not any(sparse))
 
 
 def fit_loglinear(ranker: LogLinearLabelRanker, partitions: Partitions) -> None:
@@ -58,10 +72,11 @@ def fit_loglinear(ranker: LogLinearLabelRanker, partitions: Partitions) -> None:
     _, sample = partitions.sample()
     target = ranker._target(sample.ranks)
     blank = copy_of(ranker, anew=False)
-    ranker.alpha_ = ranker._choose_alpha(sample.X, target, sample.weight)
-    sizes = engine.gather(partitions.read(_sizes))
+    scale = _scale(partitions, wanted=ranker._scales, centered=ranker.fit_intercept)
+    ranker.alpha_ = ranker._choose_alpha(scale.apply(sample.X), target, sample.weight)
+    sizes = engine.gather(partitions.read(_sizes, shared=scale))
     squares, entries, total = (sum(column) for column in zip(*sizes, strict=True))
-    parts = partitions.read(_own_objective, shared=(lean_copy(ranker), total))
+    parts = partitions.read(_own_objective, shared=(lean_copy(ranker), total, scale))
     functions = ranker._functions(sample.X[:1], target[:1])
     if isinstance(functions, _loglinear.LinearFunctions):
         functions.set_size(squares, entries)
@@ -69,6 +84,7 @@ def fit_loglinear(ranker: LogLinearLabelRanker, partitions: Partitions) -> None:
         SummedObjective(Summed(engine, parts), functions, ranker._penalty())
     )
     ranker._store(functions, solution)
+    ranker.coef_, ranker.intercept_ = scale.to_users(ranker.coef_, ranker.intercept_)
     if not solution.converged and ranker.max_iter > 0:
         warn_unconverged("The lbfgs solver", ranker.max_iter)
     ranker._calibrate(blank, sample.X, sample.ranks, target, sample.weight)
@@ -123,11 +139,13 @@ class SummedProblems:
         return hessian
 
 
-def _own_problems(rows: PartitionRows, _: Place, ranker: Any) -> OwnProblems:
+def _own_problems(rows: PartitionRows, _: Place, shared: tuple[Any, FeatureScale]) -> OwnProblems:
+    ranker, scale = shared
     copied = copy_of(ranker, anew=False)
     copied.pairs_ = np.column_stack(np.triu_indices(rows.ranks.shape[1], 1))
     signs = copied._signs(rows.ranks)
-    X = rows.X.toarray() if issparse(rows.X) else rows.X
+    X = scale.apply(rows.X)
+    X = X.toarray() if issparse(X) else X
     if copied._base_estimator().fit_intercept:
         X = np.hstack([X, np.ones((len(X), 1))])
     first, second = _core.sign_weights(signs, rows.weight)
@@ -145,13 +163,13 @@ def fit_pairwise(ranker: PairwiseLabelRanker, partitions: Partitions) -> None:
     ranker._refuse_too_many(partitions.n_labels, ranker.n_features_in_)
     _, sample = partitions.sample()
     blank = copy_of(ranker, anew=False)
-    chosen = ranker.C == "auto"
-    ranker.C_ = (
-        ranker._choose_C(sample.X, sample.ranks, sample.weight) if chosen else float(ranker.C)
-    )
-    parts = partitions.read(_own_problems, shared=lean_copy(ranker))
+    scale = _scale(partitions, wanted=ranker.scale)
+    rows = scale.apply(sample.X), sample.ranks, sample.weight
+    ranker.C_ = ranker._choose_C(*rows) if ranker.C == "auto" else float(ranker.C)
+    parts = partitions.read(_own_problems, shared=(lean_copy(ranker), scale))
     ranker.pairs_ = np.column_stack(np.triu_indices(partitions.n_labels, 1))
     ranker._warn_unless(_solve_pairs(ranker, Summed(partitions.engine, parts)))
+    ranker.coef_, ranker.intercept_ = scale.to_users(ranker.coef_, ranker.intercept_)
     ranker._calibrate(blank, sample.X, sample.ranks, sample.ranks, sample.weight)
 
 

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from prefero import _core
 from prefero._products import row_products
 from prefero._sklearn import Interval, StrOptions
+from prefero._solvers._scaling import FeatureScale
 from prefero._state import Array, Count, FittedState
 from prefero._typing import Values
 from prefero.base import BaseLabelRanker, GraphRankerMixin
@@ -48,6 +49,10 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         The orders.
     calibrate : bool, default=True
         Whether pair probabilities are learned too, from some more fits.
+    scale : bool, default=True
+        Whether features are standardized inside, so that neither their units nor their zero
+        matter; sparse ones are not centred. ``coef_`` and ``intercept_`` are of the features
+        as given. False is the algorithm as in the paper.
 
     Attributes
     ----------
@@ -90,6 +95,7 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
         "calibrate": ["boolean"],
+        "scale": ["boolean"],
     }
 
     _fitted_state: ClassVar[FittedState] = {
@@ -111,6 +117,7 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = None,
         calibrate: bool = True,
+        scale: bool = True,
     ) -> None:
         self.alpha_bound = alpha_bound
         self.alpha_per = alpha_per
@@ -121,6 +128,7 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         self.shuffle = shuffle
         self.random_state = random_state
         self.calibrate = calibrate
+        self.scale = scale
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -128,6 +136,8 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         return tags
 
     def _fit(self, X: Any, graphs: PreferenceGraphs, weight: Values) -> None:
+        scale = FeatureScale.of(X, weight, wanted=self.scale, centered=self.fit_intercept)
+        X = scale.apply(X)
         weights = self._train(
             _with_constant(X) if self.fit_intercept else csr_array(X), graphs, weight
         )
@@ -135,6 +145,7 @@ class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
         self.intercept_ = np.zeros(graphs.n_labels)
         if self.fit_intercept:
             self.intercept_ = weights[X.shape[1]].copy()
+        self.coef_, self.intercept_ = scale.to_users(self.coef_, self.intercept_)
 
     def _train(self, X: csr_array, graphs: PreferenceGraphs, weight: Values) -> Values:
         """Run the passes; weights of shape (n_columns, n_labels)."""

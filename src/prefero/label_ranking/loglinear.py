@@ -11,6 +11,7 @@ from prefero._products import row_products
 from prefero._sklearn import Interval, StrOptions
 from prefero._solvers._held_out import HeldOutModels
 from prefero._solvers._lbfgs import warn_unconverged
+from prefero._solvers._scaling import FeatureScale
 from prefero._state import Array, Attribute, Count, FittedState
 from prefero._typing import Indices, Values
 from prefero.base import BaseLabelRanker, GraphRankerMixin, PairWeightMixin, copy_of
@@ -88,6 +89,10 @@ default="domination"
     calibrate : bool, default=True
         Whether pair probabilities are learned too. That costs nothing beside an automatic
         penalty, and some more fits beside a given one.
+    scale : bool, default=True
+        Whether the features of the linear utilities are standardized inside, so that neither
+        their units nor their zero matter; sparse ones are not centred. ``coef_`` and
+        ``intercept_`` are of the features as given. False is the problem as in the paper.
 
     Attributes
     ----------
@@ -144,6 +149,7 @@ default="domination"
         "warm_start": ["boolean"],
         **PairWeightMixin._parameter_constraints,
         "calibrate": ["boolean"],
+        "scale": ["boolean"],
     }
 
     _fitted_state: ClassVar[FittedState] = {
@@ -153,6 +159,9 @@ default="domination"
         "n_iter_": Count(size="n_iter"),
         "loss_curve_": Array("f8", "n_iter + 1"),
     }
+
+    coef_: Values
+    intercept_: Values
 
     def __init__(
         self,
@@ -169,6 +178,7 @@ default="domination"
         warm_start: bool = False,
         pair_weight: Literal["auto", "score_difference"] | None = "auto",
         calibrate: bool = True,
+        scale: bool = True,
     ) -> None:
         self.decomposition = decomposition
         self.loss = loss
@@ -182,6 +192,7 @@ default="domination"
         self.warm_start = warm_start
         self.pair_weight = pair_weight
         self.calibrate = calibrate
+        self.scale = scale
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -204,9 +215,19 @@ default="domination"
                 "loss='plackett_luce' needs rankings, but y holds graphs of single edges: give "
                 "ranks, or use loss='subgraphs'."
             )
+        scale = FeatureScale.of(X, weight, wanted=self._scales, centered=self.fit_intercept)
+        X = scale.apply(X)
+        if self.warm_start and hasattr(self, "coef_"):
+            before = self.coef_, self.intercept_
+            self.coef_, self.intercept_ = scale.from_users(*before)
         self.alpha_ = self._choose_alpha(X, graphs, weight)
         if not self._learn(X, graphs, weight) and self.max_iter > 0:
             warn_unconverged(f"The {self.solver} solver", self.max_iter)
+        self.coef_, self.intercept_ = scale.to_users(self.coef_, self.intercept_)
+
+    @property
+    def _scales(self) -> bool:
+        return self.scale and self.base_functions is None
 
     def _choose_alpha(self, X: Any, graphs: PreferenceGraphs, weight: Values) -> float:
         if self.alpha != "auto":

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from prefero._pairwise import PairwiseModelsMixin, pairs_state
 from prefero._sklearn import Interval, StrOptions
 from prefero._solvers._held_out import HeldOutModels
-from prefero._state import FittedState, Number
+from prefero._state import Attribute, FittedState
 from prefero._typing import Indices, Values
 from prefero.base import BaseLabelRanker, PairWeightMixin, copy_of
 from prefero.rankings import ScoredRanks, pair_signs
@@ -37,9 +37,9 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
         ``predict_proba`` votes 0 or 1.
     C : float or "auto", default="auto"
         The weight of the losses against the penalty of the default model; 0 leaves the same
-        order for everyone. ``"auto"`` is the one of 0, 0.001, 0.01, ..., 100 that orders the most
-        held-out pairs right in three folds of the training data; 1 for fewer than ten different
-        rows. An estimator has its own.
+        order for everyone, infinity is no penalty. ``"auto"`` is the one of 0, 0.001, 0.01, ...,
+        100 that orders the most held-out pairs right in three folds of the training data; 1 for
+        fewer than ten different rows. An estimator has its own.
     ties : {"ignore", "model"}, default="ignore"
         Whether a second model per pair learns from all instances that rank both labels whether
         they are tied. A tie then counts as half a vote for either.
@@ -49,6 +49,10 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
     calibrate : bool, default=True
         Whether pair probabilities are learned too. That costs nothing beside an automatic
         penalty, and some more fits beside a given one.
+    scale : bool, default=True
+        Whether the default model standardizes features inside, so that neither their units nor
+        their zero matter; sparse ones are not centred. ``coef_`` and ``intercept_`` are of the
+        features as given.
     max_models : int or None, default=20000
         The number of pairs above which to refuse; None for no limit.
     n_jobs : int or None, default=None
@@ -94,13 +98,15 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
 
     _fitted_state: ClassVar[FittedState] = {
         **pairs_state("n_labels", models_a_pair=2),
-        "C_": Number(0, optional=True),
+        "C_": Attribute(
+            optional=True, rule=("a weight", lambda C, _: isinstance(C, int | float) and C >= 0)
+        ),
     }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PairwiseModelsMixin._parameter_constraints,
         **PairWeightMixin._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "C": [Interval(Real, 0, None, closed="both"), StrOptions({"auto"})],
         "ties": [StrOptions({"ignore", "model"})],
         "calibrate": ["boolean"],
     }
@@ -115,10 +121,11 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
         ties: Literal["ignore", "model"] = "ignore",
         pair_weight: Literal["auto", "score_difference"] | None = "auto",
         calibrate: bool = True,
+        scale: bool = True,
         max_models: int | None = 20_000,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(estimator, max_models=max_models, n_jobs=n_jobs)
+        super().__init__(estimator, max_models=max_models, scale=scale, n_jobs=n_jobs)
         self.C = C
         self.ties = ties
         self.pair_weight = pair_weight
@@ -131,14 +138,16 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
 
     def _fit(self, X: Any, target: Values | ScoredRanks, weight: Values) -> None:
         self._refuse_too_many(len(self.labels_), X.shape[1])
-        if self.estimator is None:
-            self.C_ = self._choose_C(X, target, weight) if self.C == "auto" else float(self.C)
-        elif self.C != "auto":
+        if self.estimator is not None and self.C != "auto":
             raise ValueError(
                 f"C={self.C!r} is of the default model, but estimator is given: set the penalty "
                 "of the estimator instead."
             )
-        self._warn_unless(self._learn(X, target, weight))
+        with self._scaled(X, weight) as scaled:
+            if self.estimator is None:
+                chosen = self.C == "auto"
+                self.C_ = self._choose_C(scaled, target, weight) if chosen else float(self.C)
+            self._warn_unless(self._learn(scaled, target, weight))
 
     def _learn(self, X: Any, target: Values | ScoredRanks, weight: Values) -> bool:
         if not isinstance(target, ScoredRanks):

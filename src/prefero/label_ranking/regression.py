@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 
 from prefero._pipelines import takes_weights
 from prefero._sklearn import HasMethods
+from prefero._solvers._scaling import FeatureScale
 from prefero._state import Array, Each, FittedState, Model
 from prefero._typing import Mask, Values
 from prefero.base import BaseLabelRanker
@@ -29,6 +30,10 @@ class RegressionLabelRanker(BaseLabelRanker):
         Cloned for each label; a ridge regression if None.
     calibrate : bool, default=True
         Whether pair probabilities are learned too, from three more fits.
+    scale : bool, default=True
+        Whether the default regressor sees standardized features, so that neither their units
+        nor their zero matter; sparse ones are not centred. Its coefficients are of the features
+        as given.
     n_jobs : int or None, default=None
         How many labels to learn at the same time, as in joblib.
 
@@ -55,6 +60,7 @@ class RegressionLabelRanker(BaseLabelRanker):
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_jobs": [Integral, None],
         "calibrate": ["boolean"],
+        "scale": ["boolean"],
     }
 
     _fitted_state: ClassVar[FittedState] = {
@@ -64,11 +70,17 @@ class RegressionLabelRanker(BaseLabelRanker):
     }
 
     def __init__(
-        self, estimator: Any = None, *, calibrate: bool = True, n_jobs: int | None = None
+        self,
+        estimator: Any = None,
+        *,
+        calibrate: bool = True,
+        scale: bool = True,
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_jobs = n_jobs
         self.calibrate = calibrate
+        self.scale = scale
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -83,6 +95,8 @@ class RegressionLabelRanker(BaseLabelRanker):
         votes, known = np.asarray(borda_votes(ranks)), ~np.isnan(ranks)
         self.ranked_labels_ = np.flatnonzero(known.any(axis=0))
         self.mean_votes_ = np.average(votes, axis=0, weights=weight)
+        scale = FeatureScale.of(X, weight, wanted=self.scale and self.estimator is None)
+        X = scale.apply(X)
         weighted = takes_weights(self._base(), weight)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
             # The whole of X, which is sent to a worker once, not its rows with every label.
@@ -91,6 +105,9 @@ class RegressionLabelRanker(BaseLabelRanker):
             )
             for label in self.ranked_labels_.tolist()
         )
+        if self.estimator is None:
+            for model in self.estimators_:
+                model.coef_, model.intercept_ = scale.to_users(model.coef_, model.intercept_)
 
     def _decision(self, X: Any) -> Values:
         scores = np.tile(self.mean_votes_, (X.shape[0], 1))

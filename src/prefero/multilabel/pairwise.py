@@ -25,6 +25,9 @@ class PairwiseMultilabelRanker(PairwiseModelsMixin, BaseMultilabelRanker):
         support vector machine, votes 0 or 1.
     max_models : int or None, default=20000
         The number of pairs above which to refuse; None for no limit.
+    scale : bool, default=True
+        Whether the default model standardizes features inside, so that neither their units nor
+        their zero matter; sparse ones are not centred.
     n_jobs : int or None, default=None
         How many pairs to train at the same time, as in joblib. The result does not depend
         on it.

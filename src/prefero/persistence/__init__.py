@@ -103,6 +103,11 @@ def load(path: Path, *, key: bytes | None = None) -> Any:
     ...     load(folder + "/model.prefero", key=b"sixteen bytes...").predict([[3.0]])
     array([[2, 1]])
     """
+    return _opened(path, key)[1]
+
+
+def _opened(path: Path, key: bytes | None) -> tuple[dict[str, Any], Any]:
+    """The header of a file, and its model, which it is about."""
     header, payload = read_container(path, key=key)
     try:
         model = _payload.read(payload)
@@ -114,12 +119,12 @@ def load(path: Path, *, key: bytes | None = None) -> Any:
         raise ModelFileError(f"{path}: this model is refused: {problem:.300}") from error
     if not matches:
         raise ModelFileError(f"{path}: the header describes another model than the file holds.")
-    return model
+    return header, model
 
 
 @_documented
 def read_header(path: Path, *, key: bytes | None = None) -> dict[str, Any]:
-    """Return what a model file says about itself, without building the model.
+    """Return what a model file holds: its header, compared with the model.
 
     Parameters
     ----------
@@ -135,8 +140,7 @@ def read_header(path: Path, *, key: bytes | None = None) -> dict[str, Any]:
     Raises
     ------
     ModelFileError
-        If the file is damaged, is no model file, was written by a newer format or is not signed
-        with the key.
+        If `load` refuses the file.
 
     Examples
     --------
@@ -148,4 +152,6 @@ def read_header(path: Path, *, key: bytes | None = None) -> dict[str, Any]:
     ...     read_header(folder + "/model.prefero")["model"]
     'ConsensusLabelRanker'
     """
-    return read_container(path, key=key).header
+    header, model = _opened(path, key)
+    versions = {name: header[name] for name in ("prefero", "scikit-learn")}
+    return {**header, **describe(model), **versions}

@@ -21,7 +21,7 @@ import numpy as np
 import sklearn
 
 import prefero
-from prefero._files import replacing
+from prefero._files import open_regular, replacing
 from prefero._pipelines import final_step
 from prefero.exceptions import ModelFileError
 
@@ -76,7 +76,7 @@ def padded(content: bytes, before: int = 0) -> bytes:
 
 def read_container(path: str | os.PathLike[str], *, key: bytes | None = None) -> Container:
     """Return what is in a model file whose checksum is right, and signature if a key is given."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         start = file.read(_PREAMBLE.size)
         # Told by its first bytes, so that a device or a film is not read to its end.
         if not start.startswith(MAGIC):

@@ -27,6 +27,12 @@ from prefero.persistence.trusted import trusted_name, trusted_type
 _LENGTH = struct.Struct("<Q")
 _RANDOM = np.random.RandomState | np.random.Generator
 _DTYPE = re.compile(r"\|b1|[|<][iu][1248]|<f[248]|<U[0-9]{1,7}")
+_LONGEST = 20
+# Models inside models: a pipeline in a stack in a pipeline is three.
+_DEEPEST = 8
+# What a file may declare without an array of that length, beside its bytes.
+_MOST_WITHOUT_BYTES = 100_000
+_SIZES = {"n_features_in_", "n_output_features_", "_n_out_full", "_n_features"}
 _SPARSE = {
     f"{kind}_{form}": getattr(scipy.sparse, f"{kind}_{form}")
     for kind in ("csc", "csr")
@@ -41,6 +47,7 @@ class Writer:
         self._arrays: list[Any] = []
         # By identity; the arrays are kept, so that no other gets the same.
         self._numbers: dict[int, tuple[int, Any]] = {}
+        self._depth = 0
 
     def payload(self, model: Any) -> list[Any]:
         """Return the payload of a model in parts."""
@@ -97,7 +104,11 @@ class Writer:
             raise TypeError(f"it holds a {type(value).__name__}, which no file may hold")
         if isinstance(value, type):
             return {"type": list(name)}
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise TypeError(f"it holds models nested more than {_DEEPEST} deep")
         state = {key: self.value(part) for key, part in state_of(value).items()}
+        self._depth -= 1
         return {"estimator": [*name, state]}
 
 
@@ -110,10 +121,18 @@ def read(payload: memoryview) -> Any:
     if len(payload) < _LENGTH.size:
         raise ModelFileError("the file ends before its model.")
     end = _LENGTH.size + _LENGTH.unpack_from(payload)[0]
-    schema = json.loads(bytes(payload[_LENGTH.size : end]))
+    schema = json.loads(bytes(payload[_LENGTH.size : end]), parse_int=_whole)
     if not isinstance(schema, dict) or schema.keys() != {"arrays", "model"}:
         raise ModelFileError("the file holds no model.")
-    return _Reader(_arrays(schema["arrays"], payload[end:])).value(schema["model"])
+    arrays = _arrays(schema["arrays"], payload[end:])
+    return _Reader(arrays, _MOST_WITHOUT_BYTES + len(payload)).value(schema["model"])
+
+
+def _whole(digits: str) -> int:
+    """Return a whole number of 64 bits: of longer ones many can have one hash."""
+    if len(digits) > _LONGEST or not -(2**63) <= int(digits) < 2**64:
+        raise ModelFileError(f"the file holds the number {digits:.20}..., beyond 64 bits.")
+    return int(digits)
 
 
 def _arrays(about: Any, content: memoryview) -> list[Any]:
@@ -181,8 +200,9 @@ def _sparse(kind: Any, shape: Any, parts: Sequence[Any]) -> Any:
 
 
 class _Reader:
-    def __init__(self, arrays: list[Any]) -> None:
-        self._arrays = arrays
+    def __init__(self, arrays: list[Any], most: int) -> None:
+        self._arrays, self._most = arrays, most
+        self._depth = 0
 
     def value(self, value: Any) -> Any:
         if isinstance(value, list):
@@ -214,7 +234,15 @@ class _Reader:
 
     def estimator(self, content: Any) -> Any:
         module, name, state = content
-        return restored(module, name, {key: self.value(part) for key, part in state.items()})
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise ModelFileError(f"the file holds models nested more than {_DEEPEST} deep.")
+        state = {key: self.value(part) for key, part in state.items()}
+        for key in _SIZES & state.keys():
+            if isinstance(state[key], int) and state[key] > self._most:
+                raise ModelFileError(f"{name} has {key} = {state[key]}, far more than the file.")
+        self._depth -= 1
+        return restored(module, name, state)
 
     def type(self, content: Any) -> Any:
         found = trusted_type(*content)

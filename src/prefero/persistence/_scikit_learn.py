@@ -22,6 +22,7 @@ from prefero._state import (
 from prefero.persistence._widths import chain_fits, columns_fit, union_fits
 
 _F = "n_features"
+_HIGHEST_DEGREE = 16
 
 
 def _is_none(value: Any, _: State) -> bool:
@@ -306,8 +307,8 @@ STATES: dict[str, FittedState] = {
     "Pipeline": _OUTPUT,
     "PolynomialFeatures": {
         **_FEATURES,
-        "_min_degree": Count(0, 2**10),
-        "_max_degree": Count(0, 2**10),
+        "_min_degree": Count(0, _HIGHEST_DEGREE),
+        "_max_degree": Count(0, _HIGHEST_DEGREE),
         "n_output_features_": Count(rule=("the number of terms", _is_number_of_terms)),
         "_n_out_full": Count(rule=("the number of terms", _is_full_number)),
     },

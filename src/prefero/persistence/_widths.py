@@ -146,7 +146,7 @@ def _chosen(columns: Any, n_features: int, names: list[Any] | None) -> list[int]
     if type(columns) is slice:
         parts = (columns.start, columns.stop, columns.step)
         plain = all(part is None or type(part) is int for part in parts)
-        return list(range(n_features))[columns] if plain and columns.step != 0 else None
+        return list(range(n_features)[columns]) if plain and columns.step != 0 else None
     chosen = columns.tolist() if isinstance(columns, np.ndarray) else columns
     if type(chosen) is not list:
         return None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from prefero._sklearn import in_one_sentence
 from prefero._typing import Mask, Values
 from prefero.exceptions import RowError
 
@@ -103,13 +104,9 @@ def check_ranks(Y: ArrayLike, *, name: str = "Y", n_labels: int | None = None) -
     """
     if _are_plain(Y, n_labels):
         return Y
-    ranks = check_array(
-        Y,
-        dtype=np.float64,
-        order="C",
-        ensure_all_finite="allow-nan",
-        input_name=name,
-    )
+    options: Any = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+    with in_one_sentence(name):
+        ranks = check_array(Y, **options, input_name=name)
     c = ranks.shape[1]
     if n_labels is not None and c != n_labels:
         raise ValueError(f"{name} has {c} labels, but {n_labels} were expected.")

@@ -1,5 +1,7 @@
 """Answers about instances: the features that requests hold, and what a model predicts for them."""
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -28,6 +30,7 @@ class ResponseFields(NamedTuple):
     top: int | None = None
     error: float = 0.1
     explain: tuple[str, str] | bool = False
+    until: float = math.inf  # by time.monotonic()
 
 
 class InstanceError(DataError):
@@ -61,6 +64,8 @@ def answers(
     if fields.explain:
         named = _named(served, X)
         for row, result in enumerate(results):
+            if time.monotonic() > fields.until:
+                raise TimeoutError
             result["explanation"] = _explanation(served, named, row, fields.explain)
     return results, notes
 

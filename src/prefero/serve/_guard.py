@@ -8,6 +8,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import suppress
+from ipaddress import ip_address
 from typing import Any
 
 import orjson
@@ -22,6 +24,8 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 LOG = logging.getLogger("prefero.serve")
 # Answered however busy the service is, and without a token.
 _PROBES = ("/health", "/ready")
+# Bodies that a page may send to another site without asking.
+_OF_FORMS = (b"", b"text/plain", b"multipart/form-data", b"application/x-www-form-urlencoded")
 _HEADERS = (
     (
         b"content-security-policy",
@@ -126,6 +130,7 @@ class Guard:
         self._settings = settings
         self._counters = counters
         self._at_once = dict(at_once or {})
+        self._held = 0
         token = settings.token
         self._token = None if token is None else f"Bearer {token}".encode()
 
@@ -134,17 +139,20 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, seen = time.perf_counter(), {"status": 500}
+        began, seen, held = time.perf_counter(), {"status": 500}, 0
         answer = _recording(send, seen)
         path, headers = _path(scope), dict(scope["headers"])
         limited = path not in _PROBES
         self._counters.running += limited
         try:
+            self._refuse_foreign(scope["method"], path, headers)
             self._admit(scope["method"], path, headers)
             body = await self._body(path, headers, receive)
+            held = len(body)
+            self._held += held
             found = self._answer_at_once(scope, path, headers, body)
             if found is None:
-                await self._run(scope, body, answer)
+                await self._run(scope, body, receive, answer)
             else:
                 await _send(answer, 200, found)
         except _Refused as refused:
@@ -152,7 +160,30 @@ class Guard:
             await _send(answer, refused.status, body, **refused.headers)
         finally:
             self._counters.running -= limited
+            self._held -= held
             self._log(scope, seen["status"], time.perf_counter() - began)
+
+    def _refuse_foreign(self, method: str, path: str, headers: Headers) -> None:
+        """Refuse what a page of another site may have sent, by whatever name it calls us."""
+        host, origin = headers.get(b"host", b"").decode("latin-1"), headers.get(b"origin")
+        if not self._is_ours(host.lower()):
+            raise _Refused(
+                421, f"{host:.80} is no name of this service: start it with --allow-host."
+            )
+        if origin is not None:
+            site = origin.decode("latin-1")
+            if site.partition("://")[2] != host and site not in self._settings.origins:
+                raise _Refused(403, "pages of other sites need --allow-origin.")
+        kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if method == "POST" and path == "/rank.csv" and kind in _OF_FORMS:
+            raise _Refused(415, "say what the body is: send 'Content-Type: text/csv'.")
+
+    def _is_ours(self, host: str) -> bool:
+        known = self._settings.hosts
+        name = host if host.endswith("]") else host.rpartition(":")[0] or host
+        if name in known or "*" in known:
+            return True
+        return bool({"0.0.0.0", "::"}.intersection(known)) and _is_address(name.strip("[]"))
 
     def _admit(self, method: str, path: str, headers: Headers) -> None:
         if path in _PROBES:
@@ -191,6 +222,10 @@ class Guard:
                     part = message.get("body", b"")
                     parts.append(part)
                     size += len(part)
+                    if self._held + size > limits.bodies:
+                        raise _Refused(
+                            429, "too many bytes at a time: try again soon.", **{"retry-after": "1"}
+                        )
                     more = message.get("more_body", False)
                     if size > most:
                         raise _Refused(413, too_large)
@@ -211,13 +246,13 @@ class Guard:
             scope["prefero.route"] = path
         return found
 
-    async def _run(self, scope: Scope, body: bytes, answer: Send) -> None:
+    async def _run(self, scope: Scope, body: bytes, more: Receive, answer: Send) -> None:
         given = False
 
         async def receive() -> MutableMapping[str, Any]:
             nonlocal given
             if given:
-                await asyncio.Event().wait()  # nothing follows the body
+                return await more()  # after the body, only that the client has gone
             given = True
             return {"type": "http.request", "body": body, "more_body": False}
 
@@ -238,6 +273,12 @@ class Guard:
             # LOG.info would look up the calling line of code, which takes time.
             text = orjson.dumps(line, default=str).decode()
             LOG.handle(logging.LogRecord(LOG.name, logging.INFO, __file__, 0, text, (), None))
+
+
+def _is_address(name: str) -> bool:
+    with suppress(ValueError):
+        return bool(ip_address(name))
+    return False
 
 
 def _path(scope: Scope) -> str:

@@ -32,12 +32,15 @@ def run(
     os.environ[_SETTINGS] = settings.to_json()
     if key_file is not None:
         os.environ[_KEY_FILE] = str(key_file.resolve())
+    from prefero.serve._connections import BoundedProtocol
+
     uvicorn.run(
         "prefero.serve._running:worker",
         factory=True,
         host=host,
         port=port,
         workers=workers,
+        http=BoundedProtocol,
         access_log=False,
         log_level="warning",
         server_header=False,
@@ -51,6 +54,7 @@ def run(
 def worker() -> Any:
     """Return the application of one worker, as the environment describes it."""
     from prefero.serve._app import create_app
+    from prefero.serve._connections import BoundedProtocol
     from prefero.serve._service import ModelStore
 
     handler = logging.StreamHandler(sys.stderr)
@@ -59,6 +63,7 @@ def worker() -> Any:
     log.setLevel(logging.INFO)
     log.propagate = False
     settings = Settings.from_json(os.environ[_SETTINGS])
+    BoundedProtocol.limits = settings.limits
     paths = named_paths([Path(path) for path in os.environ[_PATHS].split(os.pathsep)])
     key_file = os.environ.get(_KEY_FILE)
     key = None if key_file is None else Path(key_file).read_bytes()

@@ -1,9 +1,8 @@
 """The handlers of the routes, and the store of models behind them."""
 
 import asyncio
-import io
+import math
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, MutableMapping
@@ -18,32 +17,24 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from prefero._names import did_you_mean
-from prefero._pipelines import at_final_step
-from prefero._prediction import (
-    RELEVANCE_FORMATS,
-    OutputFormat,
-    UncertaintyOptions,
-    load_ranker,
-    new_features,
-    prediction_table,
-    rows_per_chunk,
-)
+from prefero._prediction import OutputFormat, load_ranker
 from prefero.exceptions import DataError
 from prefero.serve._answers import ResponseFields, answers
 from prefero.serve._guard import RequestCounters
 from prefero.serve._models import ServedModel
 from prefero.serve._schemas import RankRequest
 from prefero.serve._settings import Settings
-from prefero.tables import read_parts
+from prefero.serve._tables import TableJob, TableProcesses, TableRequest, TableTooLargeError
 
 Scope = MutableMapping[str, Any]
 # The size, modification time and inode of a file.
 Stamp = tuple[int, int, int]
 # So few instances are ranked at once; for more, or for an explanation, a thread is worth its cost.
 _FEW = 4
-# Answers up to this size stay in memory.
-_IN_MEMORY = 10_000_000
 _PIECE = 64 * 1024
+# So many tables may wait or be answered for each process.
+_WAITING = 8
+_RETRY = {"retry-after": "1"}
 
 
 class ModelStore:
@@ -107,7 +98,8 @@ class ModelStore:
         try:
             self._models[name] = self._load(name)
         except Exception as error:  # whatever is wrong with the file, the old model works
-            self.problems[name] = f"the file has changed, and the old model stays: {error}"
+            problem = str(error).replace(str(self._paths[name]), name)
+            self.problems[name] = f"the file has changed, and the old model stays: {problem}"
         else:
             self.problems.pop(name, None)
 
@@ -145,6 +137,9 @@ class Service:
     def __init__(self, store: ModelStore, settings: Settings) -> None:
         self.store, self.settings, self.counters = store, settings, RequestCounters()
         self._busy: set[object] = set()
+        limits = settings.limits
+        self._tables = TableProcesses(limits.tables, limits.table_memory)
+        self._n_tables = 0
 
     async def rank(self, request: Request) -> Response:
         """Return the order of the labels for each instance, with its uncertainty."""
@@ -166,7 +161,8 @@ class Service:
         if _is_small(served, wanted):
             body = _ranked(served, wanted)
         else:
-            body = await self._in_thread(_ranked, served, wanted)
+            until = time.monotonic() + self.settings.limits.seconds
+            body = await self._in_thread(_ranked, served, wanted, until)
         self._record(request.scope, served, len(instances), instances)
         return Response(body, media_type="application/json")
 
@@ -200,10 +196,34 @@ class Service:
     ) -> StreamingResponse:
         """Return a table of predictions for a table of instances."""
         served = await self._served(model)
-        body = await request.body()
-        found, rows = await self._in_thread(answer_table, served, body, output, top, expected_tau)
+        wanted = TableRequest(await request.body(), output, top, expected_tau)
+        found, rows = await self._of_table(request, served, wanted)
         self._record(request.scope, served, rows, None)
         return StreamingResponse(pieces(found), media_type="text/csv")
+
+    async def _of_table(
+        self, request: Request, served: ServedModel, wanted: TableRequest
+    ) -> tuple[IO[bytes], int]:
+        """What a process answers; it is stopped when the request ends, whyever."""
+        if self._n_tables >= _WAITING * self.settings.limits.tables:
+            raise HTTPException(429, "too many tables: try again in a second.", _RETRY)
+        self._n_tables += 1
+        job = TableJob()
+        work = asyncio.ensure_future(self._in_thread(self._tables.answer, served, wanted, job))
+        gone = asyncio.ensure_future(_until_disconnected(request))
+        try:
+            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                raise HTTPException(400, "the request ended before its answer.")
+            return await work
+        except TableTooLargeError:
+            most = self.settings.limits.table_memory
+            raise HTTPException(413, f"the table needs more than {most} bytes of memory.") from None
+        finally:
+            self._n_tables -= 1
+            job.stop()
+            work.cancel()
+            gone.cancel()
 
     async def models(self) -> list[dict[str, Any]]:
         """Return the models, their labels, and the features that a request must hold."""
@@ -248,9 +268,7 @@ class Service:
         seconds = self.settings.limits.seconds
         # A thread keeps running after its request has timed out, so those count too.
         if len(self._busy) >= self.settings.limits.concurrent:
-            raise HTTPException(
-                429, "too many requests are running: try again in a second.", {"retry-after": "1"}
-            )
+            raise HTTPException(429, "too many requests are running: try again soon.", _RETRY)
 
         own = object()
 
@@ -274,6 +292,11 @@ class Service:
         scope["prefero.log"] = {**line, "values": instances} if self.settings.log_values else line
 
 
+async def _until_disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 def _refuse_other_than_json(content_type: str) -> None:
     kind = content_type.partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -284,37 +307,12 @@ def _is_small(served: ServedModel, wanted: RankRequest) -> bool:
     return served.plain and len(wanted.instances) <= _FEW and not wanted.explain
 
 
-def _ranked(served: ServedModel, wanted: RankRequest) -> bytes:
-    results, notes = answers(served, wanted.instances, wanted.fields())
+def _ranked(served: ServedModel, wanted: RankRequest, until: float = math.inf) -> bytes:
+    fields = wanted.fields()._replace(until=until)
+    results, notes = answers(served, wanted.instances, fields)
     return orjson.dumps(
         {"model": served.name, "labels": served.labels, "results": results, "notes": notes}
     )
-
-
-def answer_table(
-    served: ServedModel, body: bytes, output: OutputFormat, top: int | None, expected_tau: bool
-) -> tuple[IO[bytes], int]:
-    """Return a file of predictions for a table, and how many rows it had.
-
-    A bad line is found before anything is sent.
-    """
-    name = type(served.ranker).__name__
-    if output in RELEVANCE_FORMATS and not served.is_multilabel:
-        raise DataError(f"output: {output} is for models that predict relevant labels, not {name}.")
-    if expected_tau and not hasattr(served.ranker, "predict_expected_tau"):
-        raise DataError(f"expected_tau: {name} cannot predict it.")
-    found = tempfile.SpooledTemporaryFile(_IN_MEMORY)
-    text = io.TextIOWrapper(found, encoding="utf-8", newline="", write_through=True)
-    uncertainty, rows = UncertaintyOptions(expected_tau), 0
-    size = rows_per_chunk(served.ranker, output, uncertainty)
-    for number, table in enumerate(read_parts(io.BytesIO(body), size, name="table")):
-        ranker, X = at_final_step(served.model, new_features(served.model, table))
-        frame = prediction_table(ranker, X, table, output, top, uncertainty=uncertainty)
-        rows += len(table.frame)
-        frame.to_csv(text, index=False, header=number == 0)
-    text.detach()
-    found.seek(0)
-    return found, rows
 
 
 def pieces(file: IO[bytes]) -> Iterator[bytes]:

@@ -57,8 +57,8 @@ _PARTS = ("-train", "-test")
 class Arff:
     """The declarations and the cells of a file; None is a missing cell."""
 
-    names: list[str] = field(default_factory=list)
-    nominal: dict[str, list[str]] = field(default_factory=dict)
+    names: dict[str, None] = field(default_factory=dict)
+    nominal: dict[str, dict[str, None]] = field(default_factory=dict)
     numeric: set[str] = field(default_factory=set)
     ranking: str | None = None
     labels: list[str] = field(default_factory=list)
@@ -114,13 +114,14 @@ def _declare(arff: Arff, text: str, given: SourceFile, line: int) -> None:
     name = _unquoted(match["name"])
     if name in arff.names:
         raise given.error(f"attribute {name!r} is declared twice.", line)
-    arff.names.append(name)
+    arff.names[name] = None
+    given.refuse_beyond(1, len(arff.names))
     if not listed:
         arff.numeric |= {name} if kind in _NUMERIC else set()
         return
     members = [cell or "" for cell in _cells(match["values"], given, line)]
     if kind != "ranking":
-        arff.nominal[name] = members
+        arff.nominal[name] = dict.fromkeys(members)
     elif arff.ranking is None:
         arff.ranking, arff.labels = name, members
     else:
@@ -170,7 +171,7 @@ def read(given: SourceFile, n_rows: int | None) -> Iterator[DataTable]:
     frame = arff.frame(given)
     lines = np.array(arff.lines, dtype=np.int64)
     if arff.ranking is None:
-        labels = labels_beside(given.path, arff.names)
+        labels = labels_beside(given.path, list(arff.names))
         declared = NOTHING if labels is None else Declared(labels, "relevance")
         yield DataTable(frame, given.source, lines, declared)
         return

@@ -11,7 +11,7 @@ from prefero._files import read_text
 from prefero.exceptions import DataError
 from prefero.tables._arff import parse
 from prefero.tables._format import FileFormat, SourceFile
-from prefero.tables._table import DataTable, Declared, need, numbers_of
+from prefero.tables._table import DataTable, Declared, need, numbers_of, refuse_sparse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,6 +92,10 @@ def _performance(
     longest = cutoff or float(np.nanmax(values, initial=0.0, where=solved))
     values = np.where(solved, values, _PENALTY * longest if timed else np.nan)
     keys = [runs[_INSTANCE], runs["algorithm"]]
+    try:
+        refuse_sparse(len(runs), *(key.nunique() for key in keys))
+    except ValueError as error:
+        raise DataError(str(error), str(folder)) from error
     means = need("pandas").Series(values).groupby(keys, sort=False).mean().unstack(sort=False)
     return means.rename_axis(index=_INSTANCE, columns=None)
 

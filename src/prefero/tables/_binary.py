@@ -1,5 +1,6 @@
 """Excel files (the first sheet, with names in its first row) and Parquet files."""
 
+import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +17,11 @@ from prefero.tables._table import DataTable, need, readable
 if TYPE_CHECKING:
     import pandas as pd
 
-# A file of a few bytes can claim to hold 17 billion cells.
-_MOST_CELLS, _MOST_BYTES = 50_000_000, 2 << 30
+# What is no sheet becomes many objects: styles, names, links.
+_MOST_ABOUT = 4 << 20
+# A row of a sheet costs as much as so many of a text.
+_COST_OF_ROW = 6
+_SHEETS = re.compile(r"xl/(worksheets/[^/]+|sharedStrings)\.xml")
 
 
 def _read_excel(given: SourceFile, n_rows: int | None) -> Iterator[DataTable]:
@@ -39,21 +43,22 @@ def _read_excel(given: SourceFile, n_rows: int | None) -> Iterator[DataTable]:
 
 def _refuse_bomb(given: SourceFile) -> None:
     with zipfile.ZipFile(given.file) as archive:
-        if sum(member.file_size for member in archive.infolist()) > _MOST_BYTES:
-            raise given.error("this Excel file unpacks to more than 2 GiB: save it as csv.")
+        members = archive.infolist()
+    given.refuse_unpacked(sum(member.file_size for member in members))
+    about = [one for one in members if one.filename.endswith((".xml", ".rels"))]
+    if sum(one.file_size for one in about if not _SHEETS.fullmatch(one.filename)) > _MOST_ABOUT:
+        raise given.error("this Excel file holds more about its sheets than in them.")
 
 
 def _sheet_rows(sheet: Any, given: SourceFile) -> Iterator[tuple[Any, ...]]:
     """The rows that hold anything, without the empty cells at their end."""
     sheet.reset_dimensions()
     n_cells = 0
-    for row in sheet.iter_rows(values_only=True):
-        n_cells += max(len(row), 1)
-        if n_cells > _MOST_CELLS:
-            raise given.error(f"the sheet has more than {_MOST_CELLS} cells: save it as csv.")
-        while row and row[-1] is None:
-            row = row[:-1]
-        yield row
+    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        n_cells += len(row)
+        given.refuse_beyond(_COST_OF_ROW * number, n_cells // number // _COST_OF_ROW)
+        end = next((end for end in range(len(row), 0, -1) if row[end - 1] is not None), 0)
+        yield row[:end]
 
 
 def _sheet_table(rows: list[tuple[Any, ...]], given: SourceFile, note: str) -> DataTable:
@@ -63,6 +68,7 @@ def _sheet_table(rows: list[tuple[Any, ...]], given: SourceFile, note: str) -> D
     names = ["" if name is None else str(name).strip() for name in numbered[0][1]]
     if len(numbered) < 2:
         raise given.error("there is no row after the names.", 1)
+    given.refuse_beyond(len(numbered), len(names))
     wide = [line for line, row in numbered if len(row) > len(names)]
     if wide:
         raise given.error(f"there are more cells than the {len(names)} names.", wide[0])
@@ -103,11 +109,12 @@ EXCEL = FileFormat(
 
 def _read_parquet(given: SourceFile, n_rows: int | None) -> Iterator[DataTable]:
     """Yield the tables of a file; an index that pandas stored is dropped."""
-    first_row = 0
+    first_row = n_bytes = 0
     with _parquet_of(given.source):
         given.file.seek(0)
-        file = _opened(given.file)
+        file = _opened(given.file, given)
         for part in _parts(file, n_rows):
+            part, n_bytes = _spelled_out(part, given, n_bytes)
             frame = _plain(part)
             yield DataTable(frame, given.source, first_row=first_row)
             first_row += len(frame)
@@ -127,9 +134,38 @@ def _parquet_of(source: str) -> Iterator[None]:
         raise DataError(readable(f"this is no parquet file ({error})."), source) from error
 
 
-def _opened(source: Any) -> Any:
-    # pre_buffer would hold the whole file in memory.
-    return need("pyarrow.parquet").ParquetFile(source, pre_buffer=False)
+def _opened(source: Any, given: SourceFile | None = None) -> Any:
+    """Open a file; one that is ``given`` is bounded, and its texts stay in dictionaries."""
+    parquet = need("pyarrow.parquet")
+    if given is None:
+        # pre_buffer would hold the whole file in memory.
+        return parquet.ParquetFile(source, pre_buffer=False)
+    about = parquet.read_metadata(source)
+    columns = [about.schema.column(i) for i in range(about.num_columns)]
+    groups = [about.row_group(i) for i in range(about.num_row_groups)]
+    given.refuse_beyond(about.num_rows, about.num_columns)
+    for i in range(about.num_columns):
+        chunks = [group.column(i) for group in groups]
+        given.refuse_beyond(sum(chunk.num_values for chunk in chunks), 1)
+    given.refuse_unpacked(sum(group.total_byte_size for group in groups))
+    texts = [one.path for one in columns if "BYTE_ARRAY" in one.physical_type]
+    source.seek(0)
+    return parquet.ParquetFile(source, pre_buffer=False, read_dictionary=texts)
+
+
+def _spelled_out(table: Any, given: SourceFile, before: int) -> tuple[Any, int]:
+    """Return a table without dictionaries, and how many bytes of text it and others have."""
+    arrow, compute = need("pyarrow"), need("pyarrow.compute")
+    for i, column in enumerate(table.columns):
+        if not arrow.types.is_dictionary(column.type):
+            continue
+        for chunk in column.chunks:
+            lengths = compute.binary_length(chunk.dictionary)
+            before += compute.sum(lengths.cast("int64").take(chunk.indices)).as_py() or 0
+        given.refuse_unpacked(before)
+        plain = column.cast(column.type.value_type)
+        table = table.set_column(i, table.schema.field(i).with_type(plain.type), plain)
+    return table, before
 
 
 def _parts(file: Any, n_rows: int | None) -> Iterator[Any]:

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -23,6 +24,8 @@ Record = tuple[int, list[str]]
 _TABS = (".tsv", ".tab")
 _MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _BLOCK = 10_000
+# Cells of a part of a table.
+_MOST_OF_PART = 4_000_000
 # Decimal commas are looked for in so many rows.
 _SAMPLE = 1000
 _NUMBERS = {
@@ -42,6 +45,7 @@ def read(given: SourceFile, n_rows: int | None) -> Iterator[DataTable]:
     _, names = next(records, (1, []))
     if not names:
         raise given.error("the file is empty.", 1)
+    given.refuse_beyond(1, len(names))
     notes = []
     if mark != "," and given.ending not in _TABS:
         notes.append(f"cells are separated by {_MARKS.get(mark, repr(mark))}")
@@ -112,7 +116,8 @@ def tables_of(
     while True:
         # A part is short-lived: a compact string dtype would cost more than it saves.
         dtype = str if n_rows is None else object
-        lines, frame = _frame(islice(records, n_rows), names, given, dtype)
+        few = None if n_rows is None else max(1, min(n_rows, _MOST_OF_PART // len(names)))
+        lines, frame = _frame(islice(records, few), names, given, dtype, first_row)
         if not len(frame):
             break
         yield DataTable(frame, given.source, lines, declared, note, first_row)
@@ -122,22 +127,24 @@ def tables_of(
 
 
 def _frame(
-    records: Iterable[Record], names: list[str], given: SourceFile, dtype: type
+    records: Iterable[Record], names: list[str], given: SourceFile, dtype: type, first_row: int
 ) -> tuple["np.ndarray", "pd.DataFrame"]:
     """Return line numbers and cells of records, which must have one cell per name."""
     pandas = need("pandas")
-    lines: list[int] = []
+    lines: array[int] = array("q")
     ragged: list[Record] = []
     frames = []
     rest = iter(records)
-    while block := list(islice(rest, _BLOCK)):
+    size = max(1, min(_BLOCK, _MOST_OF_PART // len(names)))
+    while block := list(islice(rest, size)):
+        given.refuse_beyond(first_row + len(lines) + len(block), len(names))
         begins, cells = zip(*block, strict=True)
         if set(map(len, cells)) != {len(names)}:
             ragged += (record for record in block if len(record[1]) != len(names))
         if not ragged:
             columns = dict(enumerate(zip(*cells, strict=True)))
             frames.append(pandas.DataFrame(columns, dtype=dtype))
-            lines += begins
+            lines.extend(begins)
     if ragged:
         problem = f"{len(names)} cells were expected, got {len(ragged[0][1])}."
         others = [line for line, _ in ragged[1:]]
@@ -191,6 +198,7 @@ def _read_kebi(given: SourceFile, n_rows: int | None) -> Iterator[DataTable]:
         problem = "the first line must hold the numbers of instances, features and labels."
         raise given.error(problem, 1)
     promised, n_features, n_labels = map(int, sizes)
+    given.refuse_beyond(1, n_features + n_labels)
     labels = [f"L{j + 1}" for j in range(n_labels)]
     names = [*(f"A{j + 1}" for j in range(n_features)), *labels]
     n = 0

@@ -1,6 +1,7 @@
 """What a file format is, and a file as a format reads it."""
 
 import io
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -19,6 +20,16 @@ if TYPE_CHECKING:
 
 Write = Callable[["pd.DataFrame"], None]
 
+# What a file may hold: so much, and so much more for each of its bytes. A row costs as much as
+# some cells, whatever it holds.
+MOST_CELLS, CELLS_PER_BYTE, CELLS_PER_ROW = 8_000_000, 6, 5
+MOST_UNPACKED, UNPACKED_PER_BYTE = 32 << 20, 20
+MOST_COLUMNS = 20_000
+_REMEDY = (
+    "may hold: save less of it, or allow more by max_cells= or the environment variable "
+    "PREFERO_MAX_CELLS."
+)
+
 
 @dataclass(frozen=True)
 class SourceFile:
@@ -33,6 +44,41 @@ class SourceFile:
     ending: str = ""
     path: Path | None = None
     separator: str | None = None
+    max_cells: int | None = None
+
+    @cached_property
+    def size(self) -> int:
+        """How many bytes the file has on the disk."""
+        return os.fstat(self.file.fileno()).st_size
+
+    @property
+    def most_cells(self) -> int:
+        """How many cells the file may hold."""
+        return self.max_cells or MOST_CELLS + CELLS_PER_BYTE * self.size
+
+    @property
+    def most_unpacked(self) -> int:
+        """How many bytes the file may unpack to."""
+        return max(8 * (self.max_cells or 0), MOST_UNPACKED + UNPACKED_PER_BYTE * self.size)
+
+    def refuse_beyond(self, n_rows: int, n_columns: int) -> None:
+        """Refuse a table that is larger than its file lets expect."""
+        most = MOST_COLUMNS if self.max_cells is None else self.max_cells
+        if n_columns > most:
+            raise self.error(f"{n_columns:,} columns are more than the {most:,} {_REMEDY}")
+        if n_rows * (n_columns + CELLS_PER_ROW) > self.most_cells:
+            raise self.error(
+                f"{n_rows:,} rows of {n_columns:,} columns are more than a file of {self.size:,} "
+                f"bytes {_REMEDY}"
+            )
+
+    def refuse_unpacked(self, n_bytes: int) -> None:
+        """Refuse a compressed file that unpacks to far more than its size."""
+        if n_bytes > self.most_unpacked:
+            raise self.error(
+                f"it unpacks to more than {self.most_unpacked:,} bytes, which is more than a file "
+                f"of {self.size:,} bytes {_REMEDY}"
+            )
 
     @cached_property
     def head(self) -> bytes:

@@ -1,7 +1,9 @@
 """The formats of rankings in columns: a new one is one function and one line here."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -21,7 +23,7 @@ from prefero.rankings import (
     ranks_from_scores,
     split_calibrated,
 )
-from prefero.tables._table import DataTable, names_of, need, numbers_of
+from prefero.tables._table import DataTable, names_of, need, numbers_of, refuse_sparse
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,9 @@ def _from_orders(table: DataTable, columns: list[str], options: ReadOptions) -> 
         if len(columns) > 1:
             raise table.error("letters are read from one column of orders.")
         orders = [_tied_letters(text) for text in orders]
+    cells = set(chain.from_iterable(positions))
+    n_labels = len(cells) if len(columns) > 1 else len(_labels_in(cells))
+    refuse_sparse(sum(map(len, filter(None, positions[0]))), len(table), n_labels)
     ranks, labels = ranks_from_orders(orders, unranked=options.unranked)
     return ParsedRankings(ranks, list(labels))
 
@@ -114,7 +119,10 @@ def _from_pairs(table: DataTable, columns: list[str], options: ReadOptions) -> P
     preferred, other = _two(table, columns, "the preferred and the other label")
     groups, rows = _instances(table, options)
     pairs: list[list[tuple[str, str]]] = [[] for _ in rows]
-    lines = zip(names_of(table.frame[preferred]), names_of(table.frame[other]), strict=True)
+    names = names_of(table.frame[preferred]), names_of(table.frame[other])
+    n_labels = len(set(chain(*names)))
+    refuse_sparse(len(table), max(len(rows), n_labels), n_labels)  # of one ranking, all pairs
+    lines = zip(*names, strict=True)
     for row, (group, pair) in enumerate(zip(groups, lines, strict=True)):
         if None in pair:
             raise RowError("a label of the pair is missing.", "pairs", row)
@@ -144,6 +152,7 @@ def _from_long(table: DataTable, columns: list[str], options: ReadOptions) -> Pa
     if None in names:
         raise RowError("the label is missing.", "names", names.index(None))
     groups, rows = _instances(table, options)
+    refuse_sparse(len(table), len(rows), len(set(names)))
     ranks, labels = ranks_from_long(
         groups.tolist(),
         names,
@@ -181,6 +190,11 @@ def _instances(table: DataTable, options: ReadOptions) -> tuple[Indices, Indices
         return every, every
     groups, _ = need("pandas").factorize(table.frame[options.instance].astype(str))
     return groups, np.unique(groups, return_index=True)[1]
+
+
+def _labels_in(texts: set[str | None]) -> set[str]:
+    """The labels in texts of orders, more or less: a quoted one may be two."""
+    return {label.strip() for text in texts if text for label in re.split("[>~]", text)}
 
 
 def _tied_letters(text: str | None) -> list[Any]:

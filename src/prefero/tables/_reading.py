@@ -1,6 +1,7 @@
 """Tables from files of any format, whole or in parts."""
 
 import gzip
+import os
 import shutil
 import zlib
 from collections.abc import Iterator
@@ -28,10 +29,16 @@ Source = str | PathLike[str] | BinaryIO
 FORMATS: tuple[FileFormat, ...] = (ASLIB, PARQUET, EXCEL, JSON, ARFF, SVMLIGHT, KEBI, DELIMITED)
 
 _GZIP = b"\x1f\x8b"
+_MAX_CELLS = "PREFERO_MAX_CELLS"
+_BLOCK = 1 << 20
 
 
 def read_table(
-    source: Source, *, separator: str | None = None, name: str | None = None
+    source: Source,
+    *,
+    separator: str | None = None,
+    name: str | None = None,
+    max_cells: int | None = None,
 ) -> DataTable:
     r"""Read a table from a file of any format.
 
@@ -45,6 +52,11 @@ def read_table(
         The separator of the cells of a text. By default it is found in the first line.
     name : str, optional
         The name of the source in error messages. By default the path.
+    max_cells : int, optional
+        How many cells the file may hold, each row counting as five more. By default 8 million
+        and 6 per byte of the file, so that no small file costs much; 20,000 columns; and 32 MiB
+        and 20 times its size for what a compressed file unpacks to. The environment variable
+        ``PREFERO_MAX_CELLS`` sets it where no argument does.
 
     Returns
     -------
@@ -63,12 +75,17 @@ def read_table(
     >>> table.columns("y_*"), table.note
     (['y_a', 'y_b'], 'cells are separated by semicolons.')
     """
-    (table,) = _tables(source, None, separator, name)
+    (table,) = _tables(source, None, separator, name, max_cells)
     return table
 
 
 def read_parts(
-    source: Source, n_rows: int, *, separator: str | None = None, name: str | None = None
+    source: Source,
+    n_rows: int,
+    *,
+    separator: str | None = None,
+    name: str | None = None,
+    max_cells: int | None = None,
 ) -> Iterator[DataTable]:
     r"""Read a table some rows at a time.
 
@@ -77,8 +94,8 @@ def read_parts(
     source : str, path or binary file
         As for `read_table`. For text and Parquet only one part is in memory at a time.
     n_rows : int
-        The number of rows of each part but the last.
-    separator, name : str, optional
+        The number of rows of each part but the last; fewer of many columns.
+    separator, name, max_cells
         As for `read_table`.
 
     Yields
@@ -93,14 +110,21 @@ def read_parts(
     >>> [(part.first_row, len(part)) for part in parts]
     [(0, 2), (2, 1)]
     """
-    for table in _tables(source, n_rows, separator, name):
+    for table in _tables(source, n_rows, separator, name, max_cells):
         yield from table.parts(n_rows)
 
 
 def _tables(
-    source: Source, n_rows: int | None, separator: str | None, name: str | None
+    source: Source,
+    n_rows: int | None,
+    separator: str | None,
+    name: str | None,
+    max_cells: int | None,
 ) -> Iterator[DataTable]:
+    if max_cells is None and _MAX_CELLS in os.environ:
+        max_cells = int(os.environ[_MAX_CELLS])
     with _opened(source, separator, name) as given:
+        given = replace(given, max_cells=max_cells)
         try:
             if given.head.startswith(_GZIP):
                 given = _unpacked(given)
@@ -140,6 +164,8 @@ def _opened(source: Source, separator: str | None, name: str | None) -> Iterator
 def _unpacked(given: SourceFile) -> SourceFile:
     given.file.seek(0)
     unpacked: Any = gzip.GzipFile(fileobj=given.file)
+    while unpacked.read(_BLOCK):
+        given.refuse_unpacked(unpacked.tell())
     inner = None if given.path is None else given.path.with_suffix("")
     ending = "" if inner is None else inner.suffix.lower()
     return replace(given, file=unpacked, ending=ending, path=inner)

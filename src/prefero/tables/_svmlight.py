@@ -17,11 +17,12 @@ from prefero.tables._table import DataTable, Declared, need
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _LINE = re.compile(rf"\s*{_NUMBER}(?:\s+qid:\d{{1,18}})?(?:\s+\d{{1,9}}:{_NUMBER})*\s*(?:#.*)?")
 _BEGINS = re.compile(rf"(?:\s*#[^\n]*\n)*\s*{_NUMBER}[ \t]+(?:qid:\d+|\d+:{_NUMBER})\s".encode())
-_MOST_CELLS = 500_000_000
+# Up to this number, features that no object has are columns too.
+_MOST_IMPLIED = 1000
 
 
 def read_letor(
-    *paths: str | PathLike[str], n_features: int | None = None
+    *paths: str | PathLike[str], n_features: int | None = None, max_cells: int | None = None
 ) -> tuple[Values, Values, Indices]:
     r"""Read graded objects of queries from files of the LETOR (svmlight with qid) format.
 
@@ -32,6 +33,8 @@ def read_letor(
         name with ``.query`` after it, or in place of its ending, holds their sizes.
     n_features : int, optional
         The number of features, if a file may lack the last ones.
+    max_cells : int, optional
+        How many numbers the files may make together, as for `read_table`.
 
     Returns
     -------
@@ -58,23 +61,32 @@ def read_letor(
     parts = []
     for path in map(Path, paths):
         with path.open("rb") as file:
-            parts.append(_load(SourceFile(file, str(path), path=path)))
-    width = max(n_features or 0, *(part[0].shape[1] - 1 for part in parts))
+            given = SourceFile(file, str(path), path=path, max_cells=max_cells)
+            parts.append(_load(given))
+            width = max(n_features or 0, *(part[0].shape[1] - 1 for part in parts))
+            given.refuse_beyond(len(parts[-1][1]), width)
     if any(part[2] is None for part in parts):
         raise DataError("no line has a qid, and there is no .query file.", str(paths[0]))
-    X = np.vstack([_dense(part[0], width + 1, str(paths[0]))[:, 1:] for part in parts])
+    columns = np.arange(1, width + 1)
+    X = np.vstack([_dense(part[0], columns) for part in parts])
     return X, np.concatenate([part[1] for part in parts]), np.concatenate([p[2] for p in parts])
 
 
 def read(given: SourceFile, n_rows: int | None) -> Iterator[DataTable]:
-    """Yield the table of a file: relevance, query, and features x1, x2, ..."""
+    """Yield the table of a file: relevance, query, and features x1, x2, ...
+
+    Of many features only those that some object has are columns: the file is sparse.
+    """
     X, grades, groups = _load(given)
-    dense = _dense(X, X.shape[1], given.source)
-    first = 0 if X[:, :1].nnz else 1
+    used = np.unique(X.indices[X.data != 0])
+    if X.shape[1] <= _MOST_IMPLIED:
+        used = np.arange(0 if 0 in used else 1, X.shape[1])
+    given.refuse_beyond(len(grades), len(used))
+    dense = _dense(X, used)
     columns: dict[str, Any] = {"relevance": grades}
     if groups is not None:
         columns["query"] = groups
-    columns |= {f"x{j}": dense[:, j] for j in range(first, X.shape[1])}
+    columns |= {f"x{j}": dense[:, i] for i, j in enumerate(used.tolist())}
     declared = Declared(group=None if groups is None else "query", grade="relevance", sparse=True)
     lines = np.array([line for line, _ in _records(given)], dtype=np.int64)
     yield DataTable(need("pandas").DataFrame(columns), given.source, lines, declared)
@@ -142,12 +154,14 @@ def _queries(given: SourceFile, n_rows: int) -> Indices | None:
     return None
 
 
-def _dense(X: Any, width: int, source: str) -> Values:
-    if X.shape[0] * width > _MOST_CELLS:
-        problem = f"{X.shape[0]} objects of {width} features are too many for a table."
-        raise DataError(problem, source)
-    X.resize(X.shape[0], width)
-    return X.toarray()
+def _dense(X: Any, columns: Indices) -> Values:
+    """Return some columns of a sparse matrix, ascending; it may have a billion."""
+    dense = np.zeros((X.shape[0], len(columns)))
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    at = np.searchsorted(columns, X.indices)
+    known = np.isin(X.indices, columns)
+    dense[rows[known], at[known]] = X.data[known]
+    return dense
 
 
 FORMAT = FileFormat(

@@ -24,6 +24,8 @@ Columns = str | Iterable[str]
 
 need = partial(require, extra="tables", purpose="Reading and writing tables")
 
+_MOST_EMPTY, _EMPTY_PER_LINE = 16_000_000, 20
+
 MISSING = frozenset(
     ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None")
 )
@@ -359,6 +361,15 @@ class DataTable:
                 declared=replace(self.declared, folds=None if folds is None else folds[rows]),
                 first_row=self.first_row + first,
             )
+
+
+def refuse_sparse(n_lines: int, n_rows: int, n_labels: int) -> None:
+    """Refuse lines that name so many rows and labels that nearly all cells would be empty."""
+    if n_rows * n_labels > _MOST_EMPTY + _EMPTY_PER_LINE * n_lines:
+        raise ValueError(
+            f"{n_lines:,} lines name {n_rows:,} rankings of {n_labels:,} labels, nearly all of "
+            "which they leave out: do the columns hold labels?"
+        )
 
 
 def more_of(problem: str, lines: Sequence[int], word: str = "line") -> str:

@@ -1,6 +1,7 @@
 """Tables and rankings into files; long tables are written in parts, never held in memory."""
 
 import gzip
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -28,6 +29,7 @@ from prefero.tables._table import need
 if TYPE_CHECKING:
     import pandas as pd
 
+_FORMULAS, _SIGNED = ("=", "+", "-", "@", "\t", "\r"), re.compile(r"[+-]\d+(\.\d+)?")
 Target = str | PathLike[str] | BinaryIO
 
 
@@ -62,13 +64,17 @@ def write_table(frame: "pd.DataFrame", target: Target, *, ending: str | None = N
 
 
 @contextmanager
-def writing(target: Target, *, ending: str | None = None) -> Iterator[Write]:
+def writing(
+    target: Target, *, ending: str | None = None, safe_csv: bool = False
+) -> Iterator[Write]:
     """Yield a function that writes the next rows of a table.
 
     Parameters
     ----------
     target, ending
         As for `write_table`.
+    safe_csv : bool, default=False
+        Whether texts that a spreadsheet would run as formulas get an apostrophe before them.
 
     Yields
     ------
@@ -91,7 +97,17 @@ def writing(target: Target, *, ending: str | None = None) -> Iterator[Write]:
     if form.write is None:
         raise ValueError(f"{form.name} holds rankings only: use write_rankings.")
     with _opened(target, packed) as file, form.write(file, last) as write:
-        yield write
+        yield (lambda frame: write(_without_formulas(frame))) if safe_csv else write
+
+
+def _without_formulas(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Put an apostrophe before names and texts that begin like a formula."""
+
+    def plain(value: Any) -> Any:
+        text = isinstance(value, str) and value.startswith(_FORMULAS)
+        return f"'{value}" if text and not _SIGNED.fullmatch(value) else value
+
+    return frame.rename(columns=plain).map(plain)
 
 
 def write_rankings(
