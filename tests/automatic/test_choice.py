@@ -21,7 +21,6 @@ from prefero import (
 from prefero.automatic._conformal import completed
 from prefero.automatic._members import TrainingRows
 from prefero.automatic._pair_margins import PairwiseLogLoss, log_worths
-from prefero.automatic._stack import _weighted
 from prefero.automatic._stack_evaluation import StackEvaluation
 from prefero.checks import MULTILABEL_RANKER_AXIOMS, run_axiom
 from prefero.metrics import regret

@@ -110,7 +110,7 @@ def value_candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
     found = []
     for name, options in _VALUE_FORESTS.items():
         forest = ForestLabelRanker(max_features=0.33, **options, **given)
-        found.append(Candidate(name, name, made_dense(shape, forest, seed)))
+        found.append(Candidate(name, name, made_dense(shape, forest, seed), own=True))
     linear = RidgeLabelRanker(target="relative_scores", calibrate=False)
     found.append(Candidate("ridge", "ridge", behind_numbers(shape, linear, seed=seed)))
     count = int(np.clip(shape.n_rows, 1, _LANDMARKS))

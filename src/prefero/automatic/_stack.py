@@ -24,20 +24,27 @@ from prefero._state import (
 from prefero._typing import Indices, Values
 from prefero._warnings import warn_user
 from prefero.automatic._conformal import ConformalMixin
-from prefero.automatic._members import Member, OutOfFoldMargins, TrainingRows, pair_margins
+from prefero.automatic._members import (
+    Member,
+    OutOfFoldMargins,
+    TrainingRows,
+    pair_margins,
+    said_scores,
+)
 from prefero.automatic._pair_margins import (
     BLOCK_ENTRIES,
     DECODINGS,
     Combination,
     decoded,
     errors_needed,
+    log_worths,
 )
 from prefero.automatic._screening import board, line
 from prefero.automatic._stack_evaluation import (
     StackEvaluation,
     group_numbers,
 )
-from prefero.base import BaseLabelRanker, fitting
+from prefero.base import BaseLabelRanker, ExpectedScoresMixin, fitting
 from prefero.calibration import (
     calibration_pairs,
     calibration_rows,
@@ -65,6 +72,10 @@ def _is_each_pair(margins: Any, state: State) -> bool:
     return len(margins) == n * (n - 1) // 2
 
 
+def _is_member(number: Any, state: State) -> bool:
+    return isinstance(number, int) and -1 <= number < len(state.values["members_"])
+
+
 def members_state(n_features: str) -> Each:
     """Declare the members of a stack, which take this number of columns."""
     rule = ("rankers of all labels", _know_all_labels)
@@ -79,6 +90,7 @@ _STATE: FittedState = {
     "baseline_margins_": Array("f8", "n_all_pairs", rule=("one number per pair", _is_each_pair)),
     "baseline_votes_": Array("f8", "n_labels"),
     "is_baseline_": Flag(),
+    "level_member_": Attribute(rule=("the number of a member, or -1", _is_member)),
     "decoding_": Word(*DECODINGS),
     "improvement_": Number(nan=True),
     "improvement_error_": Number(nan=True),
@@ -87,7 +99,7 @@ _STATE: FittedState = {
 
 
 @documented()
-class BaseStack(ConformalMixin, BaseLabelRanker):
+class BaseStack(ConformalMixin, ExpectedScoresMixin, BaseLabelRanker):
     """Base of stacks. A stack writes ``_fit_stack``, which calls ``_settle``."""
 
     # Pipelines and searches pass groups on without being asked to.
@@ -106,6 +118,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
     baseline_margins_: Values
     baseline_votes_: Values
     is_baseline_: bool
+    level_member_: int
     decoding_: str
     leaderboard_: list[dict[str, Any]]
 
@@ -171,9 +184,16 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         )
         orders = [order, *(strict_ranks(decoded(m, evaluation.n_labels)) for m in margins[1:])]
         self._report(evaluation, everyone, found.weights, orders, evaluation.values(ranks))
-        self._keep(members, found, final)
+        level = _level_member(members) if evaluation.by_value else None
+        self._keep(members, found, final, level)
         held_out = found.scales[0] * constant if self.is_baseline_ else total
         self._learn_probabilities(held_out, evaluation.truth, evaluation.weight)
+        if evaluation.by_value and evaluation.scores is not None:
+            said = log_worths(held_out, evaluation.n_labels)
+            own = [] if level is None else [members[level].held_out.scores]
+            self._learn_scores(
+                [said, *own], said, evaluation.scores, evaluation.weight, evaluation.groups
+            )
 
     def _beats(self, evaluation: StackEvaluation, ranks: Indices, baseline: Indices) -> bool:
         """Whether orders clearly beat those of the baseline; by value, are not clearly worse.
@@ -223,17 +243,23 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         self.baseline_weight_, self.is_baseline_, self.decoding_ = 1.0, True, "kemeny"
         self.improvement_ = self.improvement_error_ = float("nan")
         self.members_, self.member_names_ = [], np.empty(0, dtype=object)
+        self.level_member_ = -1
         self.weights_ = self.scales_ = np.empty(0)
         self.leaderboard_ = [line(BASELINE, BASELINE, float("nan"), float("nan"), 1.0, 0.0)]
         nothing = np.full((len(rows.ranks), len(self.baseline_margins_)), np.nan)
         self._learn_probabilities(nothing, rows.ranks, rows.weight)
 
     def _keep(
-        self, members: Sequence[Member], found: Combination, final: Callable[[Member, int], Any]
+        self,
+        members: Sequence[Member],
+        found: Combination,
+        final: Callable[[Member, int], Any],
+        level: int | None,
     ) -> None:
-        """Keep the members with a weight, fitted to all rows."""
-        own, count = found.weights[1:], 0 if self.is_baseline_ else len(members)
-        used = [k for k in range(count) if own[k] > 0]
+        """Keep the members with a weight, and one that predicts scores, fitted to all rows."""
+        own = np.zeros(len(members)) if self.is_baseline_ else found.weights[1:]
+        used = [k for k in range(len(members)) if own[k] > 0 or k == level]
+        self.level_member_ = -1 if level is None else used.index(level)
         self.member_names_ = np.array([members[k].name for k in used], dtype=object)
         self.weights_, self.scales_ = own[used], found.scales[1:][used]
         weight = 1.0 if self.is_baseline_ else found.weights[0]
@@ -265,8 +291,15 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         n_labels = len(self.labels_)
         margins = np.tile(self.baseline_weight_ * self.baseline_margins_, (X.shape[0], 1))
         for member, factor in zip(self.members_, self.weights_ * self.scales_, strict=True):
-            margins += factor * np.nan_to_num(pair_margins(member, X, n_labels))
+            if factor > 0:
+                margins += factor * np.nan_to_num(pair_margins(member, X, n_labels))
         return margins
+
+    def _score_models(self, X: Any) -> tuple[list[Values], Values]:
+        said = log_worths(self._margins(X), len(self.labels_))
+        if self.level_member_ < 0:
+            return [said], said
+        return [said, said_scores(self.members_[self.level_member_], X)], said
 
     def _scores_and_margins(self, X: Any) -> tuple[Values, Values]:
         margins = self._margins(X)
@@ -278,6 +311,12 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         size = max(1, BLOCK_ENTRIES // max(1, len(self.baseline_margins_)))
         parts = gen_batches(X.shape[0], size)
         return np.concatenate([self._scores_and_margins(X[rows])[0] for rows in parts])
+
+
+def _level_member(members: Sequence[Member]) -> int | None:
+    """The first member that predicts scores in their own unit, so also how hard a row is."""
+    found = (k for k, member in enumerate(members) if member.held_out.scores is not None)
+    return next(found, None)
 
 
 def weighted_sum(found: Combination, margins: Sequence[Values]) -> Values:

@@ -127,7 +127,7 @@ class StackEvaluation:
         if self.score_differences is not None:
             narrow.score_differences = self.score_differences[kept]
         return narrow, [
-            member._replace(held_out=own._replace(margins=own.margins[kept]))
+            member._replace(held_out=own.some(kept))
             for member, own in ((member, member.held_out) for member in members)
         ]
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
 from prefero._sklearn import StrOptions, check_sample_weight
+from prefero.base._expected_scores import ExpectedScoresMixin
 from prefero.base._features import (
     all_unknown,
     place_unseen_last,
@@ -21,7 +22,7 @@ from prefero.base._fitting import LabelsMixin, continues_fit, copy_of, fitting
 from prefero.base._pair_probabilities import PairProbabilitiesMixin
 from prefero.metrics import kendall_tau, ranking_error
 from prefero.preferences import PreferenceGraphs
-from prefero.rankings import ScoredRanks, check_ranks, label_names, ranks_of, strict_ranks
+from prefero.rankings import ScoredRanks, check_ranks, label_names, strict_ranks
 
 
 @documented()
@@ -137,7 +138,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
             X, truth, weight = ranker._validate_fit(X, y, sample_weight, scores, reset=anew)
             target, blank = ranker._target(truth), copy_of(ranker, anew=False)
             ranker._fit(X, target, weight)
-            ranker._calibrate(blank, X, ranks_of(truth), target, weight)
+            ranker._calibrate(blank, X, truth, target, weight)
         return self
 
     def _target(self, truth: Any) -> Any:
@@ -300,7 +301,7 @@ class GraphRankerMixin(LabelRankerMixin):
 
 
 @documented()
-class ScoredRankerMixin:
+class ScoredRankerMixin(ExpectedScoresMixin):
     """Mixin of label rankers that learn how much is at stake, before the base of a ranker.
 
     Its ``_fit`` may be given ``ScoredRanks`` in place of ranks.

@@ -5,6 +5,7 @@ from ._curve import (
     probability_ahead,
     probability_tied,
 )
+from ._expected import ScoreModel, chances, expected_scores, learn_scores, score_intervals
 from ._pairs import (
     LabelPairs,
     all_pairs,
@@ -20,12 +21,17 @@ from ._pairs import (
 
 __all__ = [
     "LabelPairs",
+    "ScoreModel",
     "all_pairs",
     "blended_ties",
     "bucket_ranks",
     "calibration_pairs",
     "calibration_rows",
+    "chances",
+    "expected_scores",
     "expected_tau",
+    "learn_scores",
+    "score_intervals",
     "learn_calibration",
     "learn_tie_blend",
     "pair_numbers",
