@@ -7,6 +7,8 @@ from prefero.rankings import ScoredRanks
 
 # Criteria of scores: as they are, less the mean of their row, or a logarithm of the regret.
 SCORE_CRITERIA = ("raw_scores", "relative_scores", "log_regret")
+# What leaves may hold that needs scores.
+_SCORE_LEAVES = ("scores", "blend")
 # The quantile of the regrets above 0 at which their logarithm bends.
 _BEND = 0.1
 
@@ -41,6 +43,26 @@ def score_values(target: ScoredRanks, kind: str) -> Values:
     lost = np.where(known, scores, -np.inf).max(axis=1, keepdims=True) - scores
     positive = lost[known & (lost > 0)]
     return -np.log1p(lost / np.quantile(positive, _BEND)) if len(positive) else -lost
+
+
+def leaf_kind(leaf_values: str, criterion: str, target: Values | ScoredRanks) -> str:
+    """Return what leaves hold, given what there is to learn from."""
+    scored = isinstance(target, ScoredRanks)
+    needs = {"criterion": criterion in SCORE_CRITERIA, "leaf_values": leaf_values in _SCORE_LEAVES}
+    if not scored and any(needs.values()):
+        name = "criterion" if needs["criterion"] else "leaf_values"
+        given = criterion if needs["criterion"] else leaf_values
+        raise ValueError(f"{name}={given!r} needs scores: fit(X, y, scores=S), larger is better.")
+    if leaf_values != "auto":
+        return leaf_values
+    return criterion if needs["criterion"] else "blend" if scored else "ranks"
+
+
+def criterion_values(target: Values | ScoredRanks, criterion: str, weight: Values) -> Values | None:
+    """Return what a criterion of scores sees, without gaps; None for one of ranks."""
+    if criterion not in SCORE_CRITERIA or not isinstance(target, ScoredRanks):
+        return None
+    return filled(score_values(target, criterion), weight)
 
 
 def filled(values: Values, weight: Values) -> Values:

@@ -114,9 +114,7 @@ def value_candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
     linear = RidgeLabelRanker(target="relative_scores", calibrate=False)
     found.append(Candidate("ridge", "ridge", behind_numbers(shape, linear, seed=seed)))
     count = int(np.clip(shape.n_rows, 1, _LANDMARKS))
-    kernel = Nystroem(
-        gamma=0.5 / max(1, shape.n_features), n_components=count, random_state=seed
-    )
+    kernel = Nystroem(gamma=0.5 / max(1, shape.n_features), n_components=count, random_state=seed)
     ranker = make_pipeline(kernel, RidgeLabelRanker(target="log_regret", calibrate=False))
     model = behind_numbers(shape, ranker, seed=seed)
     found.append(Candidate("kernel ridge", "kernel ridge", model, _MOST_KERNEL_ROWS))

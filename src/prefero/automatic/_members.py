@@ -95,6 +95,18 @@ def own_held_out(ranker: Any, rows: TrainingRows, asked: Indices) -> OutOfFoldMa
     return OutOfFoldMargins(margins, time.perf_counter() - start, scores, model)
 
 
+# Parameters with which a ranker ignores scores.
+_WITHOUT_SCORES: dict[str, Any] = {"leaf_values": "ranks", "pair_weight": None, "target": "votes"}
+
+
+def learns_from_scores(ranker: Any) -> bool:
+    """Whether a ranker learns from scores where they are given."""
+    if ranker is None:
+        return False
+    given = final_step(ranker).get_params(deep=False)
+    return any(given.get(name, plain) != plain for name, plain in _WITHOUT_SCORES.items())
+
+
 def says_scores(ranker: Any) -> bool:
     """Whether a ranker predicts scores in their own unit."""
     given = final_step(ranker).get_params(deep=False)

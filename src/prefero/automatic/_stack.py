@@ -175,7 +175,7 @@ class BaseStack(ConformalMixin, ExpectedScoresMixin, BaseLabelRanker):
         everyone = [Member(BASELINE, BASELINE, None, OutOfFoldMargins(constant, 0.0)), *members]
         margins = [member.held_out.margins for member in everyone]
         families = [member.family for member in everyone]
-        found = evaluation.combine(margins, families)
+        found = evaluation.combine(margins, everyone)
         total = weighted_sum(found, margins)
         self.decoding_, ranks = _decoded_best(evaluation, total)
         self.is_baseline_ = not members or not (
@@ -333,10 +333,8 @@ def _decoded_best(evaluation: StackEvaluation, total: Values) -> tuple[str, Indi
     By value that is by mean margins; else the order of the greatest expected tau, unless the first
     label is what counts and another order is clearly better.
     """
-    if evaluation.by_value:
-        ways = DECODINGS[2:]
-    else:
-        ways = DECODINGS if evaluation.scoring == "top1" else DECODINGS[:1]
+    usual = DECODINGS if evaluation.scoring == "top1" else DECODINGS[:1]
+    ways: tuple[str, ...] = DECODINGS[2:] if evaluation.by_value else usual
     orders = [strict_ranks(decoded(total, evaluation.n_labels, how)) for how in ways]
     needed = errors_needed(_CLEAR_ERRORS, evaluation.n_units)
     gains = [evaluation.gain(ranks, orders[0]) for ranks in orders]

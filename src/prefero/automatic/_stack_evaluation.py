@@ -19,6 +19,7 @@ from prefero.automatic._members import (
     OutOfFoldMargins,
     TrainingRows,
     fold_held_out,
+    learns_from_scores,
     own_held_out,
 )
 from prefero.automatic._pair_margins import (
@@ -39,6 +40,8 @@ from prefero.rankings import ScoredRanks, strict_ranks
 FEWEST_ROWS, FEWEST_GROUPS = 10, 5
 # Members are evaluated on at most so many entries (rows x pairs), but on at least so many rows.
 _MOST_ENTRIES, _FEWEST_ASKED = 2**21, 64
+# What members that learn from scores share equally, beside the weights that were learned.
+_SHARED_WEIGHT = 0.5
 # The least share of rows known to all members for which members are evaluated on these alone.
 _LEAST_KNOWN = 0.1
 # Up to so many rows folds do not depend on the order of the rows, but on their sorted features.
@@ -135,13 +138,26 @@ class StackEvaluation:
         """Return members by their weights in a stack, the largest first."""
         evaluation, narrowed = self.known_to_all(members)
         margins = [member.held_out.margins for member in narrowed]
-        families = [member.family for member in members]
-        found = evaluation.combine(margins, families)
+        found = evaluation.combine(margins, members)
         return [members[k] for k in np.lexsort([found.losses, -found.weights])]
 
-    def combine(self, margins: Sequence[Values], families: Sequence[str]) -> Combination:
-        """Learn the weights of members; by value pairs count by score difference."""
-        return combine(margins, families, self.outcomes, self.weight, self.score_differences)
+    def combine(self, margins: Sequence[Values], members: Sequence[Member]) -> Combination:
+        """Learn the weights of members.
+
+        By value they are the mean of those with and without score differences: the former know
+        what is lost, but may hang on a few rows. Members that learn from scores share some more.
+        """
+        given = margins, [one.family for one in members], self.outcomes, self.weight
+        found = combine(*given, self.score_differences)
+        if not self.by_value:
+            return found
+        plain = combine(*given)
+        scales = np.where(found.scales > 0, found.scales, plain.scales)
+        ratio = np.divide(plain.scales, scales, out=np.zeros(len(scales)), where=scales > 0)
+        weights = (found.weights + plain.weights * ratio) / 2
+        scored = (found.scales > 0) & [learns_from_scores(one.ranker) for one in members]
+        shared = _SHARED_WEIGHT * found.weights.sum() * scored / max(1, scored.sum())
+        return found._replace(scales=scales, weights=weights + shared)
 
     @property
     def by_value(self) -> bool:
@@ -197,6 +213,11 @@ class StackEvaluation:
         scoring = scoring or self.scoring
         if scoring in OF_SCORES:
             values = np.asarray(METRICS[scoring](self.scores, ranks, average=False))
+            if scoring == "gap_closed" and not hasattr(self, "_gap"):
+                single = self.baseline()[1]
+                self._gap = -self.summary(self.values(single, "regret"))[0]
+            if scoring == "gap_closed":
+                return 1 - values / self._gap if self._gap > 0 else values * np.nan
             return values if scoring == "utility" else -values
         return np.asarray(METRICS[scoring](self.truth, ranks, average=False))
 

@@ -13,11 +13,11 @@ from prefero._state import Array, FittedState, Number
 from prefero._typing import Indices, Mask, Values
 from prefero.base._features import place_unseen_last
 from prefero.calibration import (
+    Expectation,
     ScoreModel,
-    chances,
+    expected_outcome,
     expected_scores,
     learn_scores,
-    score_intervals,
 )
 from prefero.rankings import strict_ranks
 from prefero.tables._costs import least_weight
@@ -43,7 +43,8 @@ class ExpectedScoresMixin:
 
     Attributes
     ----------
-    score_means_, score_weights_, score_predictions_, score_errors_, score_nonconformity_, score_spread_
+    score_means_, score_weights_, score_predictions_, score_errors_
+    score_nonconformity_, score_spread_
         What `prefero.calibration.learn_scores` found on rows that the models had not seen; only
         after training with scores.
 
@@ -87,6 +88,20 @@ class ExpectedScoresMixin:
     def _score_model(self) -> ScoreModel:
         return ScoreModel(*(getattr(self, f"score_{name}_") for name in ScoreModel._fields))
 
+    def _expectation(self, X: Any, error: float = 0.1) -> Expectation:
+        check_is_fitted(self)
+        if not 0 < error < 1:
+            raise ValueError(f"error must lie in (0, 1), got {error!r}.")
+        X = self._validate_X(X, reset=False)  # type: ignore[attr-defined]
+        model = ScoreModel(*(getattr(self, f"score_{name}_") for name in ScoreModel._fields))
+        parts = []
+        for rows in gen_batches(X.shape[0], _BLOCK):
+            said, order = self._score_models(X[rows])
+            order = place_unseen_last(order, self.unseen_labels_)
+            expected = expected_scores(model, said, order)
+            parts.append(expected_outcome(model, expected, order.argmax(axis=1), error))
+        return Expectation(*map(np.concatenate, zip(*parts, strict=True)))
+
     @available_if(_knows_scores)
     def predict_scores(self, X: Any) -> Values:
         """Predict the score of each label, in the unit of the scores of the training.
@@ -98,14 +113,7 @@ class ExpectedScoresMixin:
         ndarray of shape (n_samples, n_labels)
             Expected scores, larger is better. They never contradict the predicted order.
         """
-        check_is_fitted(self)
-        X = self._validate_X(X, reset=False)  # type: ignore[attr-defined]
-        parts = []
-        for rows in gen_batches(X.shape[0], _BLOCK):
-            said, order = self._score_models(X[rows])
-            order = place_unseen_last(order, self.unseen_labels_)
-            parts.append(expected_scores(self._score_model, said, order))
-        return np.concatenate(parts)
+        return self._expectation(X).scores
 
     @available_if(_knows_scores)
     def predict_score_intervals(self, X: Any, error: float = 0.1) -> Values:
@@ -124,9 +132,7 @@ class ExpectedScoresMixin:
             The ends of the intervals, wider where rows alike were predicted worse; infinite if
             there were too few training rows to tell.
         """
-        if not 0 < error < 1:
-            raise ValueError(f"error must lie in (0, 1), got {error!r}.")
-        return score_intervals(self._score_model, self.predict_scores(X), error)
+        return self._expectation(X, error).intervals
 
     @available_if(_knows_scores)
     def predict_best_proba(self, X: Any) -> Values:
@@ -139,7 +145,7 @@ class ExpectedScoresMixin:
         ndarray of shape (n_samples, n_labels)
             Probabilities, which add up to 1; labels that are best together share theirs.
         """
-        return self._chances(X)[0]
+        return self._expectation(X).best
 
     @available_if(_knows_scores)
     def predict_expected_regret(self, X: Any) -> Values:
@@ -152,14 +158,8 @@ class ExpectedScoresMixin:
         ndarray of shape (n_samples,)
             Expected losses, in the unit of the scores.
         """
-        return self._chances(X)[1]
+        return self._expectation(X).regret
 
-    def _chances(self, X: Any) -> tuple[Values, Values]:
-        expected = self.predict_scores(X)
-        first = np.argmin(self.predict(X), axis=1)
-        return chances(self._score_model, expected, first)
-
-    @documented()
     def predict(
         self,
         X: Any,

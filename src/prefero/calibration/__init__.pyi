@@ -5,7 +5,13 @@ from ._curve import (
     probability_ahead,
     probability_tied,
 )
-from ._expected import ScoreModel, chances, expected_scores, learn_scores, score_intervals
+from ._expected import (
+    Expectation,
+    ScoreModel,
+    expected_outcome,
+    expected_scores,
+    learn_scores,
+)
 from ._pairs import (
     LabelPairs,
     all_pairs,
@@ -20,6 +26,7 @@ from ._pairs import (
 )
 
 __all__ = [
+    "Expectation",
     "LabelPairs",
     "ScoreModel",
     "all_pairs",
@@ -27,11 +34,10 @@ __all__ = [
     "bucket_ranks",
     "calibration_pairs",
     "calibration_rows",
-    "chances",
+    "expected_outcome",
     "expected_scores",
     "expected_tau",
     "learn_scores",
-    "score_intervals",
     "learn_calibration",
     "learn_tie_blend",
     "pair_numbers",

@@ -138,40 +138,35 @@ def _monotone(expected: Values, order: Values) -> Values:
     return monotone
 
 
-def score_intervals(model: ScoreModel, expected: Values, error: float) -> Values:
-    """Return intervals that hold the true scores but for a share of them.
+class Expectation(NamedTuple):
+    """What to expect of the scores of some rows.
 
-    Each is as wide, upwards and downwards, as the errors of rows with similar expected scores were.
-
-    Parameters
+    Attributes
     ----------
-    model : ScoreModel
-        From `learn_scores`.
-    expected : ndarray of shape (n_samples, n_labels)
+    scores : ndarray of shape (n_samples, n_labels)
         Expected scores.
-    error : float
-        The share.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels, 2)
-        The ends of each; infinite if too few rows were seen to tell.
+    intervals : ndarray of shape (n_samples, n_labels, 2)
+        The ends of intervals that hold the true ones, but for a share of them; infinite if too few
+        rows were seen to tell.
+    best : ndarray of shape (n_samples, n_labels)
+        How likely each label is the best; labels that are best together share the probability.
+    regret : ndarray of shape (n_samples,)
+        The expected loss of the chosen label against the best.
     """
-    count = len(model.nonconformity)
-    place = int(np.ceil((1 - error) * (count + 1)))
-    limit = model.nonconformity[place - 1] if place <= count else np.inf
-    found = np.empty((*expected.shape, 2))
-    for rows in _blocks(model, len(expected)):
-        down, up = _mean_errors(model, model.errors[_like(model, expected[rows])])
-        found[rows] = np.stack([expected[rows] - limit * down, expected[rows] + limit * up], axis=2)
-    return found
+
+    scores: Values
+    intervals: Values
+    best: Values
+    regret: Values
 
 
-def chances(model: ScoreModel, expected: Values, choice: Indices) -> tuple[Values, Values]:
-    """Return how likely each label is the best, and the expected regret of one of them.
+def expected_outcome(
+    model: ScoreModel, expected: Values, choice: Indices, error: float
+) -> Expectation:
+    """Return intervals, chances and losses, from the errors of rows with similar expected scores.
 
-    The scores of a row may be the expected ones plus the errors of any row like it; labels that
-    are best together share the probability.
+    An interval is as wide, upwards and downwards, as those errors were. The scores of a row may be
+    the expected ones plus the errors of any row like it.
 
     Parameters
     ----------
@@ -181,23 +176,39 @@ def chances(model: ScoreModel, expected: Values, choice: Indices) -> tuple[Value
         Expected scores.
     choice : ndarray of shape (n_samples,)
         The label that is chosen in each row.
+    error : float
+        How often a score may lie outside its interval.
 
     Returns
     -------
-    best : ndarray of shape (n_samples, n_labels)
-        Probabilities, which add up to 1.
-    regret : ndarray of shape (n_samples,)
-        In the unit of the scores, never negative.
+    Expectation
+        All of it.
+
+    Examples
+    --------
+    >>> said = np.tile([[0.0, 1.0], [1.0, 0.0]], (50, 1))
+    >>> truth = said + np.tile([[0.1, -0.1], [0.0, 0.0]], (50, 1))
+    >>> model = learn_scores([said], said, truth, np.ones(100), None)
+    >>> expectation = expected_outcome(model, model.predictions[:1], np.array([1]), 0.1)
+    >>> expectation.best, bool(expectation.regret[0] < 0.01)
+    (array([[0., 1.]]), True)
     """
-    best, lost = np.empty(expected.shape), np.empty(len(expected))
+    count = len(model.nonconformity)
+    place = int(np.ceil((1 - error) * (count + 1)))
+    limit = model.nonconformity[place - 1] if place <= count else np.inf
+    intervals, best = np.empty((*expected.shape, 2)), np.empty(expected.shape)
+    lost = np.empty(len(expected))
     for rows in _blocks(model, len(expected)):
-        errors = np.nan_to_num(model.errors[_like(model, expected[rows])])
-        drawn = expected[rows][:, None] + model.spread * errors
+        errors = model.errors[_like(model, expected[rows])]
+        down, up = _mean_errors(model, errors)
+        ends = expected[rows] - limit * down, expected[rows] + limit * up
+        intervals[rows] = np.stack(ends, axis=2)
+        drawn = expected[rows][:, None] + model.spread * np.nan_to_num(errors)
         most = drawn.max(axis=2, keepdims=True)
         first = drawn >= most - _EQUAL * np.abs(most)
         best[rows] = (first / first.sum(axis=2, keepdims=True)).mean(axis=1)
         lost[rows] = _mean_lost(drawn, choice[rows])
-    return best, lost
+    return Expectation(expected, intervals, best, lost)
 
 
 def _mean_lost(drawn: Values, choice: Indices) -> Values:
@@ -227,7 +238,9 @@ def _spread(model: ScoreModel, order: Values, groups: Indices) -> float:
     return high
 
 
-def _like(model: ScoreModel, expected: Values, groups: tuple[Indices, Indices] | None = None) -> Indices:
+def _like(
+    model: ScoreModel, expected: Values, groups: tuple[Indices, Indices] | None = None
+) -> Indices:
     """The kept rows whose expected scores are most like those of each instance.
 
     With the groups of the instances and of the kept rows, those of another group.
@@ -238,7 +251,11 @@ def _like(model: ScoreModel, expected: Values, groups: tuple[Indices, Indices] |
     distance = (there**2).sum(axis=1) - 2 * here @ there.T
     if groups is not None:
         distance = np.where(groups[0][:, None] == groups[1], np.inf, distance)
-    return np.argsort(distance, axis=1, kind="stable")[:, :count]
+    return (
+        np.argpartition(distance, count - 1, axis=1)[:, :count]
+        if n
+        else np.empty((len(here), 0), np.int64)
+    )
 
 
 def _mean_errors(model: ScoreModel, errors: Values) -> tuple[Values, Values]:

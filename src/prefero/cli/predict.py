@@ -32,7 +32,9 @@ OutputOption = Annotated[
     OutputFormat | None,
     typer.Option(
         metavar="FORMAT",
-        help="ranks (1 is best) or scores (larger is better), one column per label; buckets, ranks "
+        help="ranks (1 is best) or scores (larger is better), one column per label; expected, the "
+        "scores to expect in the unit of the training, larger is better, with 90 % intervals and "
+        "the expected regret of the first label, if trained with scores; buckets, ranks "
         "with ties; order, text 'b > a > c'; pairs, one row per pair, with its probability if the "
         "model is calibrated. Models that predict relevant labels also: relevant, 1 or 0 per "
         "label; and calibrated, text '[b > a][c]' with the relevant labels first, their default. "
@@ -120,6 +122,11 @@ def _output_for(ranker: Any, asked: OutputFormat | None) -> OutputFormat:
     multilabel = hasattr(ranker, "predict_calibrated")
     if asked is None:
         return OutputFormat.CALIBRATED if multilabel else OutputFormat.RANKS
+    if asked is OutputFormat.EXPECTED and not hasattr(ranker, "predict_scores"):
+        raise typer.BadParameter(
+            "--output expected: the model was not trained with scores; train it with --format "
+            "scores and --model auto or forest."
+        )
     if asked in RELEVANCE_FORMATS and not multilabel:
         raise typer.BadParameter(
             f"--output {asked}: the model does not predict relevant labels; train it with "

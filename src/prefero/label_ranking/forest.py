@@ -28,7 +28,7 @@ from prefero._trees._shrinkage import (
     strongest_alike,
     with_rankings,
 )
-from prefero._trees._values import SCORE_CRITERIA, filled, score_values
+from prefero._trees._values import SCORE_CRITERIA, criterion_values, leaf_kind
 from prefero._typing import Indices, Values
 from prefero._warnings import warn_user
 from prefero.base import ScoredRankerMixin
@@ -232,28 +232,10 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _leaf(self, target: Values | ScoredRanks) -> str:
-        """What leaves hold, given what there is to learn from."""
-        scored = isinstance(target, ScoredRanks)
-        if self.criterion in SCORE_CRITERIA and not scored:
-            raise ValueError(
-                f"criterion={self.criterion!r} needs scores: fit(X, y, scores=S), larger is better."
-            )
-        if self.leaf_values == "auto" and self.criterion in SCORE_CRITERIA:
-            return self.criterion
-        if self.leaf_values == "auto":
-            return "blend" if scored else "ranks"
-        if self.leaf_values != "ranks" and not scored:
-            raise ValueError(
-                f"leaf_values={self.leaf_values!r} needs scores: fit(X, y, scores=S), "
-                "larger is better."
-            )
-        return self.leaf_values
-
     def _fit(self, X: Values, target: Values | ScoredRanks, weight: Values) -> None:
         if self.oob_score and not self.bootstrap:
             raise ValueError("oob_score=True needs bootstrap=True: without it no row is left out.")
-        leaf = self._leaf(target)
+        leaf = leaf_kind(self.leaf_values, self.criterion, target)
         adding = self.warm_start and hasattr(self, "trees_")
         bins = (
             self._feature_bins.apply(X) if adding else self._learn_bins(X, self.nominal_features_)
@@ -271,7 +253,7 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         del votes, evidence  # those of many rows would stay beside the trees
         ranks = ranks_of(target)
         if len(new):
-            values = self._values(target, weight)
+            values = criterion_values(target, self.criterion, weight)
             run: Any = {"votes": own, "values": values} | {
                 name: getattr(self, name) for name in ("bootstrap", "n_jobs")
             }
@@ -287,11 +269,6 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
         self._learn_ties(bins, self.seeds_ if self.bootstrap else None, ranks, weight)
         if self.oob_score:
             self._predict_out_of_bag(bins, ranks)
-
-    def _values(self, target: Values | ScoredRanks, weight: Values) -> Values | None:
-        if self.criterion not in SCORE_CRITERIA or not isinstance(target, ScoredRanks):
-            return None
-        return filled(score_values(target, self.criterion), weight)
 
     def _criterion(self, ranks: Values) -> str:
         if self.criterion != "auto":

@@ -95,9 +95,7 @@ class RidgeLabelRanker(ScoredRankerMixin, BaseLabelRanker):
             )
         return np.where(np.isnan(target), np.nan, borda_votes(target))
 
-    def _held_out_scores(
-        self, X: Any, target: Any, weight: Values, rows: Indices
-    ) -> Values | None:
+    def _held_out_scores(self, X: Any, target: Any, weight: Values, rows: Indices) -> Values | None:
         return self._held_out[rows]
 
     def _decision(self, X: NDArray[Any]) -> Values:
