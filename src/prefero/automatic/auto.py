@@ -38,10 +38,12 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
 
     Parameters
     ----------
-    scoring : {"tau", "tau-x", "top1", "regret"}, default="tau"
-        The metric by which the stack is compared with the consensus baseline: Kendall's tau,
-        tau-x, how often the first label is right, or the regret of choosing it (then ``fit``
-        needs ``scores``). The last two also decide how pair margins become an order.
+    scoring : {"auto", "tau", "tau-x", "top1", "regret", "utility", "gap_closed"}, default="auto"
+        What is optimised. ``"auto"``: the value of the first label (``"regret"``) if ``fit`` is
+        given ``scores``, else Kendall's tau. Tau, tau-x and how often the first label is right
+        look at ranks alone. ``"regret"``, ``"utility"`` and ``"gap_closed"`` need scores and are
+        one aim in three units: rankers of scores are then tried too, weighed by what is lost, and
+        the baseline is the order by mean score, whose first label is the single best.
     preset : {"quick", "balanced", "best"}, default="balanced"
         How much to try. ``"quick"`` fits each of a few rankers once, about three times the
         work of a random forest; ``"balanced"`` uses five inner folds and more rankers,
@@ -49,7 +51,8 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
     %(time_limit)s
     baseline_guard : float, default=2
         The consensus baseline is predicted unless the gain over it, on held-out rows, exceeds so
-        many standard errors; or there is some gain, and that in the pair loss exceeds them.
+        many standard errors; or there is some gain, and that in the pair loss exceeds them. By
+        value, the single best label is predicted only if the stack is one standard error worse.
     %(working)s
 
     Attributes
