@@ -38,6 +38,13 @@ class ScoreModel(NamedTuple):
     spread : float
         The share of the errors that tells labels of a row apart: with it the expected regret of
         unseen rows is, on average, what it was.
+
+    Examples
+    --------
+    >>> said = np.tile([[0.0, 1.0], [1.0, 0.0]], (50, 1))
+    >>> model = learn_scores([said], said, 10 * said, np.ones(100), None)
+    >>> model.weights
+    array([10.])
     """
 
     means: Values
@@ -122,6 +129,13 @@ def expected_scores(model: ScoreModel, said: list[Values], order: Values) -> Val
     -------
     ndarray of shape (n_samples, n_labels)
         Expected scores.
+
+    Examples
+    --------
+    >>> said = np.tile([[0.0, 1.0], [1.0, 0.0]], (50, 1))
+    >>> model = learn_scores([said], said, 10 * said, np.ones(100), None)
+    >>> expected_scores(model, [np.array([[2.0, 1.0]])], np.array([[2.0, 1.0]]))
+    array([[20., 10.]])
     """
     steps = [part - mean for part, mean in zip(said, model.means[1:], strict=True)]
     return _monotone(model.means[0] + np.tensordot(model.weights, steps, 1), order)
@@ -152,6 +166,13 @@ class Expectation(NamedTuple):
         How likely each label is the best; labels that are best together share the probability.
     regret : ndarray of shape (n_samples,)
         The expected loss of the chosen label against the best.
+
+    Examples
+    --------
+    >>> said = np.tile([[0.0, 1.0], [1.0, 0.0]], (50, 1))
+    >>> model = learn_scores([said], said, 10 * said, np.ones(100), None)
+    >>> expected_outcome(model, model.predictions[:1], np.array([1]), 0.1).best
+    array([[0., 1.]])
     """
 
     scores: Values
