@@ -74,12 +74,16 @@ def main() -> None:
         cells = [(fold, model) for fold in range(len(scenario(name).splits())) for model in names]
         lost = Parallel(options.jobs)(delayed(run)(name, *cell) for cell in cells)
         by_model = {
-            model: np.concatenate([one for one, (_, own) in zip(lost, cells) if own == model])
+            model: np.concatenate(
+                [one for one, (_, own) in zip(lost, cells, strict=True) if own == model]
+            )
             for model in names
         }
         closed = {model: with_interval(by_model[model], by_model[SINGLE]) for model in names[1:]}
         rows.append({"scenario": name, "rows": len(by_model[SINGLE])} | closed)
-    publish("Decisions by value", {"Gap closed": ResultTable(rows)}, options.output, READING)
+    publish(
+        "Decisions by value", {"Gap closed": ResultTable(rows)}, options.output, reading=READING
+    )
 
 
 def run_cell(name: str, fold: int, model: str) -> Values:
