@@ -14,7 +14,7 @@ from prefero.base import BaseLabelRanker, ScoredRankerMixin
 from prefero.consensus import borda_votes
 from prefero.rankings import ScoredRanks
 
-# Penalties to choose from, in units of the mean squared length of a row.
+# Penalties to choose from, in units of the summed squared lengths of the rows.
 _PENALTIES = tuple(10.0 ** np.arange(-6.0, 3.1))
 
 
@@ -32,8 +32,8 @@ class RidgeLabelRanker(ScoredRankerMixin, BaseLabelRanker):
         of their row; or -log(1 + regret / q), q the 10 % quantile of the positive regrets.
         ``"auto"`` is ``"relative_scores"`` if there are scores, else ``"votes"``.
     alpha : float or array-like, optional
-        The penalty, or penalties to choose from, in units of the mean squared length of a row;
-        by default 1e-6 to 1e3.
+        The penalty, or penalties to choose from, in units of the summed squared lengths of the
+        rows; by default 1e-6 to 1e3.
     calibrate : bool, default=True
         Whether pair probabilities are learned too, from the rows left out.
 
@@ -78,9 +78,14 @@ class RidgeLabelRanker(ScoredRankerMixin, BaseLabelRanker):
         alphas = np.atleast_1d(_PENALTIES if self.alpha is None else self.alpha).astype(np.float64)
         if not (alphas >= 0).all():
             raise ValueError(f"alpha must not be negative, got {self.alpha!r}.")
-        found = ridge(X, filled(self._values(target), weight), weight, alphas)
+        values = filled(self._values(target), weight)
+        # Equal rows are left out together: a row of weight two is the row twice.
+        both = np.hstack([X, values])
+        _, first, case = np.unique(both, axis=0, return_index=True, return_inverse=True)
+        case = case.ravel()
+        found = ridge(X[first], values[first], np.bincount(case, weight), alphas)
         self.coef_, self.intercept_, self.alpha_ = found.coef, found.intercept, found.alpha
-        self._held_out = found.left_out
+        self._held_out = found.left_out[case]
 
     def _values(self, target: Values | ScoredRanks) -> Values:
         kind = self.target
@@ -127,7 +132,7 @@ def ridge(X: Values, Y: Values, weight: Values, alphas: Values) -> Ridge:
     U, s, V = np.linalg.svd(root * (X - x_mean), full_matrices=False)
     used = s > np.finfo(float).eps * max(X.shape) * s.max(initial=0.0)
     U, s, V = U[:, used], s[used], V[used]
-    unit = float(s @ s) / weight.sum() * len(X) or 1.0
+    unit = float(s @ s) or 1.0
     seen = U.T @ (root * (Y - y_mean))
     best: tuple[float, Ridge] | None = None
     for alpha in alphas.tolist():
