@@ -55,10 +55,11 @@ Out<double, 1> numeric_edges(Values<1> values, std::size_t max_bins) {
 CriterionKind criterion_kind(const std::string& name) {
     if (name == "kendall") return CriterionKind::kKendall;
     if (name == "spearman") return CriterionKind::kSpearman;
+    if (name == "scores") return CriterionKind::kScores;
     if (name == "mallows") return CriterionKind::kMallows;
     if (name == "mallows_em") return CriterionKind::kMallowsEm;
     require(name == "entropy",
-            "criterion must be kendall, spearman, mallows, mallows_em or entropy");
+            "criterion must be kendall, spearman, scores, mallows, mallows_em or entropy");
     return CriterionKind::kEntropy;
 }
 
@@ -67,9 +68,9 @@ class TreeGrower {
   public:
     TreeGrower(Bins bins, In<bool, 1> categorical, In<double, 2> ranks,
                std::optional<In<double, 1>> weights, const std::string& criterion,
-               std::optional<In<float, 2>> votes)
-        : data_(
-              training_data(bins, categorical, ranks, weights, criterion_kind(criterion), votes)) {}
+               std::optional<In<float, 2>> votes, std::optional<In<float, 2>> scores)
+        : data_(training_data(bins, categorical, ranks, weights, criterion_kind(criterion), votes,
+                              scores)) {}
 
     nb::dict grow(In<std::uint64_t, 1> seeds, bool bootstrap, bool random_cuts, bool category_sets,
                   std::size_t max_features, std::size_t max_depth, std::size_t min_split,
@@ -95,7 +96,8 @@ class TreeGrower {
                                       const In<double, 2>& ranks,
                                       const std::optional<In<double, 1>>& weights,
                                       CriterionKind criterion,
-                                      const std::optional<In<float, 2>>& votes) {
+                                      const std::optional<In<float, 2>>& votes,
+                                      const std::optional<In<float, 2>>& scores) {
         require_growable(bins);
         const std::size_t rows = bins.shape(0);
         require(rows > 0 && ranks.shape(0) == rows, "bins and ranks must have the same rows");
@@ -105,10 +107,15 @@ class TreeGrower {
         require(!weights || weights->shape(0) == rows, "weights must have one entry per row");
         require(!votes || (votes->shape(0) == rows && votes->shape(1) == ranks.shape(1)),
                 "votes must have the shape of ranks");
+        require((criterion == CriterionKind::kScores) == scores.has_value(),
+                "scores go with the criterion scores");
+        require(!scores || (scores->shape(0) == rows && scores->shape(1) == ranks.shape(1)),
+                "scores must have the shape of ranks");
         nb::gil_scoped_release unlocked;
         return TrainingData::rankings(criterion, bin_matrix(bins), categorical.data(),
                                       rank_matrix(ranks), weights ? weights->data() : nullptr,
-                                      votes ? votes->data() : nullptr);
+                                      votes ? votes->data() : nullptr,
+                                      scores ? scores->data() : nullptr);
     }
 
     TrainingData data_;
@@ -305,9 +312,10 @@ void bind_trees(nb::module_& module) {
                "Where the bins of a feature end: between its values, or those at quantiles.");
     nb::class_<TreeGrower>(module, "TreeGrower", "A training set that trees are grown from.")
         .def(nb::init<Bins, In<bool, 1>, In<double, 2>, std::optional<In<double, 1>>,
-                      const std::string&, std::optional<In<float, 2>>>(),
+                      const std::string&, std::optional<In<float, 2>>,
+                      std::optional<In<float, 2>>>(),
              nb::arg("bins"), nb::arg("categorical"), nb::arg("ranks"), nb::arg("weights").none(),
-             nb::arg("criterion"), nb::arg("votes") = nb::none())
+             nb::arg("criterion"), nb::arg("votes") = nb::none(), nb::arg("scores") = nb::none())
         .def("grow", &TreeGrower::grow, nb::arg("seeds"), nb::kw_only(), nb::arg("bootstrap"),
              nb::arg("random_cuts"), nb::arg("category_sets"), nb::arg("max_features"),
              nb::arg("max_depth"), nb::arg("min_split"), nb::arg("min_leaf"), nb::arg("max_leaves"),

@@ -11,7 +11,9 @@ namespace {
 
 std::size_t vector_length(CriterionKind criterion, std::size_t labels) {
     if (criterion == CriterionKind::kVariance) return 1;
-    return criterion == CriterionKind::kSpearman ? labels : sign_pairs(labels).size();
+    const bool by_label =
+        criterion == CriterionKind::kSpearman || criterion == CriterionKind::kScores;
+    return by_label ? labels : sign_pairs(labels).size();
 }
 
 bool of_mallows(CriterionKind criterion) {
@@ -29,7 +31,7 @@ double unit_length(CriterionKind criterion, std::size_t labels) {
     if (labels < 2) return 1;
     const auto c = static_cast<double>(labels);
     if (criterion == CriterionKind::kSpearman) return (c - 1) * c * (c + 1) / 3;
-    if (criterion == CriterionKind::kNewton) return 1;
+    if (criterion == CriterionKind::kNewton || criterion == CriterionKind::kScores) return 1;
     return static_cast<double>(sign_pairs(labels).size());
 }
 
@@ -88,12 +90,13 @@ std::size_t TrainingData::vector_end() const {
 
 TrainingData TrainingData::rankings(CriterionKind criterion, BinMatrix bins,
                                     const bool* categorical, RankMatrix ranks,
-                                    const double* weights, const float* votes) {
+                                    const double* weights, const float* votes,
+                                    const float* scores) {
     TrainingData data(criterion, bins, ranks.labels);
     std::copy_n(categorical, bins.features, data.categorical_.begin());
     std::vector<double> distinct;
     const RankMatrix said = data.number(ranks, distinct);
-    data.write_vectors(said);
+    data.write_vectors(said, scores);
     const std::size_t entries = said.rows * said.labels;
     const bool complete = std::all_of(said.data, said.data + entries, known);
     data.votes_.resize(entries);
@@ -123,7 +126,7 @@ TrainingData TrainingData::derivatives(BinMatrix bins, const bool* categorical, 
 
 // Numbers the rankings where that is of use, and returns those that rows say.
 RankMatrix TrainingData::number(RankMatrix ranks, std::vector<double>& distinct) {
-    shared_ = few_rankings(ranks);
+    shared_ = criterion_ != CriterionKind::kScores && few_rankings(ranks);
     if (!shared_ && criterion_ != CriterionKind::kEntropy) return ranks;
     ids_.resize(ranks.rows);
     const std::vector<std::size_t> firsts = write_ids(ranks, ids_.data());
@@ -135,11 +138,14 @@ RankMatrix TrainingData::number(RankMatrix ranks, std::vector<double>& distinct)
 }
 
 // Rankings as the criterion sums them.
-void TrainingData::write_vectors(RankMatrix ranks) {
+void TrainingData::write_vectors(RankMatrix ranks, const float* scores) {
     simd_rows_.resize(ranks.rows * width_);
     const std::size_t stride = width_ * kSimdWidth, length = vector_length(criterion_, labels_);
     float* rows = simd_rows_.data()->value;
-    if (criterion_ == CriterionKind::kSpearman)
+    if (criterion_ == CriterionKind::kScores)
+        for (std::size_t r = 0; r < ranks.rows; ++r)
+            std::copy_n(scores + r * labels_, labels_, rows + r * stride + kVectorAt);
+    else if (criterion_ == CriterionKind::kSpearman)
         write_borda(ranks, rows + kVectorAt, stride);
     else
         write_signs(ranks, sign_pairs(labels_), rows + kVectorAt, stride);

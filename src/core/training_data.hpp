@@ -17,6 +17,7 @@ namespace prefero {
 enum class CriterionKind {
     kKendall,
     kSpearman,
+    kScores,
     kMallows,
     kMallowsEm,
     kEntropy,
@@ -37,10 +38,11 @@ class TrainingData {
   public:
     // Rankings, for the criteria of rankings. `categorical` tells for each feature whether
     // its bins are categories; without weights every row weighs 1. `votes`, one number per row and
-    // label, are what leaves average in place of the votes of the rankings; null for those.
+    // label, are what leaves average in place of the votes of the rankings; null for those. The
+    // criterion kScores sums `scores`, which are finite for every row and label.
     static TrainingData rankings(CriterionKind criterion, BinMatrix bins, const bool* categorical,
                                  RankMatrix ranks, const double* weights,
-                                 const float* votes = nullptr);
+                                 const float* votes = nullptr, const float* scores = nullptr);
 
     // One number per row, for the variance; all features are numeric.
     static TrainingData numbers(BinMatrix bins, const float* numbers, const double* weights);
@@ -95,7 +97,7 @@ class TrainingData {
     std::size_t place(std::size_t row) const { return shared_ ? id(row) : row; }
 
     RankMatrix number(RankMatrix ranks, std::vector<double>& distinct);
-    void write_vectors(RankMatrix ranks);
+    void write_vectors(RankMatrix ranks, const float* scores);
     void set_weights(const double* weights);
 
     CriterionKind criterion_;

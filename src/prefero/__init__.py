@@ -34,6 +34,7 @@ _PUBLIC = {
     "RankSVMOrderer": "ordering",
     "RankingPipeline": "pipeline",
     "RegressionLabelRanker": "label_ranking",
+    "RidgeLabelRanker": "label_ranking",
     "StackingLabelRanker": "automatic",
     "TableTransformer": "automatic",
     "TextEncoder": "text",

@@ -24,9 +24,6 @@ CHUNK_ROWS, CHUNK_PAIRS = 10_000, 2_000_000
 _ACCEPT_MISSING = "a tree or a forest"
 
 
-# Models
-
-
 def load_ranker(path: Path, key: bytes | None = None) -> Any:
     """Load a ranker of labels, or say what else the file holds."""
     from prefero.persistence import load
@@ -121,9 +118,6 @@ def known_categories(model: Any) -> dict[str, list[str]]:
 def _columns_of(model: Any, wanted: str) -> list[str]:
     steps = getattr(model[0], "transformers_", [])
     return [name for step, _, columns in steps if step == wanted for name in columns]
-
-
-# Features
 
 
 def categorical_columns(features: "pd.DataFrame") -> list[str]:
@@ -242,9 +236,6 @@ def unseen_categories(model: Any, X: Any) -> dict[str, Counter[str]]:
     return unseen
 
 
-# Predictions
-
-
 class OutputFormat(StrEnum):
     """A format of predictions."""
 
@@ -252,6 +243,7 @@ class OutputFormat(StrEnum):
     ORDER = "order"
     BUCKETS = "buckets"
     SCORES = "scores"
+    EXPECTED = "expected"
     PAIRS = "pairs"
     RELEVANT = "relevant"
     CALIBRATED = "calibrated"
@@ -393,6 +385,15 @@ def _first(values: Any, predicted: Prediction, top: int | None) -> "pd.DataFrame
     return frame if values.dtype.kind == "f" else frame.astype("Int64")
 
 
+def _expected(predicted: Prediction, top: int | None) -> "pd.DataFrame":
+    """Expected scores, the ends of their 90 % intervals, and the expected regret."""
+    found = predicted.ranker._expectation(predicted.X)
+    parts = found.scores, *found.intervals.transpose(2, 0, 1)
+    frame, low, high = (_first(part, predicted, top) for part in parts)
+    ends = [low.add_suffix(" low"), high.add_suffix(" high")]
+    return frame.join(ends).assign(expected_regret=found.regret)
+
+
 def _buckets(predicted: Prediction, top: int | None) -> "pd.DataFrame":
     """One column per label; labels tied with the last of the first ``top`` stay."""
     import pandas
@@ -445,6 +446,7 @@ def _pairs(predicted: Prediction, top: int | None) -> "pd.DataFrame":
 _OUTPUTS = {
     OutputFormat.RANKS: lambda predicted, top: _first(predicted.ranks, predicted, top),
     OutputFormat.SCORES: lambda predicted, top: _first(predicted.scores, predicted, top),
+    OutputFormat.EXPECTED: _expected,
     OutputFormat.RELEVANT: lambda predicted, top: _first(1 * predicted.relevant, predicted, top),
     OutputFormat.BUCKETS: _buckets,
     OutputFormat.ORDER: _order,

@@ -13,15 +13,15 @@ from prefero import (
     AutoMultilabelRanker,
     AutoOrderer,
     BoostingLabelRanker,
+    ForestLabelRanker,
     LogLinearLabelRanker,
     StackingLabelRanker,
     load,
     save,
 )
 from prefero.automatic._conformal import completed
-from prefero.automatic._members import TrainingRows
+from prefero.automatic._members import Member, OutOfFoldMargins, TrainingRows
 from prefero.automatic._pair_margins import PairwiseLogLoss, log_worths
-from prefero.automatic._stack import _weighted
 from prefero.automatic._stack_evaluation import StackEvaluation
 from prefero.checks import MULTILABEL_RANKER_AXIOMS, run_axiom
 from prefero.metrics import regret
@@ -187,10 +187,52 @@ def test_regret_is_chosen_by_scores():
     plain = AutoLabelRanker(preset="quick", random_state=0).fit(X, ranks)
     np.testing.assert_array_equal(tau.predict(X), plain.predict(X))
     assert regret(scores, worth.predict(X)) <= regret(scores, tau.predict(X))
-    # Each that learns from scores is also tried by ranks alone.
     tried = {one["ranker"] for one in worth.leaderboard_}
-    assert {"forest", "forest by ranks", "log-linear", "log-linear by ranks"} <= tried
-    assert not any("by ranks" in one["ranker"] for one in tau.leaderboard_)
+    assert {"forest", "forest of raw scores", "kernel ridge", "boosting by ranks"} <= tried
+    assert not any("scores" in one["ranker"] for one in tau.leaderboard_)
+    # Nothing said: what is given decides.
+    assert AutoLabelRanker().scoring == "auto"
+    auto = AutoLabelRanker(preset="quick", random_state=0).fit(X, ranks, scores=scores)
+    np.testing.assert_array_equal(auto.decision_function(X), worth.decision_function(X))
+
+
+@pytest.mark.parametrize("scoring", ["utility", "gap_closed"])
+def test_metrics_of_scores_choose_alike(scoring):
+    X, ranks, scores = uneven_problem()
+    regretful, other = (
+        AutoLabelRanker(one, preset="quick", random_state=0).fit(X, ranks, scores=scores)
+        for one in ("regret", scoring)
+    )
+    np.testing.assert_array_equal(regretful.predict(X), other.predict(X))
+    of_board = [
+        {one["ranker"]: one["held_out"] for one in r.leaderboard_} for r in (regretful, other)
+    ]
+    if scoring == "utility":
+        best = np.nanmax(scores, axis=1).mean()
+        assert of_board[1]["stack"] == pytest.approx(best + of_board[0]["stack"])
+    else:
+        base = of_board[0]["consensus baseline"]
+        assert of_board[1]["stack"] == pytest.approx(1 - of_board[0]["stack"] / base)
+
+
+def test_a_stack_by_value_falls_back_to_the_single_best_label():
+    rng = np.random.default_rng(0)
+    X, scores = rng.normal(size=(60, 3)), rng.normal(size=(60, 4))
+    scores[:, 1] += 0.3
+    scores[:, 2] = np.where(rng.random(60) < 0.05, -40.0, scores[:, 2] + 1)
+    ranks = ranks_from_scores(scores, higher_is_better=True)
+    with pytest.warns(UserWarning, match="too few"):
+        few = AutoLabelRanker(preset="quick", random_state=0).fit(
+            X[:6], ranks[:6], scores=scores[:6]
+        )
+    assert few.is_baseline_
+    single = scores[:6].mean(axis=0).argmax()
+    assert (few.predict(X).argmin(axis=1) == single).all()
+    fitted = AutoLabelRanker(preset="quick", random_state=0).fit(X, ranks, scores=scores)
+    lost = {one["ranker"]: one["held_out"] for one in fitted.leaderboard_}
+    error = {one["ranker"]: one["standard_error"] for one in fitted.leaderboard_}
+    if not fitted.is_baseline_:
+        assert lost["stack"] >= lost["consensus baseline"] - 3 * error["consensus baseline"]
 
 
 def test_few_rows_that_decide_a_regret_do_not_hide_what_all_say():
@@ -217,21 +259,25 @@ def test_score_differences_count_rows_as_often_as_they_tell(seed, equal):
     assert found <= 7 + 1e-9
 
 
-@pytest.mark.parametrize("better", [False, True])
-def test_members_that_learn_from_scores_count_where_they_clearly_gain(better):
+def test_members_that_learn_from_scores_share_some_weight():
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(200, 2))
     ranks = ranks_from_scores(scores, higher_is_better=True)
     rows = TrainingRows(scores, ranks, np.ones(200), scores)
-    evidence = StackEvaluation(rows, None, 5, "regret")
     ahead = np.sign(scores[:, [0]] - scores[:, [1]])
-    wrong = rng.random((200, 1)) < 0.3
-    by_ranks = np.where(wrong, -ahead, ahead)
-    by_scores = ahead if better else by_ranks
-    margins = [np.zeros((200, 1)), by_ranks, by_scores]
-    families = ["constant", "ranks", "scores"]
-    found = _weighted(evidence, margins, families, np.array([True, True, False])).found
-    assert (found.weights[2] > 0) == better
+    right = np.where(rng.random((200, 1)) < 0.3, -ahead, ahead)
+    rankers = ForestLabelRanker(leaf_values="ranks"), ForestLabelRanker(), ForestLabelRanker()
+    members = [
+        Member(f"member {k}", "forest", ranker, OutOfFoldMargins(margins, 0.0))
+        for k, (ranker, margins) in enumerate(zip(rankers, (ahead, right, -ahead), strict=True))
+    ]
+    margins = [one.held_out.margins for one in members]
+    found = StackEvaluation(rows, None, 5, "regret").combine(margins, members)
+    # The first is always right, the second mostly; the third never, and counts for nothing.
+    assert found.weights[0] > found.weights[1] > 0
+    assert found.weights[2] * found.scales[2] == 0
+    by_tau = StackEvaluation(rows, None, 5, "tau").combine(margins, members)
+    assert by_tau.weights[0] > found.weights[0]
 
 
 def test_regret_needs_scores():

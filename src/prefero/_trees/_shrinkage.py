@@ -17,6 +17,7 @@ from prefero._state import Attribute
 from prefero._trees._arrays import Trees
 from prefero._trees._models import NodeModels
 from prefero._trees._pruning import reached_when_pruned
+from prefero._trees._values import SCORE_CRITERIA, score_values
 from prefero._typing import Indices, Values
 from prefero.calibration import all_pairs, pair_outcomes
 from prefero.metrics import kendall_tau, regret
@@ -132,9 +133,9 @@ def leaf_votes(target: Values | ScoredRanks, weight: Values, leaf: str) -> tuple
         Ranks, with scores unless leaves hold ranks alone.
     weight : ndarray of shape (n_samples,)
         Weights of the rows.
-    leaf : {"ranks", "scores", "blend"}
+    leaf : {"ranks", "scores", "blend", "raw_scores", "relative_scores", "log_regret"}
         The votes of the ranks; the scores less the mean of their row, as large over all rows
-        as the votes; or half of each.
+        as the votes; half of each; or what a criterion of scores sees.
 
     Returns
     -------
@@ -144,6 +145,8 @@ def leaf_votes(target: Values | ScoredRanks, weight: Values, leaf: str) -> tuple
     votes, evidence = row_votes(ranks_of(target))
     if leaf == "ranks" or not isinstance(target, ScoredRanks):
         return votes, evidence
+    if leaf in SCORE_CRITERIA:
+        return evidence * np.nan_to_num(score_values(target, leaf)), evidence
     worth = evidence * target.relative()
     size, wanted = (np.sqrt(weight @ (part**2).sum(axis=1)) for part in (worth, votes))
     worth *= wanted / size if size > 0 else 0.0
@@ -211,8 +214,8 @@ def out_of_bag_path(
         As grown, on bootstrap samples.
     rows : OutOfBagRows
         The rows.
-    leaf : {"ranks", "scores", "blend"}
-        What the leaves hold.
+    leaf : str
+        What the leaves hold, as in `leaf_votes`.
 
     Returns
     -------
@@ -220,8 +223,8 @@ def out_of_bag_path(
         Votes; NaN for rows that all trees have seen. The consensus order of a row is that of all
         other rows.
     losses : dict of str to ndarray of shape (n_samples, n_strengths)
-        ``"squared_error"`` of the votes; unless leaves hold scores alone, ``"disorder"``, 1 - tau;
-        unless they hold ranks alone, ``"regret"``. NaN where undefined.
+        ``"squared_error"`` of the votes; where leaves hold votes of ranks, ``"disorder"``, 1 - tau;
+        where they hold scores, ``"regret"``. NaN where undefined.
     """
     target, weight = rows.target, rows.weight[:, None]
     share = _ratio(rows.votes, rows.evidence)
@@ -233,7 +236,7 @@ def out_of_bag_path(
     squared = np.einsum("rl,srl->rs", rows.evidence, (scores - share) ** 2)
     predicted = [strict_ranks(part).astype(np.float64) for part in scores]
     seen, losses = count[:, None] > 0, {"squared_error": squared}
-    if leaf != "scores":
+    if leaf in ("ranks", "blend"):
         truth = ranks_of(target)
         taus = [kendall_tau(truth, ranks, average=False) for ranks in predicted]
         losses["disorder"] = 1 - np.stack(taus).T

@@ -21,6 +21,7 @@ from prefero.label_ranking import (
     LogLinearLabelRanker,
     NeighborsLabelRanker,
     PairwiseLabelRanker,
+    RidgeLabelRanker,
 )
 
 # Tolerances of linear rankers that are exact enough for a stack; the second one with a kernel.
@@ -92,25 +93,39 @@ def candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
     return [one for turn in zip_longest(*families) for one in turn if one is not None]
 
 
-# Parameters with which a ranker ignores scores.
-WITHOUT_SCORES: dict[str, Any] = {"leaf_values": "ranks", "pair_weight": None}
+# Rankers of scores, most of them forests on the scores as they are, less the mean of their row, or
+# their log regret: which one is best depends on how heavy the tails are.
+_VALUE_FORESTS: dict[str, dict[str, Any]] = {
+    "forest of raw scores": {"criterion": "raw_scores"},
+    "forest of relative scores": {"criterion": "relative_scores"},
+    "forest of log regret": {"criterion": "log_regret"},
+    "extra-trees of relative scores": {"criterion": "relative_scores", "splitter": "random"},
+}
 
 
-def with_and_without_scores(tried: list[Candidate]) -> list[Candidate]:
-    """Add, after each ranker that learns from scores, a copy that learns from ranks alone.
-
-    Where score differences vary much between rows, few rows decide what is learned; held-out rows
-    show whether orders teach more.
-    """
+def value_candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
+    """Return the rankers to try where scores say what is lost: of scores first, then of ranks."""
+    nominal = shape.nominal if shape.nominal.any() else None
+    given: dict[str, Any] = {"random_state": seed, "categorical_features": nominal}
     found = []
-    for one in tried:
-        found.append(one)
-        ranker = clone(one.ranker)
-        last = final_step(ranker)
-        parameters = last.get_params(deep=False).keys() & WITHOUT_SCORES.keys()
-        if parameters:
-            last.set_params(**{name: WITHOUT_SCORES[name] for name in parameters})
+    for name, options in _VALUE_FORESTS.items():
+        forest = ForestLabelRanker(max_features=0.33, **options, **given)
+        found.append(Candidate(name, name, made_dense(shape, forest, seed), own=True))
+    linear = RidgeLabelRanker(target="relative_scores", calibrate=False)
+    found.append(Candidate("ridge", "ridge", behind_numbers(shape, linear, seed=seed)))
+    count = int(np.clip(shape.n_rows, 1, _LANDMARKS))
+    kernel = Nystroem(gamma=0.5 / max(1, shape.n_features), n_components=count, random_state=seed)
+    ranker = make_pipeline(kernel, RidgeLabelRanker(target="log_regret", calibrate=False))
+    model = behind_numbers(shape, ranker, seed=seed)
+    found.append(Candidate("kernel ridge", "kernel ridge", model, _MOST_KERNEL_ROWS))
+    for one in candidates(preset, shape, seed):
+        if one.name in ("boosting", "neighbors"):
+            ranker = clone(one.ranker)
+            final_step(ranker).set_params(pair_weight=None)
             found.append(one._replace(name=f"{one.name} by ranks", ranker=ranker))
+        if one.name in ("forest", "extra-trees"):
+            final_step(one.ranker).set_params(leaf_values="ranks")
+        found.append(one)
     return found
 
 

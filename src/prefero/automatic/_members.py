@@ -43,7 +43,13 @@ class OutOfFoldMargins(NamedTuple):
 
     margins: Values  # (n_rows, n_pairs); NaN where the member predicts nothing
     seconds: float
+    scores: Values | None = None  # (n_rows, n_labels), of a member that predicts scores as such
     fitted: Any = None  # the member fitted to all rows, if that was done on the way
+
+    def some(self, kept: Any) -> "OutOfFoldMargins":
+        """Return those of some of the rows."""
+        scores = None if self.scores is None else self.scores[kept]
+        return self._replace(margins=self.margins[kept], scores=scores)
 
 
 class Member(NamedTuple):
@@ -81,10 +87,36 @@ def own_held_out(ranker: Any, rows: TrainingRows, asked: Indices) -> OutOfFoldMa
     if not isinstance(final_step(ranker), BaseLabelRanker):
         return None
     model, X = _prepared(ranker, rows)
-    margins = _fit_last(final_step(model), rows._replace(X=X), asked)
-    if margins is None:
+    found = _fit_last(final_step(model), rows._replace(X=X), asked)
+    if found is None:
         return None
-    return OutOfFoldMargins(margins, time.perf_counter() - start, model)
+    margins, scores = found
+    scores = scores if says_scores(ranker) else None
+    return OutOfFoldMargins(margins, time.perf_counter() - start, scores, model)
+
+
+# Parameters with which a ranker ignores scores.
+_WITHOUT_SCORES: dict[str, Any] = {"leaf_values": "ranks", "pair_weight": None, "target": "votes"}
+
+
+def learns_from_scores(ranker: Any) -> bool:
+    """Whether a ranker learns from scores where they are given."""
+    if ranker is None:
+        return False
+    given = final_step(ranker).get_params(deep=False)
+    return any(given.get(name, plain) != plain for name, plain in _WITHOUT_SCORES.items())
+
+
+def says_scores(ranker: Any) -> bool:
+    """Whether a ranker predicts scores in their own unit."""
+    given = final_step(ranker).get_params(deep=False)
+    return "raw_scores" in (given.get("criterion"), given.get("target"))
+
+
+def said_scores(model: Any, X: Any) -> Values:
+    """Return the scores that such a ranker predicts."""
+    ranker, reaching = at_final_step(model, X)
+    return ranker._decision(ranker._validate_X(reaching, reset=False))
 
 
 def fold_held_out(
@@ -96,18 +128,26 @@ def fold_held_out(
     sent = SentOnce(partial(_margins_of_fold, ranker, rows, fold, asked))
     # Members run in the core, which releases the lock, and share the rows.
     parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(called)(sent, k) for k in folds)
-    margins = np.full((len(asked), parts[0].shape[1]), np.nan)
-    for k, part in zip(folds, parts, strict=True):
-        margins[fold[asked] == k] = part
-    return OutOfFoldMargins(margins, time.perf_counter() - start)
+    margins, scores = [
+        np.full((len(asked), part.shape[1]), np.nan) if part is not None else None
+        for part in parts[0]
+    ]
+    for k, found in zip(folds, parts, strict=True):
+        for values, part in zip((margins, scores), found, strict=True):
+            if values is not None:
+                values[fold[asked] == k] = part
+    assert margins is not None
+    return OutOfFoldMargins(margins, time.perf_counter() - start, scores)
 
 
 def _margins_of_fold(
     ranker: Any, rows: TrainingRows, fold: Indices, asked: Indices, k: int
-) -> Values:
+) -> tuple[Values, Values | None]:
     with silenced():  # the fit to all rows shows the warnings
         model = fitted_member(ranker, rows.some(np.flatnonzero(fold != k)))
-        return pair_margins(model, rows.X[asked[fold[asked] == k]], rows.ranks.shape[1])
+        X = rows.X[asked[fold[asked] == k]]
+        scores = said_scores(model, X) if says_scores(ranker) else None
+        return pair_margins(model, X, rows.ranks.shape[1]), scores
 
 
 def _prepared(ranker: Any, rows: TrainingRows) -> tuple[Any, Any]:
@@ -118,8 +158,10 @@ def _prepared(ranker: Any, rows: TrainingRows) -> tuple[Any, Any]:
     return model, model[:-1].fit_transform(rows.X, rows.ranks)
 
 
-def _fit_last(ranker: Any, rows: TrainingRows, asked: Indices | None = None) -> Values | None:
-    """Fit a ranker; if rows are asked for, return its own margins for them, if it has some."""
+def _fit_last(
+    ranker: Any, rows: TrainingRows, asked: Indices | None = None
+) -> tuple[Values, Values | None] | None:
+    """Fit a ranker; if rows are asked for, return its own margins and scores, if it has some."""
     scores = rows.scores if has_fit_parameter(ranker, "scores") else None
     if not isinstance(ranker, BaseLabelRanker):
         given = {} if scores is None else {"scores": scores}
@@ -137,10 +179,14 @@ def _fit_last(ranker: Any, rows: TrainingRows, asked: Indices | None = None) -> 
     return margins
 
 
-def _own_margins(ranker: Any, X: Any, target: Any, weight: Values, asked: Indices) -> Values | None:
+def _own_margins(
+    ranker: Any, X: Any, target: Any, weight: Values, asked: Indices
+) -> tuple[Values, Values | None] | None:
     pairs = all_pairs(len(ranker.labels_))
     scores = ranker._held_out_scores(X, target, weight, asked)
     if scores is not None:
-        return score_margins(scores, pairs)
+        return score_margins(scores, pairs), scores
     margins = ranker._held_out_margins(X, target, weight, asked)
-    return None if margins is None else margins[:, pair_numbers(pairs, len(ranker.labels_))]
+    if margins is None:
+        return None
+    return margins[:, pair_numbers(pairs, len(ranker.labels_))], None

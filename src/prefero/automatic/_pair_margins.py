@@ -14,8 +14,9 @@ from prefero._products import row_products
 from prefero._typing import Indices, Mask, Values
 from prefero.calibration import all_pairs
 
-# Strength of the shrinkage of weights to the mean of the best members, in rows.
-_PULL_ROWS = 10.0
+# Strength of the shrinkage of weights to the mean of the best members, in rows; if pairs count by
+# score difference, where members differ more.
+_PULL_ROWS, _PULL_ROWS_BY_VALUE = 10.0, 1.0
 # Below so many independent units standard errors are themselves uncertain.
 FEW_UNITS = 10
 # Members with a smaller share of the weights are dropped.
@@ -141,7 +142,7 @@ def combine(
     entries *= scales[:, None]
     losses = np.array([loss.of_rows(part) for part in entries])
     center = _best_of_families(losses, families, loss.weight)
-    pull = _PULL_ROWS / loss.effective_rows()
+    pull = (_PULL_ROWS if differences is None else _PULL_ROWS_BY_VALUE) / loss.effective_rows()
 
     def objective(weights: Values) -> tuple[float, Values]:
         total = weights @ entries
@@ -217,7 +218,7 @@ def errors_needed(guard: float, n_units: int) -> float:
     return float(stats.t.isf(stats.norm.sf(guard), n_units - 1))
 
 
-DECODINGS = ("kemeny", "sums", "first")
+DECODINGS = ("kemeny", "sums", "margins")
 # Entries of the arrays (instances x pairs) that one step may hold.
 BLOCK_ENTRIES = 2**22
 # Labels with equal sums are kept apart by this step.
@@ -233,10 +234,10 @@ def decoded(margins: Values, n_labels: int, how: str = "kemeny") -> Values:
         Log-odds that the first label of each pair comes first.
     n_labels : int
         The number of labels.
-    how : {"kemeny", "sums", "first"}, default="kemeny"
+    how : {"kemeny", "sums", "margins"}, default="kemeny"
         ``"kemeny"`` is the order of the greatest expected tau that moves of single labels reach
-        from ``"sums"``, the order by the expected number of labels behind; ``"first"`` orders
-        by how likely labels are the first of all.
+        from ``"sums"``, the order by the expected number of labels behind; ``"margins"`` orders
+        by the mean margin over the other labels, and so by how likely labels are the first of all.
 
     Returns
     -------
@@ -259,8 +260,8 @@ def _decoded(margins: Values, n_labels: int, how: str) -> Values:
     order = np.argsort(-sums, axis=1, kind="stable")
     if how == "kemeny":
         order = _core.improve_orders(before, order)
-    elif how == "first":
-        order = np.argsort(-first_shares(margins, n_labels), axis=1, kind="stable")
+    elif how == "margins":
+        order = np.argsort(-log_worths(np.nan_to_num(margins), n_labels), axis=1, kind="stable")
     steps = -np.sort(-sums, axis=1) - _STEP * np.arange(n_labels)
     scores = np.empty_like(sums)
     np.put_along_axis(scores, order, steps, axis=1)

@@ -1,7 +1,7 @@
 """What stacks share: fitted state, weights, the baseline guard, predictions."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,27 +21,30 @@ from prefero._state import (
     State,
     Word,
 )
-from prefero._typing import Indices, Mask, Values
+from prefero._typing import Indices, Values
 from prefero._warnings import warn_user
-from prefero.automatic._candidates import WITHOUT_SCORES
 from prefero.automatic._conformal import ConformalMixin
-from prefero.automatic._members import Member, OutOfFoldMargins, TrainingRows, pair_margins
+from prefero.automatic._members import (
+    Member,
+    OutOfFoldMargins,
+    TrainingRows,
+    pair_margins,
+    said_scores,
+)
 from prefero.automatic._pair_margins import (
     BLOCK_ENTRIES,
     DECODINGS,
     Combination,
     decoded,
     errors_needed,
+    log_worths,
 )
 from prefero.automatic._screening import board, line
 from prefero.automatic._stack_evaluation import (
-    OF_FIRST,
     StackEvaluation,
-    baseline_margins,
-    baseline_votes,
     group_numbers,
 )
-from prefero.base import BaseLabelRanker, fitting
+from prefero.base import BaseLabelRanker, ExpectedScoresMixin, fitting
 from prefero.calibration import (
     calibration_pairs,
     calibration_rows,
@@ -51,6 +54,9 @@ from prefero.calibration import (
 )
 from prefero.rankings import strict_ranks
 
+# Standard errors by which another way to decode margins must be better; and by which a stack must
+# be worse than the single best label for that label to be predicted.
+_CLEAR_ERRORS, _WORSE_BY = 2.0, 1.0
 # Its name on leaderboards.
 BASELINE = "consensus baseline"
 
@@ -64,6 +70,10 @@ def _know_all_labels(members: Any, state: State) -> bool:
 def _is_each_pair(margins: Any, state: State) -> bool:
     n = state.size("n_labels")
     return len(margins) == n * (n - 1) // 2
+
+
+def _is_member(number: Any, state: State) -> bool:
+    return isinstance(number, int) and -1 <= number < len(state.values["members_"])
 
 
 def members_state(n_features: str) -> Each:
@@ -80,6 +90,7 @@ _STATE: FittedState = {
     "baseline_margins_": Array("f8", "n_all_pairs", rule=("one number per pair", _is_each_pair)),
     "baseline_votes_": Array("f8", "n_labels"),
     "is_baseline_": Flag(),
+    "level_member_": Attribute(rule=("the number of a member, or -1", _is_member)),
     "decoding_": Word(*DECODINGS),
     "improvement_": Number(nan=True),
     "improvement_error_": Number(nan=True),
@@ -88,7 +99,7 @@ _STATE: FittedState = {
 
 
 @documented()
-class BaseStack(ConformalMixin, BaseLabelRanker):
+class BaseStack(ConformalMixin, ExpectedScoresMixin, BaseLabelRanker):
     """Base of stacks. A stack writes ``_fit_stack``, which calls ``_settle``."""
 
     # Pipelines and searches pass groups on without being asked to.
@@ -107,6 +118,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
     baseline_margins_: Values
     baseline_votes_: Values
     is_baseline_: bool
+    level_member_: int
     decoding_: str
     leaderboard_: list[dict[str, Any]]
 
@@ -157,34 +169,47 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
 
         ``final`` returns a member fitted to all ``rows``, given how many there are still to fit.
         """
-        self.baseline_margins_ = baseline_margins(rows)
-        self.baseline_votes_ = baseline_votes(rows, evaluation.rule())
+        self.baseline_margins_, self.baseline_votes_ = evaluation.baseline_of(rows)
         evaluation, members = evaluation.known_to_all(members)
         constant, order = evaluation.baseline()
         everyone = [Member(BASELINE, BASELINE, None, OutOfFoldMargins(constant, 0.0)), *members]
         margins = [member.held_out.margins for member in everyone]
         families = [member.family for member in everyone]
-        by_ranks = np.r_[True, [not _learns_from_scores(member.ranker) for member in members]]
-        found, total, self.decoding_, ranks = _weighted(evaluation, margins, families, by_ranks)
+        found = evaluation.combine(margins, everyone)
+        total = weighted_sum(found, margins)
+        self.decoding_, ranks = _decoded_best(evaluation, total)
         self.is_baseline_ = not members or not (
             self._beats(evaluation, ranks, order)
             or self._has_better_probabilities(evaluation, margins, families)
         )
         orders = [order, *(strict_ranks(decoded(m, evaluation.n_labels)) for m in margins[1:])]
         self._report(evaluation, everyone, found.weights, orders, evaluation.values(ranks))
-        self._keep(members, found, final)
+        level = _level_member(members) if evaluation.by_value else None
+        self._keep(members, found, final, level)
         held_out = found.scales[0] * constant if self.is_baseline_ else total
         self._learn_probabilities(held_out, evaluation.truth, evaluation.weight)
+        if evaluation.by_value and evaluation.scores is not None:
+            said = log_worths(held_out, evaluation.n_labels)
+            own = [] if level is None else [members[level].held_out.scores]
+            self._learn_scores(
+                [said, *own], said, evaluation.scores, evaluation.weight, evaluation.groups
+            )
 
     def _beats(self, evaluation: StackEvaluation, ranks: Indices, baseline: Indices) -> bool:
-        """Whether orders clearly beat those of the baseline: by the metric, or else by tau."""
-        needed = errors_needed(self.baseline_guard, evaluation.n_units)
+        """Whether orders clearly beat those of the baseline; by value, are not clearly worse.
+
+        The first label by mean score is one of few, and rarely far from the best of them: to
+        leave it costs little if nothing was learned, and rare large losses hide what was.
+        """
         gain, error = evaluation.gain(ranks, baseline)
         self.improvement_ = gain
         self.improvement_error_ = error if np.isfinite(error) else float("nan")
+        if evaluation.by_value:
+            return gain > -errors_needed(_WORSE_BY, evaluation.n_units) * error
+        needed = errors_needed(self.baseline_guard, evaluation.n_units)
         if gain > needed * error:
             return True
-        if evaluation.scoring not in OF_FIRST or not gain > -needed * error:
+        if evaluation.scoring != "top1" or not gain > -needed * error:
             return False
         gain, error = evaluation.gain(ranks, baseline, "tau")
         return gain > needed * error
@@ -196,7 +221,7 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
 
         Where rows have few pairs, their order says little; the probabilities say more.
         """
-        if not self.improvement_ > 0:
+        if evaluation.by_value or not self.improvement_ > 0:
             return False
         gain, error = evaluation.loss_gain(margins, families)
         return gain > errors_needed(self.baseline_guard, evaluation.n_units) * error
@@ -214,22 +239,27 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         """Predict the consensus baseline, where there are too few rows to compare rankers."""
         if evaluation.too_few:
             warn_user(f"{evaluation.too_few}. The consensus baseline is predicted.")
-        self.baseline_margins_ = baseline_margins(rows)
-        self.baseline_votes_ = baseline_votes(rows, "borda")
+        self.baseline_margins_, self.baseline_votes_ = evaluation.baseline_of(rows)
         self.baseline_weight_, self.is_baseline_, self.decoding_ = 1.0, True, "kemeny"
         self.improvement_ = self.improvement_error_ = float("nan")
         self.members_, self.member_names_ = [], np.empty(0, dtype=object)
+        self.level_member_ = -1
         self.weights_ = self.scales_ = np.empty(0)
         self.leaderboard_ = [line(BASELINE, BASELINE, float("nan"), float("nan"), 1.0, 0.0)]
         nothing = np.full((len(rows.ranks), len(self.baseline_margins_)), np.nan)
         self._learn_probabilities(nothing, rows.ranks, rows.weight)
 
     def _keep(
-        self, members: Sequence[Member], found: Combination, final: Callable[[Member, int], Any]
+        self,
+        members: Sequence[Member],
+        found: Combination,
+        final: Callable[[Member, int], Any],
+        level: int | None,
     ) -> None:
-        """Keep the members with a weight, fitted to all rows."""
-        own, count = found.weights[1:], 0 if self.is_baseline_ else len(members)
-        used = [k for k in range(count) if own[k] > 0]
+        """Keep the members with a weight, and one that predicts scores, fitted to all rows."""
+        own = np.zeros(len(members)) if self.is_baseline_ else found.weights[1:]
+        used = [k for k in range(len(members)) if own[k] > 0 or k == level]
+        self.level_member_ = -1 if level is None else used.index(level)
         self.member_names_ = np.array([members[k].name for k in used], dtype=object)
         self.weights_, self.scales_ = own[used], found.scales[1:][used]
         weight = 1.0 if self.is_baseline_ else found.weights[0]
@@ -261,8 +291,15 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         n_labels = len(self.labels_)
         margins = np.tile(self.baseline_weight_ * self.baseline_margins_, (X.shape[0], 1))
         for member, factor in zip(self.members_, self.weights_ * self.scales_, strict=True):
-            margins += factor * np.nan_to_num(pair_margins(member, X, n_labels))
+            if factor > 0:
+                margins += factor * np.nan_to_num(pair_margins(member, X, n_labels))
         return margins
+
+    def _score_models(self, X: Any) -> tuple[list[Values], Values]:
+        said = log_worths(self._margins(X), len(self.labels_))
+        if self.level_member_ < 0:
+            return [said], said
+        return [said, said_scores(self.members_[self.level_member_], X)], said
 
     def _scores_and_margins(self, X: Any) -> tuple[Values, Values]:
         margins = self._margins(X)
@@ -276,53 +313,31 @@ class BaseStack(ConformalMixin, BaseLabelRanker):
         return np.concatenate([self._scores_and_margins(X[rows])[0] for rows in parts])
 
 
-class _Weighted(NamedTuple):
-    """Weights of members, the sum of their margins, and how it becomes the order of each row."""
-
-    found: Combination
-    total: Values
-    decoding: str
-    ranks: Indices
+def _level_member(members: Sequence[Member]) -> int | None:
+    """The first member that predicts scores in their own unit, so also how hard a row is."""
+    found = (k for k, member in enumerate(members) if member.held_out.scores is not None)
+    return next(found, None)
 
 
-def _weighted(
-    evaluation: StackEvaluation, margins: Sequence[Values], families: Sequence[str], by_ranks: Mask
-) -> _Weighted:
-    """Weight members, with and without score differences, and decode their sum.
+def weighted_sum(found: Combination, margins: Sequence[Values]) -> Values:
+    """Return the weighted sum of the margins of members; a missing one adds nothing."""
+    total = np.zeros(margins[0].shape)
+    for factor, part in zip(found.weights * found.scales, margins, strict=True):
+        total += factor * np.nan_to_num(part)
+    return total
 
-    A regret depends on few rows, an order on all of them: what uses score differences, members
-    or weights, must clearly beat what learned from ranks alone.
+
+def _decoded_best(evaluation: StackEvaluation, total: Values) -> tuple[str, Indices]:
+    """Return how margins become an order, and the orders.
+
+    By value that is by mean margins; else the order of the greatest expected tau, unless the first
+    label is what counts and another order is clearly better.
     """
-    ways = [evaluation.combine(margins, families)]
-    if evaluation.score_differences is not None:
-        ways.append(evaluation.combine(margins, families, weighted=True))
-        if by_ranks[1:].any():
-            own = [
-                part if plain else 0 * part for part, plain in zip(margins, by_ranks, strict=True)
-            ]
-            ways.insert(0, evaluation.combine(own, families))
-    tried = [_decoded_best(evaluation, margins, found) for found in ways]
-    return tried[evaluation.clearly_best([one.ranks for one in tried])]
-
-
-def _decoded_best(
-    evaluation: StackEvaluation, margins: Sequence[Values], found: Combination
-) -> _Weighted:
-    """Take the order of the greatest expected tau, unless another is clearly better."""
-    total = sum(
-        (
-            part * np.nan_to_num(of)
-            for part, of in zip(found.weights * found.scales, margins, strict=True)
-        ),
-        start=np.zeros(evaluation.outcomes.shape),
-    )
-    ways = DECODINGS if evaluation.scoring in OF_FIRST else DECODINGS[:1]
+    usual = DECODINGS if evaluation.scoring == "top1" else DECODINGS[:1]
+    ways: tuple[str, ...] = DECODINGS[2:] if evaluation.by_value else usual
     orders = [strict_ranks(decoded(total, evaluation.n_labels, how)) for how in ways]
-    best = evaluation.clearly_best(orders)
-    return _Weighted(found, total, ways[best], orders[best])
-
-
-def _learns_from_scores(ranker: Any) -> bool:
-    """Whether a ranker learns from scores where they are given."""
-    given = final_step(ranker).get_params(deep=False)
-    return any(given.get(name, plain) != plain for name, plain in WITHOUT_SCORES.items())
+    needed = errors_needed(_CLEAR_ERRORS, evaluation.n_units)
+    gains = [evaluation.gain(ranks, orders[0]) for ranks in orders]
+    clear = [k for k, (gain, error) in enumerate(gains) if gain > needed * error]
+    best = max(clear, key=lambda k: gains[k][0], default=0)
+    return ways[best], orders[best]

@@ -19,6 +19,7 @@ from prefero.automatic._members import (
     OutOfFoldMargins,
     TrainingRows,
     fold_held_out,
+    learns_from_scores,
     own_held_out,
 )
 from prefero.automatic._pair_margins import (
@@ -26,22 +27,21 @@ from prefero.automatic._pair_margins import (
     Combination,
     PairwiseLogLoss,
     combine,
-    errors_needed,
     standard_error,
 )
-from prefero.calibration import all_pairs, pair_outcomes
+from prefero.calibration import all_pairs, pair_outcomes, score_margins
 from prefero.consensus import borda_batch, kemeny
 from prefero.label_ranking import ConsensusLabelRanker
-from prefero.metrics import kendall_tau, regret, top_accuracy
+from prefero.metrics import kendall_tau, regret, top_accuracy, utility
 from prefero.preferences import PreferenceGraphs
-from prefero.rankings import strict_ranks
+from prefero.rankings import ScoredRanks, strict_ranks
 
 # Different rows that are needed to compare rankers; groups, which tell more, each left out once.
 FEWEST_ROWS, FEWEST_GROUPS = 10, 5
 # Members are evaluated on at most so many entries (rows x pairs), but on at least so many rows.
 _MOST_ENTRIES, _FEWEST_ASKED = 2**21, 64
-# Standard errors by which one way to combine members must beat the plain one.
-_CLEAR_ERRORS = 2.0
+# What members that learn from scores share equally, beside the weights that were learned.
+_SHARED_WEIGHT = 0.5
 # The least share of rows known to all members for which members are evaluated on these alone.
 _LEAST_KNOWN = 0.1
 # Up to so many rows folds do not depend on the order of the rows, but on their sorted features.
@@ -52,9 +52,11 @@ METRICS: dict[str, Callable[..., Any]] = {
     "tau-x": lambda truth, ranks, **more: kendall_tau(truth, ranks, variant="x", **more),
     "top1": top_accuracy,
     "regret": regret,
+    "utility": utility,
+    "gap_closed": regret,  # less that of the single best label: see `StackEvaluation.values`
 }
-# Metrics of the label that is put first, which say little about each row.
-OF_FIRST = ("top1", "regret")
+# Metrics of scores: members, weights, decoding and the baseline are then those of value.
+OF_SCORES = ("regret", "utility", "gap_closed")
 
 
 class StackEvaluation:
@@ -87,7 +89,7 @@ class StackEvaluation:
         self.groups = None if groups is None else renumbered(groups, self.asked)
         self.outcomes = pair_outcomes(self.truth, self.pairs)
         self.score_differences = None
-        if scoring == "regret" and self.scores is not None:
+        if scoring in OF_SCORES and self.scores is not None:
             self.score_differences = np.abs(self.scores[:, first] - self.scores[:, second])
 
     @property
@@ -128,7 +130,7 @@ class StackEvaluation:
         if self.score_differences is not None:
             narrow.score_differences = self.score_differences[kept]
         return narrow, [
-            member._replace(held_out=own._replace(margins=own.margins[kept]))
+            member._replace(held_out=own.some(kept))
             for member, own in ((member, member.held_out) for member in members)
         ]
 
@@ -136,28 +138,52 @@ class StackEvaluation:
         """Return members by their weights in a stack, the largest first."""
         evaluation, narrowed = self.known_to_all(members)
         margins = [member.held_out.margins for member in narrowed]
-        families = [member.family for member in members]
-        found = evaluation.combine(margins, families, weighted=self.score_differences is not None)
+        found = evaluation.combine(margins, members)
         return [members[k] for k in np.lexsort([found.losses, -found.weights])]
 
-    def combine(
-        self, margins: Sequence[Values], families: Sequence[str], *, weighted: bool = False
-    ) -> Combination:
-        """Learn the weights of members; with ``weighted`` pairs count by score difference."""
-        score_differences = self.score_differences if weighted else None
-        return combine(margins, families, self.outcomes, self.weight, score_differences)
+    def combine(self, margins: Sequence[Values], members: Sequence[Member]) -> Combination:
+        """Learn the weights of members.
+
+        By value they are the mean of those with and without score differences: the former know
+        what is lost, but may hang on a few rows. Members that learn from scores share some more.
+        """
+        given = margins, [one.family for one in members], self.outcomes, self.weight
+        found = combine(*given, self.score_differences)
+        if not self.by_value:
+            return found
+        plain = combine(*given)
+        scales = np.where(found.scales > 0, found.scales, plain.scales)
+        ratio = np.divide(plain.scales, scales, out=np.zeros(len(scales)), where=scales > 0)
+        weights = (found.weights + plain.weights * ratio) / 2
+        scored = (found.scales > 0) & [learns_from_scores(one.ranker) for one in members]
+        shared = _SHARED_WEIGHT * found.weights.sum() * scored / max(1, scored.sum())
+        return found._replace(scales=scales, weights=weights + shared)
+
+    @property
+    def by_value(self) -> bool:
+        """Whether members are evaluated by scores."""
+        return self.score_differences is not None
 
     def baseline(self) -> tuple[Values, Indices]:
-        """Return the out-of-fold margins and orders of the consensus baseline."""
-        rule = self.rule()
+        """Return the out-of-fold margins and orders of the baseline."""
         margins = np.empty(self.outcomes.shape)
         ranks = np.empty(self.truth.shape, dtype=np.int64)
         for k in range(int(self.fold.max()) + 1):
             here = self.fold[self.asked] == k
-            others = self.rows.some(self.fold != k)
-            margins[here] = baseline_margins(others)
-            ranks[here] = strict_ranks(baseline_votes(others, rule)[None])[0]
+            margins[here], votes = self.baseline_of(self.rows.some(self.fold != k))
+            ranks[here] = strict_ranks(votes[None])[0]
         return margins, ranks
+
+    def baseline_of(self, rows: TrainingRows) -> tuple[Values, Values]:
+        """Return the margins and the votes of the baseline that is learned from some rows.
+
+        That is the consensus order; or, of scores, the order by mean score, whose first label is
+        the single best.
+        """
+        if not self.by_value:
+            return baseline_margins(rows), baseline_votes(rows, self.rule())
+        votes = mean_scores(rows)
+        return score_margins(votes[None], self.pairs)[0], votes
 
     def rule(self) -> str:
         """Return which of Borda's and Kemeny's rules suits the rankings better."""
@@ -185,8 +211,14 @@ class StackEvaluation:
     def values(self, ranks: Indices, scoring: str | None = None) -> Values:
         """Return the metric of each row, larger is better; NaN where undefined."""
         scoring = scoring or self.scoring
-        if scoring == "regret" and self.scores is not None:
-            return -np.asarray(regret(self.scores, ranks, average=False))
+        if scoring in OF_SCORES:
+            values = np.asarray(METRICS[scoring](self.scores, ranks, average=False))
+            if scoring == "gap_closed" and not hasattr(self, "_gap"):
+                single = self.baseline()[1]
+                self._gap = -self.summary(self.values(single, "regret"))[0]
+            if scoring == "gap_closed":
+                return 1 - values / self._gap if self._gap > 0 else values * np.nan
+            return values if scoring == "utility" else -values
         return np.asarray(METRICS[scoring](self.truth, ranks, average=False))
 
     def gain(
@@ -220,13 +252,6 @@ class StackEvaluation:
             gains[here] = alone - stacked
         return self.summary(gains)
 
-    def clearly_best(self, orders: Sequence[Indices]) -> int:
-        """Return the index of the best of those that clearly beat the first, or of the first."""
-        needed = errors_needed(_CLEAR_ERRORS, self.n_units)
-        gains = [self.gain(ranks, orders[0]) for ranks in orders]
-        clear = [k for k, (gain, error) in enumerate(gains) if gain > needed * error]
-        return max(clear, key=lambda k: gains[k][0], default=0)
-
     def summary(self, values: Values) -> tuple[float, float]:
         """Return the mean of a value per row, and its standard error."""
         known = ~np.isnan(values) & (self.weight > 0)
@@ -255,6 +280,14 @@ def thinned(rows: TrainingRows, size: int) -> TrainingRows:
     """Return so many evenly spaced rows."""
     n = len(rows.ranks)
     return rows if n <= size else rows.some(evenly_spaced(n, size))
+
+
+def mean_scores(rows: TrainingRows) -> Values:
+    """Return the mean score of each label, by which the baseline of scores orders them."""
+    ranker = ConsensusLabelRanker(calibrate=False)
+    assert rows.scores is not None
+    ranker._learn(None, ScoredRanks(rows.ranks, rows.scores), rows.weight)
+    return ranker.votes_
 
 
 def baseline_margins(rows: TrainingRows) -> Values:

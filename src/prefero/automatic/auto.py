@@ -10,7 +10,7 @@ from prefero._docs import documented
 from prefero._sklearn import StrOptions
 from prefero._state import Attribute, FittedState
 from prefero._typing import Indices
-from prefero.automatic._candidates import candidates, with_and_without_scores
+from prefero.automatic._candidates import candidates, value_candidates
 from prefero.automatic._members import Member, TrainingRows, fitted_member
 from prefero.automatic._screening import (
     FOLDS,
@@ -23,7 +23,7 @@ from prefero.automatic._screening import (
     screening,
 )
 from prefero.automatic._stack import BaseStack, members_state
-from prefero.automatic._stack_evaluation import METRICS, StackEvaluation, thinned
+from prefero.automatic._stack_evaluation import METRICS, OF_SCORES, StackEvaluation, thinned
 from prefero.automatic.table import ColumnsMixin
 
 
@@ -38,10 +38,12 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
 
     Parameters
     ----------
-    scoring : {"tau", "tau-x", "top1", "regret"}, default="tau"
-        The metric by which the stack is compared with the consensus baseline: Kendall's tau,
-        tau-x, how often the first label is right, or the regret of choosing it (then ``fit``
-        needs ``scores``). The last two also decide how pair margins become an order.
+    scoring : {"auto", "tau", "tau-x", "top1", "regret", "utility", "gap_closed"}, default="auto"
+        What is optimised. ``"auto"``: the value of the first label (``"regret"``) if ``fit`` is
+        given ``scores``, else Kendall's tau. Tau, tau-x and how often the first label is right
+        look at ranks alone. ``"regret"``, ``"utility"`` and ``"gap_closed"`` need scores and are
+        one aim in three units: rankers of scores are then tried too, weighed by what is lost, and
+        the baseline is the order by mean score, whose first label is the single best.
     preset : {"quick", "balanced", "best"}, default="balanced"
         How much to try. ``"quick"`` fits each of a few rankers once, about three times the
         work of a random forest; ``"balanced"`` uses five inner folds and more rankers,
@@ -49,7 +51,8 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
     %(time_limit)s
     baseline_guard : float, default=2
         The consensus baseline is predicted unless the gain over it, on held-out rows, exceeds so
-        many standard errors; or there is some gain, and that in the pair loss exceeds them.
+        many standard errors; or there is some gain, and that in the pair loss exceeds them. By
+        value, the single best label is predicted only if the stack is one standard error worse.
     %(working)s
 
     Attributes
@@ -85,7 +88,7 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "scoring": [StrOptions(set(METRICS))],
+        "scoring": [StrOptions({"auto", *METRICS})],
         **PRESET_CONSTRAINTS,
         **GUARD_CONSTRAINTS,
     }
@@ -99,7 +102,9 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
 
     def __init__(
         self,
-        scoring: Literal["tau", "tau-x", "top1", "regret"] = "tau",
+        scoring: Literal[
+            "auto", "tau", "tau-x", "top1", "regret", "utility", "gap_closed"
+        ] = "auto",
         *,
         preset: Literal["quick", "balanced", "best"] = "balanced",
         time_limit: float | None = None,
@@ -117,17 +122,19 @@ class AutoLabelRanker(ColumnsMixin, BaseStack):
         self.random_state = random_state
 
     def _fit_stack(self, rows: TrainingRows, groups: Indices | None) -> None:
-        if self.scoring != "regret":
+        scoring = self.scoring
+        if scoring == "auto":
+            scoring = "tau" if rows.scores is None else "regret"
+        if scoring not in OF_SCORES:
             # Other metrics do not depend on score differences.
             rows = rows._replace(scores=None)
         elif rows.scores is None:
-            raise ValueError('scoring="regret" needs the scores of the labels: give scores.')
+            raise ValueError(f"scoring={scoring!r} needs the scores of the labels: give scores.")
         clock, notes = self._start()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        tried = candidates(self.preset, self._shape(rows.X, rows.ranks.shape[1]), seed)
-        if rows.scores is not None:
-            tried = with_and_without_scores(tried)
-        evaluation_of = partial(StackEvaluation.sampled, rows, groups, FOLDS, self.scoring)
+        choices = candidates if rows.scores is None else value_candidates
+        tried = choices(self.preset, self._shape(rows.X, rows.ranks.shape[1]), seed)
+        evaluation_of = partial(StackEvaluation.sampled, rows, groups, FOLDS, scoring)
         with screening(self, len(rows.ranks), evaluation_of, tried, clock) as screen:
             first = screen.evaluation
             if not first.possible:

@@ -1,3 +1,4 @@
+from ._expected_scores import ExpectedScoresMixin
 from ._features import check_features, feature_ranges, place_unseen_last, unseen_labels
 from ._fitting import FittedMixin, fitting, continues_fit, copy_of
 from ._label_ranking import (
@@ -15,6 +16,7 @@ __all__ = [
     "BaseLabelRanker",
     "BaseMultilabelRanker",
     "BaseOrderer",
+    "ExpectedScoresMixin",
     "FittedMixin",
     "GraphRankerMixin",
     "LabelRankerMixin",

@@ -11,6 +11,7 @@ from prefero._docs import documented
 from prefero._sklearn import StrOptions
 from prefero._typing import ArrayOrNone, Values
 from prefero._warnings import warn_user
+from prefero.base._expected_scores import ExpectedScoresMixin
 from prefero.base._features import (
     place_unseen_last,
     refuse_other_labels,
@@ -19,7 +20,7 @@ from prefero.base._fitting import LabelsMixin, continues_fit, copy_of, fitting
 from prefero.base._pair_probabilities import PairProbabilitiesMixin
 from prefero.metrics import kendall_tau, ranking_error
 from prefero.preferences import PreferenceGraphs
-from prefero.rankings import ScoredRanks, check_ranks, label_names, ranks_of, strict_ranks
+from prefero.rankings import ScoredRanks, check_ranks, label_names, strict_ranks
 
 # From so many labels on, all pairs of them take long.
 _MANY_LABELS = 500
@@ -96,7 +97,7 @@ class LabelRankerMixin(PairProbabilitiesMixin, LabelsMixin):
             target, blank = ranker._target(truth), copy_of(ranker, anew=False)
             _warn_of_many_labels(ranker)
             ranker._fit(X, target, weight)
-            ranker._calibrate(blank, X, ranks_of(truth), target, weight)
+            ranker._calibrate(blank, X, truth, target, weight)
         return self
 
     def _target(self, truth: Any) -> Any:
@@ -251,7 +252,7 @@ class GraphRankerMixin(LabelRankerMixin):
 
 
 @documented()
-class ScoredRankerMixin:
+class ScoredRankerMixin(ExpectedScoresMixin):
     """Mixin of label rankers that learn how much is at stake, before the base of a ranker.
 
     Its ``_fit`` may be given ``ScoredRanks`` in place of ranks.

@@ -15,7 +15,7 @@ from prefero._state import Array, FittedState, State
 from prefero._typing import Indices, Mask, Values
 from prefero.base._features import place_unseen_last
 from prefero.base._fitting import copy_of
-from prefero.rankings import strict_ranks
+from prefero.rankings import ScoredRanks, strict_ranks
 
 # A ranker without held-out scores is fitted again without a third of the rows at a time, until
 # so many rows were left out once.
@@ -158,8 +158,8 @@ class PairProbabilitiesMixin:
     def _calibrate(self, blank: Any, X: Any, truth: Any, target: Any, weight: Values) -> None:
         """Learn what margins are worth.
 
-        ``blank`` is the ranker before its fit, ``truth`` the ranks or graphs that the user gave
-        and ``target`` what was made of them for ``_fit``.
+        ``blank`` is the ranker before its fit, ``truth`` the ranks or graphs that the user gave,
+        or ranks with scores, and ``target`` what was made of them for ``_fit``.
         """
         if not getattr(self, "calibrate", True):
             return
@@ -169,6 +169,10 @@ class PairProbabilitiesMixin:
         own = self._held_out_margins(X, target, weight, rows)
         ties = self._held_out_tie_shares(X, target, weight, rows)
         numbers = calibration.pair_numbers(pairs, len(self.labels_))
+        if isinstance(truth, ScoredRanks):
+            if scores is not None:
+                self._learn_scores([scores], scores, truth.scores[rows], weight[rows])  # type: ignore[attr-defined]
+            truth = truth.ranks
         if scores is not None:
             margins = calibration.score_margins(scores, pairs)
         elif own is not None:

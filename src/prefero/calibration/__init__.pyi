@@ -5,6 +5,13 @@ from ._curve import (
     probability_ahead,
     probability_tied,
 )
+from ._expected import (
+    Expectation,
+    ScoreModel,
+    expected_outcome,
+    expected_scores,
+    learn_scores,
+)
 from ._pairs import (
     LabelPairs,
     all_pairs,
@@ -19,13 +26,18 @@ from ._pairs import (
 )
 
 __all__ = [
+    "Expectation",
     "LabelPairs",
+    "ScoreModel",
     "all_pairs",
     "blended_ties",
     "bucket_ranks",
     "calibration_pairs",
     "calibration_rows",
+    "expected_outcome",
+    "expected_scores",
     "expected_tau",
+    "learn_scores",
     "learn_calibration",
     "learn_tie_blend",
     "pair_numbers",

@@ -40,11 +40,12 @@ def predict(
     Parameters
     ----------
     output : FORMAT
-        ranks (1 is best) or scores (larger is better), one column per label; buckets, ranks with
-        ties; order, text 'b > a > c'; pairs, one row per pair, with its probability if the model
-        is calibrated. Models that predict relevant labels also: relevant, 1 or 0 per label; and
-        calibrated, text '[b > a][c]' with the relevant labels first, their default. Otherwise
-        ranks.
+        ranks (1 is best) or scores (larger is better), one column per label; expected, the scores
+        to expect in the unit of the training, with 90 % intervals and the expected regret of the
+        first label, for models trained with scores; buckets, ranks with ties; order, text
+        'b > a > c'; pairs, one row per pair, with its probability if the model is calibrated.
+        Models that predict relevant labels also: relevant, 1 or 0 per label; and calibrated, text
+        '[b > a][c]' with the relevant labels first, their default. Otherwise ranks.
     top : K
         Leave out all but the first K labels.
     expected_tau
@@ -109,6 +110,11 @@ def _output_for(ranker: Any, asked: _prediction.OutputFormat | None) -> _predict
     multilabel = hasattr(ranker, "predict_calibrated")
     if asked is None:
         return _prediction.OutputFormat.CALIBRATED if multilabel else _prediction.OutputFormat.RANKS
+    if asked is _prediction.OutputFormat.EXPECTED and not hasattr(ranker, "predict_scores"):
+        raise typer.BadParameter(
+            "--output expected: the model was not trained with scores; train it with --format "
+            "scores and --model auto or forest."
+        )
     if asked in _prediction.RELEVANCE_FORMATS and not multilabel:
         raise typer.BadParameter(
             f"--output {asked}: the model does not predict relevant labels; train it with "

@@ -7,6 +7,7 @@ from .loglinear import LogLinearLabelRanker
 from .neighbors import NeighborsLabelRanker
 from .pairwise import PairwiseLabelRanker
 from .regression import RegressionLabelRanker
+from .ridge import RidgeLabelRanker
 from .tree import TreeLabelRanker
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "NeighborsLabelRanker",
     "PairwiseLabelRanker",
     "RegressionLabelRanker",
+    "RidgeLabelRanker",
     "TreeLabelRanker",
 ]

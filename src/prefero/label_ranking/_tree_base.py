@@ -20,6 +20,7 @@ from prefero._trees._bins import n_features_to_try
 from prefero._trees._categories import CATEGORIES_STATE, CategoryEncoder
 from prefero._trees._keeping import TreesMixin, trees_state
 from prefero._trees._shrinkage import TieShares, tie_shares
+from prefero._trees._values import standardized
 from prefero._typing import Values
 from prefero.base import BaseLabelRanker
 from prefero.rankings import have_ties
@@ -148,16 +149,20 @@ class BaseTreeRanker(TreesMixin, BaseLabelRanker):
         seeds: NDArray[np.uint64],
         *,
         votes: Values | None = None,
+        values: Values | None = None,
         bootstrap: bool = False,
         n_jobs: int | None = None,
     ) -> Trees:
         """Grow one tree per seed; the result does not depend on the number of jobs.
 
-        Leaves average the votes, by default those of the rankings.
+        Leaves average the votes, by default those of the rankings. Splits are of the values, if
+        given, without gaps.
         """
         weights = None if (weight == 1).all() else weight
         own = None if votes is None else votes.astype(np.float32)
-        data = bins, self.nominal_features_, ranks, weights, self._criterion(ranks), own
+        criterion = self._criterion(ranks) if values is None else "scores"
+        vectors = None if values is None else standardized(values, weight).astype(np.float32)
+        data = bins, self.nominal_features_, ranks, weights, criterion, own, vectors
         grower = _core.TreeGrower(*data)
         options = {"bootstrap": bootstrap, **self._grow_options(*ranks.shape)}
         jobs = min(effective_n_jobs(n_jobs), len(seeds))

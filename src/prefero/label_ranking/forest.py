@@ -28,6 +28,7 @@ from prefero._trees._shrinkage import (
     strongest_alike,
     with_rankings,
 )
+from prefero._trees._values import SCORE_CRITERIA, criterion_values, leaf_kind
 from prefero._typing import Indices, Values
 from prefero._warnings import warn_user
 from prefero.base import ScoredRankerMixin
@@ -48,10 +49,13 @@ class ForestLabelRanker(ScoredRankerMixin, BaseTreeRanker):
     ----------
     n_estimators : int, default=100
         The number of trees.
-    criterion : {"auto", "kendall", "spearman", "mallows", "mallows_em", "entropy"}, \
-default="auto"
+    criterion : {"auto", "kendall", "spearman", "mallows", "mallows_em", "entropy", \
+"raw_scores", "relative_scores", "log_regret"}, default="auto"
         What a split improves, as in :class:`TreeLabelRanker`. ``"auto"`` is ``"spearman"``, the
-        fastest, for rankings with ties or more than 30 labels, else ``"kendall"``.
+        fastest, for rankings with ties or more than 30 labels, else ``"kendall"``. The last three
+        need scores and reduce their variance, summed over the labels: of the scores as they are,
+        as scikit-learn's forest does; less the mean of their row; or of -log(1 + regret / q), q
+        the 10 % quantile of the positive regrets.
     splitter : {"best", "random"}, default="best"
         The best cut of each feature, or one at random (extra-trees).
     max_depth : int, optional
@@ -81,7 +85,8 @@ default="auto"
     leaf_values : {"auto", "ranks", "scores", "blend"}, default="auto"
         What leaves average of their rows: the votes of the rankings; the scores that ``fit`` was
         given, which say how much is at stake; or half of each, both as large over all rows.
-        ``"auto"`` is the blend if there are scores, else the ranks. Splits are of the ranks.
+        ``"auto"`` is what a criterion of scores splits by; else the blend if there are scores, and
+        the ranks if not.
     aggregation : {"votes", "rankings"}, default="votes"
         What is averaged over the trees: the votes of their leaves, where a clear order counts
         more than a close one; or their rankings, as de Sá et al. (2017) print it.
@@ -156,7 +161,7 @@ default="auto"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseTreeRanker._parameter_constraints,
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "criterion": [StrOptions({"auto", *CRITERIA})],
+        "criterion": [StrOptions({"auto", *CRITERIA, *SCORE_CRITERIA})],
         "shrinkage": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"})],
         "leaf_values": [StrOptions({"auto", "ranks", "scores", "blend"})],
         "aggregation": [StrOptions({"votes", "rankings"})],
@@ -227,22 +232,10 @@ default="auto"
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _leaf(self, target: Values | ScoredRanks) -> str:
-        """What leaves hold, given what there is to learn from."""
-        scored = isinstance(target, ScoredRanks)
-        if self.leaf_values == "auto":
-            return "blend" if scored else "ranks"
-        if self.leaf_values != "ranks" and not scored:
-            raise ValueError(
-                f"leaf_values={self.leaf_values!r} needs scores: fit(X, y, scores=S), "
-                "larger is better."
-            )
-        return self.leaf_values
-
     def _fit(self, X: Values, target: Values | ScoredRanks, weight: Values) -> None:
         if self.oob_score and not self.bootstrap:
             raise ValueError("oob_score=True needs bootstrap=True: without it no row is left out.")
-        leaf = self._leaf(target)
+        leaf = leaf_kind(self.leaf_values, self.criterion, target)
         adding = self.warm_start and hasattr(self, "trees_")
         bins = (
             self._feature_bins.apply(X) if adding else self._learn_bins(X, self.nominal_features_)
@@ -260,7 +253,10 @@ default="auto"
         del votes, evidence  # those of many rows would stay beside the trees
         ranks = ranks_of(target)
         if len(new):
-            run: Any = {"votes": own, "bootstrap": self.bootstrap, "n_jobs": self.n_jobs}
+            values = criterion_values(target, self.criterion, weight)
+            run: Any = {"votes": own, "values": values} | {
+                name: getattr(self, name) for name in ("bootstrap", "n_jobs")
+            }
             grown = self._grow(bins, ranks, weight, new, **run)
             if adding:
                 grown = Trees.joined([self.trees_, grown.arrays], *grown.shape)
@@ -286,7 +282,9 @@ default="auto"
         self.__dict__.pop("shrinkage_path_", None)
         if isinstance(self.shrinkage, str) and rows is not None:
             scores, losses = out_of_bag_path(grown, rows, leaf)
-            chosen = strongest_alike(list(losses.values()), rows.weight)
+            by_value = leaf in SCORE_CRITERIA
+            judges = [losses["squared_error"]] if by_value else list(losses.values())
+            chosen = strongest_alike(judges, rows.weight, errors=0.0 if by_value else 1.0)
             self.shrinkage_, self._held_out = float(STRENGTHS[chosen]), scores[chosen]
             path = {name: mean_loss(loss, rows.weight) for name, loss in losses.items()}
             if "disorder" in path:

@@ -15,7 +15,10 @@ from prefero.exceptions import DataError
 from prefero.serve._models import Feature, ServedModel
 
 Instance = Mapping[str, Any]
-FIELDS = ("order", "ranks", "buckets", "probabilities", "expected_tau", "top_set", "relevant")
+FIELDS = (
+    *("order", "ranks", "buckets", "probabilities", "expected_tau", "top_set", "expected_scores"),
+    "relevant",
+)
 _PAIRWISE_FIELDS = {"buckets", "probabilities", "expected_tau", "top_set"}
 # Further decimals of probabilities carry no information.
 _DECIMALS = 4
@@ -77,8 +80,8 @@ def _answer_columns(
     labels, pairwise = served.labels, predicted.pairwise
     c = len(labels)
 
-    def named(ranks: Any) -> list[dict[str, int]]:
-        return [dict(zip(labels, row, strict=True)) for row in ranks.tolist()]
+    def named(values: Any) -> list[dict[str, Any]]:
+        return [dict(zip(labels, row, strict=True)) for row in values.tolist()]
 
     def orders() -> list[list[str]]:
         order = np.argsort(predicted.ranks, axis=1)[:, : fields.top]
@@ -99,6 +102,8 @@ def _answer_columns(
         columns["probabilities"] = probabilities
     if hasattr(predicted.ranker, "predict_top_set"):
         columns["top_set"] = lambda: predicted.top_sets(fields.error)
+    if hasattr(predicted.ranker, "predict_scores"):
+        columns["expected_scores"] = lambda: named(predicted.ranker.predict_scores(predicted.X))
     if served.is_multilabel:
         columns["relevant"] = lambda: [
             [labels[j] for j in np.flatnonzero(row)] for row in predicted.relevant
