@@ -34,7 +34,7 @@ def test_the_script_of_a_paper_is_run(tmp_path, monkeypatch, capsys):
     done = prefero("reproduce", "dekel2003", "--output", "mine.md")
     assert done.stdout == "ours ['--output', 'mine.md']\n"
     done = prefero("reproduce", "cheng2009")
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "cheng2009.py is missing" in done.stderr
     assert done.stderr.count("\n") == 1
     # Options that the command does not know are the script's.
@@ -61,7 +61,7 @@ def test_missing_data_is_one_sentence_before_any_run(paper, tmp_path, monkeypatc
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setenv("PREFERO_DATA", "")
     done = prefero("reproduce", paper, "--data", tmp_path, "--output", tmp_path / "page.md")
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert done.stdout == ""
     assert done.stderr.startswith("prefero: The")
     assert "PREFERO_DATA" in done.stderr

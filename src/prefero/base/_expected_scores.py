@@ -20,7 +20,6 @@ from prefero.calibration import (
     learn_scores,
 )
 from prefero.rankings import strict_ranks
-from prefero.tables._costs import least_weight
 
 # Instances that are asked about at a time.
 _BLOCK = 4096
@@ -206,6 +205,8 @@ class ExpectedScoresMixin:
         ranks = super().predict(X)  # type: ignore[misc]
         if budget is not None:
             return strict_ranks(-ranks - (price > budget) * float(ranks.shape[1]))
+        from prefero.tables._costs import least_weight
+
         weight = (
             float(cost_weight)
             if cost_weight is not None

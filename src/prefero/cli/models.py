@@ -44,6 +44,7 @@ RANKERS = (
     RankerChoice("boosting", "BoostingLabelRanker", "boosted trees"),
     RankerChoice("pairwise", "PairwiseLabelRanker", "pairwise comparison"),
     RankerChoice("loglinear", "LogLinearLabelRanker", "log-linear"),
+    RankerChoice("ridge", "RidgeLabelRanker", "ridge regression"),
     RankerChoice("constraint", "ConstraintLabelRanker", "constraint classification"),
 )
 # These also predict which labels are relevant.

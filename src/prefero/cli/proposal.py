@@ -4,8 +4,6 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from prefero.cli.options import Format, Reading
 
 if TYPE_CHECKING:
@@ -101,6 +99,8 @@ def _label_family(table: "DataTable", families: dict[str, list[str]]) -> str:
 
 def _format(values: "Values") -> Format:
     """What the cells of label columns look like."""
+    import numpy as np
+
     known = values[~np.isnan(values)]
     if known.size and np.isin(known, (0, 1)).all():
         return Format.RELEVANCE

@@ -39,6 +39,7 @@ class Paper(StrEnum):
     LABEL_FEATURES = "label_features"
     MQ2008 = "mq2008"
     PAIRED_TESTS = "paired_tests"
+    DECISIONS = "decisions"
 
 
 def reproduce(
@@ -62,7 +63,8 @@ def reproduce(
     paper
         A paper, or another benchmark: kebi (every ranker on the papers' sets), real (rankings by
         people, fields and solvers), ties, automatic (the automatic ranker), aslib, multilabel,
-        label_features, mq2008 or paired_tests (how often tests err).
+        label_features, mq2008, paired_tests (how often tests err) or decisions (values of first
+        choices).
     quick
         Fewer repetitions, small sets.
     data : DIR
