@@ -96,9 +96,10 @@ def test_auto_says_what_it_is_made_of_and_repeats_itself(table, folder, tmp_path
     assert runs[0] == runs[1]
     assert runs[0]["metric"] == "regret"
     lost = runs[0]["cross_validated"]
-    assert lost["consensus baseline"] > lost["stack"]
+    assert lost["single best: b"] > lost["stack"]
     assert runs[0]["model"] == "auto"
-    assert f"mean regret on held-out rows is {lost['stack']:.3f}" in runs[0]["summary"]
+    assert "beats the baseline, single best: b, on held-out rows" in runs[0]["summary"]
+    assert f"mean regret {lost['stack']:.3f} against" in runs[0]["summary"]
     assert runs[0]["features"] == ["size", "colour"]
     found = predictions(prefero("predict", model, folder / "new.csv", "--output", "order"))
     assert len(found) == N
@@ -118,8 +119,8 @@ def test_the_measure_is_that_of_the_report(folder, tmp_path):
     report = json.loads(done.stdout)
     costs = report["cross_validated"]
     assert report["metric"] == "regret"
-    assert costs["consensus baseline"] > costs["stack"] >= 0
-    assert "mean regret on held-out rows is" in report["summary"]
+    assert costs["single best: b"] > costs["stack"] >= 0
+    assert "beats the baseline, single best: b, on held-out rows: mean regret" in report["summary"]
 
 
 def test_compare_lists_auto_if_asked(folder):

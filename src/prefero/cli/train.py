@@ -11,12 +11,13 @@ from prefero._files import refuse_overwriting
 from prefero._pipelines import final_step, fit_final
 from prefero._prediction import as_input, categorical_columns, fills_gaps
 from prefero.cli import options
-from prefero.cli.console import print_json, say
+from prefero.cli.console import number, print_json, say
 from prefero.cli.experiments import (
     CrossValidation,
     FitResult,
     Sample,
     TrainedRanker,
+    baseline_name,
     say_filled,
     warn_of_leaks,
 )
@@ -138,8 +139,8 @@ def finish(trained: Any, out: Path, key: bytes | None, as_json: bool) -> None:
         print_json(trained.as_json(out))
         return
     if fitted.summary is not None:
-        say_held_out(fitted.metric, fitted.held_out, "rows")
         say(fitted.summary)
+        say_held_out(fitted.metric, fitted.held_out, "rows")
     say(trained.sentence(out))
 
 
@@ -191,9 +192,7 @@ def _fit_automatic(
 ) -> FitResult:
     """Fit the automatic ranker of a task, with a progress bar on a terminal."""
     metric = plan.metric
-    if not sample.multilabel and metric in options.SCORE_METRICS:
-        metric = options.Metric.REGRET
-    elif not sample.multilabel and metric is options.Metric.RHO:
+    if not sample.multilabel and metric is options.Metric.RHO:
         metric = options.Metric.TAU
         say(f"{AUTO} chooses by tau, the nearest to rho that it knows.")
     sample.refuse_metric(metric)
@@ -201,13 +200,15 @@ def _fit_automatic(
     features = sample.features
     features = features.astype(dict.fromkeys(categorical_columns(features), "category"))
     ranker = ranker_choice(AUTO, sample.multilabel).make()
-    given = {"scoring": metric.value, "verbose": True, "random_state": plan.seed}
+    by_value = metric in options.SCORE_METRICS
+    scoring = metric.column if by_value else metric.value
+    given = {"scoring": scoring, "verbose": True, "random_state": plan.seed}
     ranker.set_params(**given, **parameters)
     if sample.multilabel:
         rankings = data.rankings
         ranker.fit(features, rankings.relevance, rankings.y, data.weights, groups=sample.groups)
     else:
-        scores = sample.scores if metric is options.Metric.REGRET else None
+        scores = sample.scores if by_value else None
         ranker.fit(features, sample.target, data.weights, groups=sample.groups, scores=scores)
     for line in ranker.skipped_:
         say(f"{line['ranker']} is left out: {line['why']}.")
@@ -217,24 +218,35 @@ def _fit_automatic(
         return FitResult(ranker, AUTO, metric)
     sign = -1 if metric in options.LOSSES else 1
     held_out = {line["ranker"]: sign * line["held_out"] for line in ranker.leaderboard_}
-    return FitResult(ranker, AUTO, metric, held_out, _summary(ranker, metric, held_out))
+    summary = _summary(ranker, metric, held_out, baseline_name([sample], metric))
+    if by_value:
+        constant = held_out.pop(ranker.leaderboard_[0]["ranker"])
+        held_out = {baseline_name([sample], metric): constant} | held_out
+    return FitResult(ranker, AUTO, metric, held_out, summary)
 
 
-def _summary(ranker: Any, metric: options.Metric, held_out: dict[str, float]) -> str:
-    """Compare the model with the consensus baseline on held-out rows."""
-    baseline = ranker.leaderboard_[0]["ranker"]
+def _summary(ranker: Any, metric: options.Metric, held_out: dict[str, float], baseline: str) -> str:
+    """Say whether the model beats the baseline on held-out rows, by how much, and what it is."""
     chosen = getattr(ranker, "chosen_name_", "stack")
-    if chosen == baseline or getattr(ranker, "is_baseline_", False):
+    constant = ranker.leaderboard_[0]["ranker"]
+    if chosen == constant or getattr(ranker, "is_baseline_", False):
         return (
-            f"Nothing is clearly better than the {baseline} (mean {metric} "
-            f"{held_out[baseline]:.3f}): the model predicts that."
+            f"Nothing is clearly better than the baseline, {baseline}, on held-out rows (mean "
+            f"{metric} {number(held_out[constant])}): the model predicts that."
         )
-    figures = f"the {baseline} reaches {held_out[baseline]:.3f}"
+    low, high = (ranker.improvement_ + side * 1.96 * ranker.improvement_error_ for side in (-1, 1))
+    verb = "beats" if low > 0 else "is not shown to beat"
+    text = (
+        f"The model {verb} the baseline, {baseline}, on held-out rows: mean {metric} "
+        f"{number(held_out[chosen])} against {number(held_out[constant])}, better by "
+        f"{number(low)} to {number(high)} (95% interval)."
+    )
     if chosen != "stack":
-        return f"Its mean {metric} on held-out rows is {held_out[chosen]:.3f}; {figures}."
+        return text
     parts = sorted(zip(ranker.weights_ / ranker.weights_.sum(), ranker.member_names_, strict=True))
     made = ", ".join(f"{name} {share:.0%}" for share, name in reversed(parts))
-    return (
-        f"Its mean {metric} on held-out rows is {held_out['stack']:.3f}; {figures}. It is made of "
-        f"{made}."
-    )
+    better = (held_out[name] - held_out["stack"] for name in held_out)
+    ahead = sum(gain < 0 if metric in options.LOSSES else gain > 0 for gain in better)
+    seem = "one ranker does" if ahead == 1 else f"{ahead} rankers do"
+    why = f" On these rows {seem} better alone; the best of many looks better than it is."
+    return f"{text} It is made of {made}.{why if ahead else ''}"
