@@ -146,7 +146,7 @@ def test_what_does_not_go_together_is_refused(folder, model, tmp_path):
         (
             ("predict", model, folder / "new.csv", *table, "--expected-tau"),
             2,
-            "is not calibrated",
+            "holds no probabilities",
         ),
     ):
         done = prefero(*command)

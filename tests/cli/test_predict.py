@@ -216,7 +216,11 @@ def test_reliability_needs_a_calibrated_model(write, tmp_path):
     ranker = library.load(model)
     del ranker[-1].calibration_
     library.save(ranker, model)
-    refused(prefero("predict", model, data, "--expected-tau"), 2, "not calibrated: train it again")
+    refused(
+        prefero("predict", model, data, "--expected-tau"),
+        2,
+        "holds no probabilities: it was trained",
+    )
 
 
 def test_a_model_without_names_takes_columns_as_they_come(tmp_path):

@@ -237,3 +237,31 @@ def test_rows_stand_for_lines_in_parquet(tmp_path):
     pd.DataFrame({"a": [1.0, 0.2], "b": [2.0, 1.0]}).to_parquet(tmp_path / "t.parquet")
     with pytest.raises(DataError, match=r"t.parquet: row 2: label 'a' has rank 0.2"):
         read_rankings(tmp_path / "t.parquet")
+
+
+def orders_of(tmp_path, *orders):
+    path = tmp_path / "orders.csv"
+    path.write_text("x,o\n" + "".join(f"{i},{order}\n" for i, order in enumerate(orders)))
+    return read_rankings(read_table(path), labels="o", format="orders")
+
+
+def test_letters_written_together_are_tied(tmp_path):
+    with pytest.warns(UserWarning, match=r"'abcdg' .* are read as ties: a ~ b ~ c ~ d ~ g"):
+        found = orders_of(tmp_path, "e>f>abcdg", "a>b>cd", "g>f>e>d>c>b>a")
+    assert list(found.labels) == list("abcdefg")
+    assert found.ranks[0].tolist() == [3, 3, 3, 3, 1, 2, 3]
+
+
+def test_a_name_made_of_other_names_is_said_and_kept(tmp_path):
+    with pytest.warns(UserWarning, match="'tea milk' is made of|'teamilk' is made of"):
+        found = orders_of(tmp_path, "tea>milk", "teamilk>beer", "beer>tea")
+    assert set(found.labels) == {"tea", "milk", "teamilk", "beer"}
+
+
+def test_names_that_share_letters_are_names(tmp_path):
+    found = orders_of(tmp_path, "a>axe", "b>box")
+    assert set(found.labels) == {"a", "axe", "b", "box"}
+
+
+def test_names_of_single_letters_need_no_mark(tmp_path):
+    assert set(orders_of(tmp_path, "a>b>c", "c>a~b").labels) == {"a", "b", "c"}

@@ -97,7 +97,8 @@ def _refuse_uncertainty(
     """Refuse what a model cannot say about its uncertainty."""
     if uncertainty.expected_tau and not hasattr(ranker, "predict_expected_tau"):
         raise typer.BadParameter(
-            f"--expected-tau: the model in {model} is not calibrated: train it again."
+            f"--expected-tau: the model in {model} holds no probabilities: it was trained with "
+            "calibrate=false, or on too few rankings to learn them."
             if hasattr(ranker, "calibrate") or not hasattr(ranker, "predict_calibrated")
             else "--expected-tau is for models that rank labels without predicting relevant ones."
         )

@@ -255,7 +255,8 @@ def _path(view: ExplainedRow, a: int, b: int) -> tuple[str, ResultTable]:
         }
         for step in steps
     ]
-    return "The path through the tree, with the margin at each node:", ResultTable(rows)
+    title = "The path through the tree, with the margin at each node; "
+    return f"{title}theta is 0 where its rows do not agree:", ResultTable(rows)
 
 
 def _votes(view: ExplainedRow, a: int, b: int) -> tuple[str, ResultTable]:

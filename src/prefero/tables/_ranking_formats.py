@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from prefero._typing import Indices, Values
+from prefero._warnings import warn_user
 from prefero.exceptions import RowError
 from prefero.metrics import penalized_run_times
 from prefero.rankings import (
@@ -104,15 +105,45 @@ def _from_scores(table: DataTable, columns: list[str], options: ReadOptions) -> 
 def _from_orders(table: DataTable, columns: list[str], options: ReadOptions) -> ParsedRankings:
     positions = [names_of(table.frame[column]) for column in columns]
     orders: list[Any] = positions[0] if len(columns) == 1 else list(zip(*positions, strict=True))
-    if options.letters:
-        if len(columns) > 1:
-            raise table.error("letters are read from one column of orders.")
-        orders = [_tied_letters(text) for text in orders]
+    if options.letters and len(columns) > 1:
+        raise table.error("letters are read from one column of orders.")
     cells = set(chain.from_iterable(positions))
-    n_labels = len(cells) if len(columns) > 1 else len(_labels_in(cells))
+    names = cells - {None} if len(columns) > 1 else _labels_in(cells)
+    if options.letters or (len(columns) == 1 and _are_letters(table, names)):
+        orders = [_tied_letters(text) for text in orders]
+    n_labels = len(names)
     refuse_sparse(sum(map(len, filter(None, positions[0]))), len(table), n_labels)
     ranks, labels = ranks_from_orders(orders, unranked=options.unranked)
     return ParsedRankings(ranks, list(labels))
+
+
+def _are_letters(table: DataTable, names: set[Any]) -> bool:
+    """Whether names of several letters are tied labels, written without a mark; warn of others."""
+    joined = sorted(name for name in names if len(name) > 1 and _is_joined(name, names))
+    if not joined:
+        return False
+    tied = " ~ ".join(joined[0])
+    if {name for name in names if len(name) > 1} == set(joined) and set("".join(joined)) <= names:
+        warn_user(
+            f"{table.source}: names such as {joined[0]!r} are made of labels of one letter, and "
+            f"are read as ties: {tied}."
+        )
+        return True
+    warn_user(
+        f"{table.source}: the label {joined[0]!r} is made of the names of other labels. Ties are "
+        "written with ~ between the names."
+    )
+    return False
+
+
+def _is_joined(name: str, names: set[Any]) -> bool:
+    """Whether a name can be cut into other names."""
+    ends = {0}
+    for end in range(1, len(name) + 1):
+        parts = (name[start:end] for start in ends)
+        if any(part in names for part in parts if part != name):
+            ends.add(end)
+    return len(name) in ends
 
 
 def _from_pairs(table: DataTable, columns: list[str], options: ReadOptions) -> ParsedRankings:
