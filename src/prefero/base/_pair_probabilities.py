@@ -153,7 +153,7 @@ class PairProbabilitiesMixin:
         """The same of some training rows by models that had not seen them."""
         return None
 
-    def _learn_ties(self, X: Any, outcomes: Values, weight: Values) -> Values | None:
+    def _learn_tie_model(self, X: Any, outcomes: Values, weight: Values) -> Values | None:
         """Learn a model of ties for ``_tie_shares``; return its shares for rows not seen.
 
         For a ranker without ties in what it learns. Outcomes are 1/2 where a pair is tied.
@@ -186,7 +186,7 @@ class PairProbabilitiesMixin:
         self.calibration_ = calibration.learn_calibration(margins, outcomes, weight[rows])
         vars(self).pop("_held_out", None)
         vars(self).pop("tie_blend_", None)
-        learned = self._learn_ties(X[rows], outcomes, weight[rows])
+        learned = self._learn_tie_model(X[rows], outcomes, weight[rows])
         ties = learned if learned is not None else ties if ties is None else ties[:, numbers]
         if ties is not None and self.calibration_[:, 2].any():
             by_margin = calibration.probability_tied(self.calibration_, margins)

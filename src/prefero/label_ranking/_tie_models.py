@@ -49,7 +49,7 @@ class TieModelsMixin:
         "tie_intercept_": Array("f8", "n_tie_models", optional=True),
     }
 
-    def _learn_ties(self, X: Any, outcomes: Values, weight: Values) -> Values | None:
+    def _learn_tie_model(self, X: Any, outcomes: Values, weight: Values) -> Values | None:
         """Learn from all rows, and return what models say of those that they had not seen."""
         vars(self).pop("tie_coef_", None)
         if outcomes.shape[1] != len(self.labels_) * (len(self.labels_) - 1) // 2:  # type: ignore[attr-defined]

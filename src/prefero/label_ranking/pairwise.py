@@ -192,8 +192,8 @@ class PairwiseLabelRanker(TieModelsMixin, PairWeightMixin, PairwiseModelsMixin, 
             return None
         return self._held_out.scores(rows, at=self.C_, method="_margins")
 
-    def _learn_ties(self, X: Any, outcomes: Values, weight: Values) -> Values | None:
-        return None if self.ties == "model" else super()._learn_ties(X, outcomes, weight)
+    def _learn_tie_model(self, X: Any, outcomes: Values, weight: Values) -> Values | None:
+        return None if self.ties == "model" else super()._learn_tie_model(X, outcomes, weight)
 
     def _tie_shares(self, X: Any) -> Values | None:
         tied = self._probabilities(X)[:, len(self.pairs_) :]
