@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prefero._names import did_you_mean
 from prefero._pipelines import final_step
-from prefero.exceptions import ModelFileError
+from prefero.exceptions import DataError, ModelFileError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 CHUNK_ROWS, CHUNK_PAIRS = 10_000, 2_000_000
 _ACCEPT_MISSING = "a tree or a forest"
-
-
-# Models
 
 
 def load_ranker(path: Path, key: bytes | None = None) -> Any:
@@ -121,9 +118,6 @@ def known_categories(model: Any) -> dict[str, list[str]]:
 def _columns_of(model: Any, wanted: str) -> list[str]:
     steps = getattr(model[0], "transformers_", [])
     return [name for step, _, columns in steps if step == wanted for name in columns]
-
-
-# Features
 
 
 def categorical_columns(features: "pd.DataFrame") -> list[str]:
@@ -239,9 +233,6 @@ def unseen_categories(model: Any, X: Any) -> dict[str, Counter[str]]:
     return unseen
 
 
-# Predictions
-
-
 class OutputFormat(StrEnum):
     """A format of predictions."""
 
@@ -252,11 +243,12 @@ class OutputFormat(StrEnum):
     PAIRS = "pairs"
     RELEVANT = "relevant"
     CALIBRATED = "calibrated"
+    PROBABILITIES = "probabilities"
 
 
 # Formats made of the probabilities of pairs.
 _PAIRWISE_FORMATS = (OutputFormat.PAIRS, OutputFormat.BUCKETS)
-RELEVANCE_FORMATS = (OutputFormat.RELEVANT, OutputFormat.CALIBRATED)
+RELEVANCE_FORMATS = (OutputFormat.RELEVANT, OutputFormat.CALIBRATED, OutputFormat.PROBABILITIES)
 
 
 class UncertaintyOptions(NamedTuple):
@@ -398,6 +390,14 @@ def _buckets(predicted: Prediction, top: int | None) -> "pd.DataFrame":
     return frame if top is None else frame.where(frame <= top).astype("Int64")
 
 
+def _probabilities(predicted: Prediction, top: int | None) -> "pd.DataFrame":
+    """One column per label: how likely it is relevant."""
+    if not hasattr(predicted.ranker, "predict_proba"):
+        raise DataError("output: the model knows no probabilities: fit it with a threshold.")
+    found = predicted.ranker.predict_proba(predicted.X)[:, -len(predicted.labels) :]
+    return _first(found, predicted, top)
+
+
 def _order(predicted: Prediction, top: int | None) -> "pd.DataFrame":
     import pandas
 
@@ -444,6 +444,7 @@ _OUTPUTS = {
     OutputFormat.SCORES: lambda predicted, top: _first(predicted.scores, predicted, top),
     OutputFormat.RELEVANT: lambda predicted, top: _first(1 * predicted.relevant, predicted, top),
     OutputFormat.BUCKETS: _buckets,
+    OutputFormat.PROBABILITIES: _probabilities,
     OutputFormat.ORDER: _order,
     OutputFormat.CALIBRATED: _calibrated,
     OutputFormat.PAIRS: _pairs,

@@ -40,9 +40,9 @@ def predict(
     output : FORMAT
         ranks (1 is best) or scores (larger is better), one column per label; buckets, ranks with
         ties; order, text 'b > a > c'; pairs, one row per pair, with its probability if the model
-        is calibrated. Models that predict relevant labels also: relevant, 1 or 0 per label; and
-        calibrated, text '[b > a][c]' with the relevant labels first, their default. Otherwise
-        ranks.
+        is calibrated. Models that predict relevant labels also: relevant, 1 or 0 per label;
+        probabilities, how likely each label is relevant; and calibrated, text '[b > a][c]' with
+        the relevant labels first, their default. Otherwise ranks.
     top : K
         Leave out all but the first K labels.
     expected_tau
