@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from prefero._typing import Indices, Mask
+from prefero._typing import Indices, Mask, Values
 
 # What parameters are chosen and probabilities are learned by, at most.
 SAMPLE_ROWS = 20_000
 _MOST_ENTRIES = 2**24
+_FOLDS, _FEWEST_ROWS = 3, 30
 
 
 def evenly_spaced(n_rows: int, most: int = SAMPLE_ROWS) -> Indices:
@@ -55,3 +56,25 @@ def numbered_rows(X: Any, beside: Any) -> Indices:
     case = np.empty(len(order), dtype=np.int64)
     case[order] = np.concatenate([[0], np.cumsum(differs)])
     return case
+
+
+def held_out_rows(
+    X: Any, beside: Values, groups: Indices | None = None
+) -> list[tuple[Indices, Indices]]:
+    """Return pairs of rows to learn from and rows left out; none if there are fewer than thirty.
+
+    Equal rows share a fold, and neither their order nor their weights play a part; rows of one
+    group share a fold too, if there are groups. Other parameters as for `numbered_rows`.
+
+    Examples
+    --------
+    >>> X = np.arange(30.0)[:, None]
+    >>> [len(left_out) for _, left_out in held_out_rows(X, X)]
+    [10, 10, 10]
+    """
+    rows = evenly_spaced(X.shape[0])
+    case = numbered_rows(X[rows], np.nan_to_num(beside[rows]))
+    if case.max() + 1 < _FEWEST_ROWS:
+        return []
+    fold = (case if groups is None else np.unique(groups[rows], return_inverse=True)[1]) % _FOLDS
+    return [(rows[fold != k], rows[fold == k]) for k in range(_FOLDS) if len(set(fold)) == _FOLDS]

@@ -10,21 +10,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
+from prefero._sampling import held_out_rows
 from prefero._sklearn import StrOptions
 from prefero._state import Array, FittedState, Number
 from prefero._typing import ArrayOrNone, Indices, Values
 from prefero._warnings import silenced
-from prefero.base._features import (
-    place_unseen_last,
-    refuse_other_labels,
-)
+from prefero.base import _relevance
+from prefero.base._features import place_unseen_last, refuse_other_labels
 from prefero.base._fitting import LabelsMixin, copy_of, fitting
-from prefero.base._relevance import (
-    THRESHOLDS,
-    held_out_rows,
-    learn_relevance,
-    learn_threshold,
-)
 from prefero.metrics import spearman_rho
 from prefero.rankings import (
     calibrated_from_relevance,
@@ -72,7 +65,7 @@ class MultilabelRankerMixin(LabelsMixin):
 
     _estimator_type_tag: ClassVar[str] = "multilabel_ranker"
     _row_says: ClassVar[tuple[str, str]] = "judge", "judged"
-    _threshold_constraint: ClassVar[list[Any]] = [StrOptions(set(THRESHOLDS)), None]
+    _threshold_constraint: ClassVar[list[Any]] = [StrOptions(set(_relevance.THRESHOLDS)), None]
     _fitted_state: ClassVar[FittedState] = {
         "threshold_": Number(optional=True),
         "relevance_curve_": Array("f8", "n_knots", 2, optional=True),
@@ -121,28 +114,16 @@ class MultilabelRankerMixin(LabelsMixin):
         wanted = getattr(self, "threshold", None)
         if wanted is None:
             return
-        relevance = split_calibrated(calibrated)[0]
-        folds = held_out_rows(X, calibrated, groups)
-        rows = np.concatenate([np.zeros(0, dtype=np.int64), *(out for _, out in folds)])
-        truth, own = relevance[rows], weight[rows]
-        self.threshold_ = 0.0
-        if not folds or np.isnan(truth).all():
-            known = ~np.isnan(relevance)
-            share = np.average(np.nan_to_num(relevance).sum(axis=1), weights=weight)
-            count = np.average(known.sum(axis=1), weights=weight)
-            self.relevance_curve_ = np.array([[0.0, share / count]])
-            return
+        relevance, folds = split_calibrated(calibrated)[0], held_out_rows(X, calibrated, groups)
+        scores = np.full(relevance.shape, np.nan if folds else 0.0)
         with silenced():  # the fit to all rows has shown the warnings
-            scores = np.concatenate(
-                [
-                    self._held_out_decision(
-                        blank, (X[seen], calibrated[seen], weight[seen]), X[out]
-                    )
-                    for seen, out in folds
-                ]
-            )
-        self.threshold_ = learn_threshold(scores, truth, own, wanted)
-        self.relevance_curve_ = learn_relevance(scores, truth, own)
+            for seen, out in folds:
+                data = X[seen], calibrated[seen], weight[seen]
+                scores[out] = self._held_out_decision(blank, data, X[out])
+        used = ~np.isnan(scores).any(axis=1)
+        held_out = scores[used], relevance[used], weight[used]
+        self.threshold_ = _relevance.learn_threshold(*held_out, wanted) if folds else 0.0
+        self.relevance_curve_ = _relevance.learn_relevance(*held_out)
 
     def _held_out_decision(self, blank: Any, seen: tuple[Any, Values, Values], X: Any) -> Values:
         """Return scores of some rows by a ranker that learns from others."""
@@ -183,7 +164,7 @@ class MultilabelRankerMixin(LabelsMixin):
         """
         return (self.decision_function(X) > 0).astype(np.int64)
 
-    @available_if(lambda ranker: ranker._has_probabilities())
+    @available_if(lambda ranker: getattr(ranker, "threshold", None) is not None)
     def predict_proba(self, X: Any) -> Values:
         """Predict how likely each label is relevant.
 
@@ -202,11 +183,6 @@ class MultilabelRankerMixin(LabelsMixin):
         scores = self.decision_function(X) + self.threshold_
         found = np.interp(scores, *self.relevance_curve_.T)
         return np.hstack([1 - found, found]) if len(self.labels_) == 1 else found
-
-    def _has_probabilities(self) -> bool:
-        if hasattr(self, "n_features_in_"):
-            return hasattr(self, "relevance_curve_")
-        return getattr(self, "threshold", None) is not None
 
     def predict_ranks(self, X: Any) -> NDArray[np.int64]:
         """Predict the rank of every label.

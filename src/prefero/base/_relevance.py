@@ -1,36 +1,18 @@
 """Where the virtual label stands, and how likely labels are relevant: learnt from unseen rows."""
 
-from typing import Any
-
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from prefero._sampling import SAMPLE_ROWS, evenly_spaced, numbered_rows
-from prefero._typing import Indices, Values
+from prefero._typing import Mask, Values
 
 # What the cut may be learnt for.
 THRESHOLDS = ("auto", "hamming-loss", "subset-loss", "f1")
-_FOLDS = 3
-# Of fewer different rows nothing is learnt; of "auto", how far the Hamming loss may rise.
-_FEWEST_ROWS, _RISE = 30, 0.02
+# How far the Hamming loss may rise above the smallest, with "auto".
+_RISE = 0.02
 # Scores that differ by less than this share of their size are equal.
 _DECIMALS = 6
 # Scores are sorted into at most so many groups, and no smaller ones than this.
 _GROUPS, _GROUP_SIZE = 256, 25
-
-
-def held_out_rows(X: Any, calibrated: Values, groups: Indices | None) -> list[tuple[Indices, ...]]:
-    """Return pairs of rows to learn from and rows left out; none where rows are too few.
-
-    Equal rows share a fold, and neither their order nor their weights play a part; rows of one
-    group share a fold too, if there are groups.
-    """
-    rows = evenly_spaced(len(calibrated), SAMPLE_ROWS)
-    case = numbered_rows(X[rows], np.nan_to_num(calibrated[rows]))
-    if case.max() + 1 < _FEWEST_ROWS:
-        return []
-    fold = (case if groups is None else np.unique(groups[rows], return_inverse=True)[1]) % _FOLDS
-    return [(rows[fold != k], rows[fold == k]) for k in range(_FOLDS) if len(set(fold)) == _FOLDS]
 
 
 def learn_threshold(scores: Values, relevance: Values, weight: Values, wanted: str) -> float:
@@ -70,10 +52,8 @@ def learn_threshold(scores: Values, relevance: Values, weight: Values, wanted: s
     if wanted == "subset-loss":
         highest = np.where(relevance == 0, scores, -np.inf).max(axis=1)
         lowest = np.where(relevance == 1, scores, np.inf).min(axis=1)
-        able = highest < lowest
-        gain = _at_most(highest[able], weight[able], cuts) - _at_most(
-            lowest[able], weight[able], cuts
-        )
+        able = weight * (highest < lowest)
+        gain = _at_most(highest, able, cuts) - _at_most(lowest, able, cuts)
     else:
         share = weight / np.maximum(known.sum(axis=1), 1)
         found, chosen, relevant = _counts(scores, relevance, known, weight, cuts)
@@ -95,7 +75,7 @@ def _at_most(values: Values, weight: Values, cuts: Values) -> Values:
 
 
 def _counts(
-    scores: Values, relevance: Values, known: Any, weight: Values, cuts: Values
+    scores: Values, relevance: Values, known: Mask, weight: Values, cuts: Values
 ) -> tuple[Values, Values, float]:
     """Return the weight of relevant labels above each cut, of all above it, of all relevant."""
     mass = np.broadcast_to(weight[:, None], known.shape)[known]

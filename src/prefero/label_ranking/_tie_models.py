@@ -5,16 +5,14 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from prefero._pairwise import constant_models
+from prefero._pairwise import fit_together
 from prefero._products import row_products
-from prefero._sampling import numbered_rows
-from prefero._solvers._logistic import solve_logistic
+from prefero._sampling import held_out_rows
 from prefero._state import Array, FittedState, State
 from prefero._typing import Values
-
-_FOLDS = 3
 
 
 def _is_of_each_pair(coef: Any, state: State) -> bool:
@@ -55,12 +53,11 @@ class TieModelsMixin:
         if outcomes.shape[1] != len(self.labels_) * (len(self.labels_) - 1) // 2:  # type: ignore[attr-defined]
             return None
         signs = (outcomes == 0.5).astype(np.int8) - ((outcomes == 0) | (outcomes == 1))
-        fold = numbered_rows(X, np.zeros((len(weight), 0))) % _FOLDS
-        if not (signs > 0).any() or len(set(fold)) < _FOLDS:
+        folds = held_out_rows(X, np.zeros((len(weight), 0)))
+        if not (signs > 0).any() or not folds:
             return None
-        shares = np.empty(outcomes.shape)
-        for k in range(_FOLDS):
-            seen, left_out = fold != k, fold == k
+        shares = np.full(outcomes.shape, np.nan)
+        for seen, left_out in folds:
             models = _tie_models(X[seen], signs[seen], weight[seen])
             shares[left_out] = _shares(X[left_out], *models)
         self.tie_coef_, self.tie_intercept_ = _tie_models(X, signs, weight)
@@ -78,17 +75,7 @@ def _shares(X: Any, coef: Values, intercept: Values) -> Values:
 def _tie_models(X: Any, signs: Any, weight: Values) -> tuple[Values, Values]:
     """Logistic regressions on standardized features, with coefficients of those given."""
     scaler = StandardScaler(with_mean=not issparse(X)).fit(X, sample_weight=weight)
-    tied, ordered = ((weight[:, None] * (signs == sign)).sum(axis=0) for sign in (1, -1))
-    learnable, intercept = constant_models(tied, ordered)
-    coef = np.zeros((signs.shape[1], X.shape[1]))
-    coef[learnable], intercept[learnable], _ = solve_logistic(
-        scaler.transform(X),
-        np.ascontiguousarray(signs[:, learnable]),
-        weight,
-        C=1.0,
-        fit_intercept=True,
-        tol=1e-4,
-        max_iter=100,
-    )
+    scaled = scaler.transform(X)
+    coef, intercept, _ = fit_together(LogisticRegression(), scaled, signs, weight)
     coef /= scaler.scale_
     return coef, intercept - (0 if scaler.mean_ is None or issparse(X) else coef @ scaler.mean_)

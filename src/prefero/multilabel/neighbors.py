@@ -322,11 +322,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         zero = np.where(total > 0, place, prior) + (self.gap_amplification_ + 1) / 2
         relevance = split_calibrated(self.calibrated_)[0][near.indices]
         mean_ranks = zero[:, None] + offset + self.gap_amplification_ / 2 * side
+        zero = zero - getattr(self, "threshold_", 0.0)
         return MultilabelNeighborExplanation(
-            near.indices,
-            near.distances,
-            weights,
-            relevance,
-            mean_ranks,
-            zero - getattr(self, "threshold_", 0.0),
+            near.indices, near.distances, weights, relevance, mean_ranks, zero
         )
