@@ -41,8 +41,9 @@ METHODS = ("Chain_PI", "Chain_RR", "Native_PI", "Native_RR", "RPC", "ST_PI", "ST
 READING = """
 tau-x of `predict_buckets`, ten folds unless `--folds` asks for others; cells as the table says, one
 repetition on sets of more than 3000 rows, and as many rows as `--rows` asks for. Every ranker has
-its default parameters, but for "ties voting", which is `ties="model"`. The consensus order is cut into buckets like any other. Published: Thies, Alfaro & Bengs
-(2024), MORE-PLR, five repetitions of ten folds; the best of seven methods is taken set by set.
+its default parameters, but for "ties voting", which is `ties="model"`. The consensus order is cut
+into buckets like any other. Published: Thies, Alfaro & Bengs (2024), MORE-PLR, five repetitions of
+ten folds; the best of seven methods is taken set by set.
 """
 
 
@@ -67,7 +68,7 @@ def main() -> None:
         results += run_experiment(
             chosen,
             {name: (X, ranks)},
-            n_folds=options.folds,
+            n_splits=options.folds,
             n_repeats=1 if options.quick or len(X) > LARGE else options.repetitions,
             n_jobs=options.jobs,
             folder=options.folder,
