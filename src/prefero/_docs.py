@@ -73,7 +73,7 @@ class SharedText:
     threshold : {"auto", "hamming-loss", "subset-loss", "f1"} or None, default="auto"
         What the place of the virtual label is learnt for, from training rows that the ranker had
         not seen: one cut for all labels, so that their order stays. ``"auto"`` takes the largest
-        micro-F1 among cuts whose Hamming loss is at most 2 % above the smallest. None
+        micro-F1 among cuts whose Hamming loss is at most 1 % above the smallest. None
         leaves the virtual label where the algorithm puts it, and learns no probabilities; so
         do fewer than 30 different rows, but for a share that is the same for all.
 

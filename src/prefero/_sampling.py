@@ -10,7 +10,7 @@ from prefero._typing import Indices, Mask, Values
 # What parameters are chosen and probabilities are learned by, at most.
 SAMPLE_ROWS = 20_000
 _MOST_ENTRIES = 2**24
-_FOLDS, _FEWEST_ROWS = 3, 30
+_FOLDS, _FEWEST_ROWS = 5, 30
 
 
 def evenly_spaced(n_rows: int, most: int = SAMPLE_ROWS) -> Indices:
@@ -70,7 +70,7 @@ def held_out_rows(
     --------
     >>> X = np.arange(30.0)[:, None]
     >>> [len(left_out) for _, left_out in held_out_rows(X, X)]
-    [10, 10, 10]
+    [6, 6, 6, 6, 6]
     """
     rows = evenly_spaced(X.shape[0])
     case = numbered_rows(X[rows], np.nan_to_num(beside[rows]))

@@ -8,7 +8,7 @@ from prefero._typing import Mask, Values
 # What the cut may be learnt for.
 THRESHOLDS = ("auto", "hamming-loss", "subset-loss", "f1")
 # How far the Hamming loss may rise above the smallest, with "auto".
-_RISE = 0.02
+_RISE = 0.01
 # Scores that differ by less than this share of their size are equal.
 _DECIMALS = 6
 # Scores are sorted into at most so many groups, and no smaller ones than this.
@@ -18,7 +18,7 @@ _GROUPS, _GROUP_SIZE = 256, 25
 def learn_threshold(scores: Values, relevance: Values, weight: Values, wanted: str) -> float:
     """Return the score above which labels are relevant, by the metric that is wanted.
 
-    ``"auto"`` is the largest F1 among cuts whose Hamming loss is at most a fiftieth above the
+    ``"auto"`` is the largest F1 among cuts whose Hamming loss is at most a hundredth above the
     smallest: the loss is flat there, while the labels that are found grow in number.
 
     Parameters
