@@ -158,7 +158,7 @@ class BestNeighbors(BaseEstimator):
         weights = ("uniform", "distance", "squared_distance", "dudani")
         candidates = [
             NeighborsMultilabelRanker(
-                "auto", gap_amplification="auto", weights=kind, loss="hamming"
+                "auto", gap_amplification="auto", weights=kind, loss="hamming", threshold=None
             )
             for kind in weights
         ]
@@ -173,10 +173,13 @@ class BestNeighbors(BaseEstimator):
 def machines(kind: type, kernel: str, thin: bool) -> list[BaseEstimator]:
     """Return a ranker over support vector machines for each setting of the paper, or a few."""
     if kernel == "linear":
-        return [kind(LinearSVC(C=2.0**power)) for power in range(-4, 5, 4 if thin else 1)]
+        return [
+            kind(LinearSVC(C=2.0**power), threshold=None)
+            for power in range(-4, 5, 4 if thin else 1)
+        ]
     degrees, powers = ((2, 4), (-1, 1)) if thin else (range(1, 6), range(-2, 3))
     return [
-        kind(SVC(kernel=PolynomialKernel(degree), C=2.0**power))
+        kind(SVC(kernel=PolynomialKernel(degree), C=2.0**power), threshold=None)
         for degree in degrees
         for power in powers
     ]
@@ -184,10 +187,12 @@ def machines(kind: type, kernel: str, thin: bool) -> list[BaseEstimator]:
 
 def methods(thin: bool) -> dict[str, tuple[list[BaseEstimator], bool]]:
     """Return the candidates of each method, and whether it learns from the ranks."""
-    plain = [NeighborsMultilabelRanker("auto")]
-    weighted = [NeighborsMultilabelRanker("auto", weights="distance")]
+    plain = [NeighborsMultilabelRanker("auto", threshold=None)]
+    weighted = [NeighborsMultilabelRanker("auto", weights="distance", threshold=None)]
     tuned = [
-        NeighborsMultilabelRanker("auto", gap_amplification="auto", weights=weights, p=power)
+        NeighborsMultilabelRanker(
+            "auto", gap_amplification="auto", weights=weights, p=power, threshold=None
+        )
         for weights in ("distance", "squared_distance")
         for power in (1, 2)
     ]

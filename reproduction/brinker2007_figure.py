@@ -46,7 +46,9 @@ def gap_losses(
     X = X[:, slice(*features)]
     losses = np.zeros((len(sizes), len(gaps)))
     for train, test in folds(len(X)):
-        ranker = NeighborsMultilabelRanker(algorithm="brute").fit(X[train], relevance[train])
+        ranker = NeighborsMultilabelRanker(algorithm="brute", threshold=None).fit(
+            X[train], relevance[train]
+        )
         for i, k in enumerate(sizes):
             for j, gap in enumerate(gaps):
                 ranker.n_neighbors_, ranker.gap_amplification_ = k, gap

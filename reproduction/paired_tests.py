@@ -37,8 +37,9 @@ equally much, neither ranker is better, and a test at level 0.05 should reject i
 (`Wrong`); where the second half tells less, rejections are what is wanted (`Found`). `rows` is
 `compare_rows`, of paired differences of single rows, or of groups where rows come in 20 groups that
 share an effect on the labels; `folds` is `compare_folds`, the corrected resampled t-test. Both see
-the same predictions. That the variance of `rows` is corrected by two thirds of what `folds` adds was
-chosen on other draws of these kinds. A share p of n draws has the standard error sqrt(p (1 - p) / n).
+the same predictions. That the variance of `rows` is corrected by two thirds of what `folds` adds
+was chosen on other draws of these kinds. A share p of n draws has the standard error
+sqrt(p (1 - p) / n).
 """
 
 

@@ -18,10 +18,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from prefero import (
+    BoostingLabelRanker,
     ConsensusLabelRanker,
+    ConstraintLabelRanker,
     ForestLabelRanker,
+    LogLinearLabelRanker,
     NeighborsLabelRanker,
     PairwiseLabelRanker,
+    RegressionLabelRanker,
+    TreeLabelRanker,
 )
 from prefero._typing import Values
 from prefero.datasets import benchmark_path
@@ -34,16 +39,19 @@ TABLE = "thies2024_moreplr_plr.csv"
 METHODS = ("Chain_PI", "Chain_RR", "Native_PI", "Native_RR", "RPC", "ST_PI", "ST_RR")
 
 READING = """
-tau-x of `predict_buckets`, ten folds; repetitions as the table of cells says, one on sets of more
-than 3000 rows. Every ranker has its default parameters, but for the model of ties of the pairwise
-one. The consensus order is cut into buckets like any other. Published: Thies, Alfaro & Bengs
-(2024), MORE-PLR, five repetitions of ten folds; the best of seven methods is taken set by set.
+tau-x of `predict_buckets`, ten folds unless `--folds` asks for others; cells as the table says, one
+repetition on sets of more than 3000 rows, and as many rows as `--rows` asks for. Every ranker has
+its default parameters, but for "ties voting", which is `ties="model"`. The consensus order is cut
+into buckets like any other. Published: Thies, Alfaro & Bengs (2024), MORE-PLR, five repetitions of
+ten folds; the best of seven methods is taken set by set.
 """
 
 
 def main() -> None:
     """Run every set that is there."""
     parser = arguments("Predict rankings with ties, beside the best published results.")
+    parser.add_argument("--rows", type=int, default=0, help="rows of a set to take; 0: all")
+    parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--rankers", help="some of them, with commas; all by default")
     options = parse(parser)
     need(["ties"])
@@ -52,11 +60,15 @@ def main() -> None:
     results = ResultTable([])
     for name, read in find_sets().items():
         X, ranks = read()
+        if options.rows:
+            rows = np.random.default_rng(0).permutation(len(X))[: options.rows]
+            X, ranks = X[rows], ranks[rows]
         if options.quick and len(X) > LARGE:
             continue
         results += run_experiment(
             chosen,
             {name: (X, ranks)},
+            n_splits=options.folds,
             n_repeats=1 if options.quick or len(X) > LARGE else options.repetitions,
             n_jobs=options.jobs,
             folder=options.folder,
@@ -76,12 +88,21 @@ def main() -> None:
 
 
 def rankers() -> dict[str, BaseEstimator]:
-    """The rankers that have a model of ties, beside the consensus order."""
+    """The rankers, beside the consensus order; linear ones learn from standardized features."""
+    linear = {
+        "Pairwise": PairwiseLabelRanker(),
+        "Pairwise, ties voting": PairwiseLabelRanker(ties="model"),
+        "Log-linear": LogLinearLabelRanker(),
+        "Regression": RegressionLabelRanker(),
+        "Constraint": ConstraintLabelRanker(),
+    }
     return {
         "consensus order": ConsensusLabelRanker(),
         "Forest": ForestLabelRanker(),
+        "Boosting": BoostingLabelRanker(),
+        "Tree": TreeLabelRanker(),
         "Neighbors": NeighborsLabelRanker(),
-        "Pairwise": make_pipeline(StandardScaler(), PairwiseLabelRanker(ties="model")),
+        **{name: make_pipeline(StandardScaler(), ranker) for name, ranker in linear.items()},
     }
 
 

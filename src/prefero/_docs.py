@@ -68,6 +68,15 @@ class SharedText:
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows.
 
+    <threshold>
+
+    threshold : {"auto", "hamming-loss", "subset-loss", "f1"} or None, default="auto"
+        What the place of the virtual label is learnt for, from training rows that the ranker had
+        not seen: one cut for all labels, so that their order stays. ``"auto"`` takes the largest
+        micro-F1 among cuts whose Hamming loss is at most 1 % above the smallest. None
+        leaves the virtual label where the algorithm puts it, and learns no probabilities; so
+        do fewer than 30 different rows, but for a share that is the same for all.
+
     <mean>
 
     average : bool, default=True

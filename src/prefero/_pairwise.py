@@ -102,7 +102,7 @@ class BinaryModelsMixin:
         estimator = self._base_estimator()
         if _is_ridge_logistic(estimator):
             start = (self.coef_, self.intercept_) if hasattr(self, "coef_") else None
-            self.coef_, self.intercept_, converged = _fit_together(
+            self.coef_, self.intercept_, converged = fit_together(
                 estimator, X, signs, weight, start, self.n_jobs
             )
             return converged
@@ -256,13 +256,13 @@ def _is_ridge_logistic(estimator: Any) -> bool:
     )
 
 
-def _fit_together(
+def fit_together(
     estimator: LogisticRegression,
     X: Any,
     signs: NDArray[np.int8],
     weight: Values,
-    start: tuple[Values, Values] | None,
-    n_jobs: int | None,
+    start: tuple[Values, Values] | None = None,
+    n_jobs: int | None = None,
 ) -> tuple[Values, Values, bool]:
     """Solve all pairs, in blocks that do not depend on n_jobs; C = 0 leaves the intercepts."""
     coef = np.zeros((signs.shape[1], X.shape[1]))

@@ -50,7 +50,8 @@ class Watch:
 def ask(path, X, table):
     """Ask the model of a file everything that programs and commands ask."""
     from model_files import answers
-    from prefero._prediction import load_ranker, new_features, unseen_categories
+    from prefero._model_inputs import new_features, unseen_categories
+    from prefero._prediction import load_ranker
     from prefero.inspection import explain
     from prefero.persistence import load
 
@@ -67,7 +68,8 @@ def table_of(model, X, path):
     """Write instances as commands read them; None if commands do not ask such a model."""
     import pandas as pd
 
-    from prefero._prediction import categorical_features, kind_of
+    from prefero._model_inputs import categorical_features
+    from prefero._prediction import kind_of
     from prefero.tables import read_table
 
     words = "soil" in getattr(X, "columns", ()) and not categorical_features(model)

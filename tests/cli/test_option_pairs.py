@@ -275,7 +275,15 @@ def test_predict_and_every_pair_of_its_options(tables, tmp_path):
         "model": [(tables / name,) for name in ("forest", "auto", "sets", "orderer")],
         "output": [
             ("--output", name)
-            for name in ("ranks", "order", "scores", "pairs", "relevant", "calibrated")
+            for name in (
+                "ranks",
+                "order",
+                "scores",
+                "pairs",
+                "relevant",
+                "calibrated",
+                "probabilities",
+            )
         ],
         "top": [NONE, ("--top", "1")],
         "expected_tau": [NONE, ("--expected-tau",)],

@@ -102,6 +102,29 @@ def test_buckets_are_those_of_the_library(tmp_path):
     np.testing.assert_array_equal(best, np.where(expected <= 1, expected, np.nan))
 
 
+def test_probabilities_are_those_of_the_library(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60).round(3)
+    relevance = (x[:, None] + rng.normal(size=(60, 3)) > [0.0, 0.5, 1.0]).astype(int)
+    frame = pd.DataFrame(relevance, columns=LABELS).assign(x=x)
+    data, model = tmp_path / "sets.csv", tmp_path / "sets.prefero"
+    frame.to_csv(data, index=False)
+    words = ("--labels", "y_*", "--format", "relevance", "--model", "binary-relevance")
+    trained = prefero("train", data, *words, "-o", model)
+    assert trained.returncode == 0, trained.stderr
+    fitted = library.persistence.load(model)
+    expected = fitted.predict_proba(frame[["x"]])
+    found = predictions(prefero("predict", model, data, "--output", "probabilities"))
+    np.testing.assert_allclose(found, expected)
+    best = predictions(prefero("predict", model, data, "--output", "probabilities", "--top", "1"))
+    np.testing.assert_array_equal(np.isnan(best).sum(axis=1), 2)
+    ranker = library.BinaryRelevanceRanker(threshold=None).fit(frame[["x"]], frame[LABELS])
+    library.persistence.save(ranker, model)
+    refused = prefero("predict", model, data, "--output", "probabilities")
+    assert refused.returncode == 3
+    assert "the model knows no probabilities" in refused.stderr
+
+
 def test_json_and_stdin(folder):
     new = (folder / "new.csv").read_text()
     done = prefero("predict", folder / "model.prefero", "-", "--json", stdin=new)

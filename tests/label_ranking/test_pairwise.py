@@ -178,7 +178,11 @@ def test_ties_are_expected_where_the_model_learned_them():
     off = ~np.eye(3, dtype=bool)
     ties = ranker.predict_ties(X)[:, off].sum(axis=1)
     assert ties[X[:, 0] > 0.5].mean() > 3 * ties[X[:, 0] < -0.5].mean()
-    assert PairwiseLabelRanker().fit(X, tied)._tie_shares(X) is None
+    beside = PairwiseLabelRanker().fit(X, tied)
+    ties = beside.predict_ties(X)[:, off].sum(axis=1)
+    assert ties[X[:, 0] > 0.5].mean() > 3 * ties[X[:, 0] < -0.5].mean()
+    assert beside.coef_.shape == (3, X.shape[1])
+    assert PairwiseLabelRanker().fit(X, Y)._tie_shares(X) is None
 
 
 def test_one_label_is_ranked_first():

@@ -28,7 +28,7 @@ from prefero.rankings import calibrated_from_relevance, calibrated_from_scores, 
 INNER = [
     None,
     PairwiseLabelRanker(C=1.0),  # two penalties nearly tie here: rounding would choose
-    NeighborsLabelRanker(),
+    NeighborsLabelRanker(10),
     TreeLabelRanker(random_state=0),
     make_ranking_pipeline(StandardScaler(), LogLinearLabelRanker()),
 ]
@@ -78,7 +78,7 @@ def test_sets_and_orders_agree_and_files_keep_both(ranker, tmp_path):
 )
 def test_rankers_of_orders_alone_get_the_calibrated_ranks(inner):
     X, relevance, _ = problem()
-    model = CalibratedMultilabelRanker(inner).fit(X, relevance)
+    model = CalibratedMultilabelRanker(inner, threshold=None).fit(X, relevance)
     alone = clone(inner).fit(X, calibrated_from_relevance(relevance))
     scores = alone.decision_function(X)
     assert_array_equal(model.decision_function(X), scores[:, :-1] - scores[:, -1:])

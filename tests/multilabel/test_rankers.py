@@ -181,9 +181,9 @@ def test_search_over_gaps_finds_the_smallest_hamming_loss():
 
 def test_neighbors_give_mean_ranks():
     X, relevance, ranks, X_new = problem(missing=0.2)
-    ranker = NeighborsMultilabelRanker(9, gap_amplification=3, weights="distance").fit(
-        X, relevance, ranks
-    )
+    ranker = NeighborsMultilabelRanker(
+        9, gap_amplification=3, weights="distance", threshold=None
+    ).fit(X, relevance, ranks)
     why = ranker.explain_neighbors(X_new)
     scores = ranker.decision_function(X_new)
     for i, (cases, weights) in enumerate(zip(why.cases, why.weights, strict=True)):
@@ -197,7 +197,7 @@ def test_neighbors_give_mean_ranks():
 
 def test_a_wide_gap_is_the_majority_vote_of_scikit_learn():
     X, relevance, _, X_new = problem(n=120)
-    ours = NeighborsMultilabelRanker(7, gap_amplification=1000).fit(X, relevance)
+    ours = NeighborsMultilabelRanker(7, gap_amplification=1000, threshold=None).fit(X, relevance)
     theirs = KNeighborsClassifier(7).fit(X, relevance)
     assert_array_equal(ours.predict(X_new), theirs.predict(X_new))
 
@@ -205,7 +205,7 @@ def test_a_wide_gap_is_the_majority_vote_of_scikit_learn():
 def test_auto_chooses_the_smallest_loss_over_cases_left_out():
     X, relevance, ranks, _ = problem(n=60)
     ranker = NeighborsMultilabelRanker(
-        "auto", gap_amplification="auto", loss="hamming", weights="distance"
+        "auto", gap_amplification="auto", loss="hamming", weights="distance", threshold=None
     )
     ranker.fit(X, relevance, ranks)
     losses = {
@@ -262,7 +262,7 @@ def test_every_loss_is_that_of_the_cases_left_out(loss):
     X, relevance, ranks, _ = problem(n=40, missing=0.2)
     ranker = NeighborsMultilabelRanker("auto", loss=loss).fit(X, relevance, ranks)
     k = 3
-    plain = NeighborsMultilabelRanker(k)
+    plain = NeighborsMultilabelRanker(k, threshold=None)
     scores = np.empty_like(relevance)
     for i in range(len(X)):
         others = np.arange(len(X)) != i
@@ -298,7 +298,9 @@ def test_aggregations_agree_on_labels_that_no_neighbour_knows(aggregation):
 
 def test_weights_that_are_all_zero_leave_the_mean_of_all_cases():
     X, relevance, ranks, X_new = problem()
-    ranker = NeighborsMultilabelRanker(5, weights=np.zeros_like).fit(X, relevance, ranks)
+    ranker = NeighborsMultilabelRanker(5, weights=np.zeros_like, threshold=None).fit(
+        X, relevance, ranks
+    )
     means = mean_calibrated_ranks(ranker.calibrated_)
     why = ranker.explain_neighbors(X_new)
     assert_allclose(why.mean_ranks, np.tile(means[:-1], (len(X_new), 1)))
@@ -321,7 +323,7 @@ def test_any_binary_classifier(kind, estimator):
 
 def test_binary_relevance_scores_are_those_of_the_models():
     X, relevance, _, X_new = problem()
-    ranker = BinaryRelevanceRanker(LinearSVC()).fit(X, relevance)
+    ranker = BinaryRelevanceRanker(LinearSVC(), threshold=None).fit(X, relevance)
     for j in range(4):
         model = LinearSVC().fit(X, relevance[:, j])
         assert_allclose(ranker.decision_function(X_new)[:, j], model.decision_function(X_new))
@@ -329,7 +331,7 @@ def test_binary_relevance_scores_are_those_of_the_models():
 
 def test_pairwise_votes_against_the_virtual_label():
     X, relevance, ranks, X_new = problem()
-    ranker = PairwiseMultilabelRanker(GaussianNB()).fit(X, relevance, ranks)
+    ranker = PairwiseMultilabelRanker(GaussianNB(), threshold=None).fit(X, relevance, ranks)
     votes = ranker.predict_pairwise(X_new).sum(axis=2)
     assert_allclose(ranker.decision_function(X_new), votes[:, :-1] - votes[:, -1:])
     with pytest.raises(ValueError, match="BinaryRelevanceRanker"):

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.sparse import issparse
 
-from prefero._typing import Indices, Mask, Values
+from prefero._sampling import numbered_rows
+from prefero._typing import Indices, Values
 from prefero.base import copy_of
 from prefero.preferences import PreferenceGraphs, decompose
 from prefero.rankings import strict_ranks
@@ -17,7 +17,6 @@ N_FOLDS = 3
 # So many cases tell the values apart, and a large set costs little more than one fit; of many
 # labels fewer cases, as each tells of so many more pairs.
 _FEWEST_CASES, _MANY_CASES, _MOST_CASES, _MOST_PAIRS = 10, 500, 2000, 2**22
-_MOST_ENTRIES = 2**24
 
 
 class HeldOutModels:
@@ -121,12 +120,4 @@ def case_numbers(X: Any, graphs: PreferenceGraphs) -> Indices:
         From 0 on; equal rows share a number.
     """
     known = graphs.touched() if graphs.layers is None else graphs.layers
-    if issparse(X):  # where it is too large to write out, two numbers tell the rows apart
-        large = X.shape[0] * X.shape[1] > _MOST_ENTRIES
-        X = X @ np.vander(np.arange(X.shape[1]), 2) if large else X.toarray()
-    keys = np.column_stack([X, known])
-    order = np.lexsort(keys.T[::-1])
-    differs: Mask = np.any(keys[order][1:] != keys[order][:-1], axis=1)
-    case = np.empty(len(order), dtype=np.int64)
-    case[order] = np.concatenate([[0], np.cumsum(differs)])
-    return case
+    return numbered_rows(X, known)

@@ -79,6 +79,7 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
     baseline_guard : float, default=2
         The consensus baseline is predicted unless the gain over it on held-out rows exceeds so
         many standard errors.
+    %(threshold)s
     %(working)s
 
     Attributes
@@ -126,6 +127,7 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
         **PRESET_CONSTRAINTS,
         **GUARD_CONSTRAINTS,
         "scoring": [StrOptions(set(_METRICS))],
+        "threshold": BaseMultilabelRanker._threshold_constraint,
     }
 
     def __init__(
@@ -137,6 +139,7 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
         preset: Literal["quick", "balanced", "best"] = "balanced",
         time_limit: float | None = None,
         baseline_guard: float = 2.0,
+        threshold: str | None = "auto",
         verbose: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -145,6 +148,7 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
         self.preset = preset
         self.time_limit = time_limit
         self.baseline_guard = baseline_guard
+        self.threshold = threshold
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -180,7 +184,9 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
         self._validate_params()
         with fitting(self) as ranker:
             data = ranker._validate_fit(X, y, sample_weight, ranks)
-            ranker._fit(*data, group_numbers(groups, y, sample_weight))
+            numbers = group_numbers(groups, y, sample_weight)
+            ranker._fit(*data, numbers)
+            ranker._place_virtual_label(ranker, *data, numbers)
         return self
 
     def _fit(
@@ -197,7 +203,7 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
             return FoldEvaluation(chosen, folds_of(rows.some(chosen), own, 5)[0], fit, scoring)
 
         shape, seed = self._shape(X, calibrated.shape[1]), self._seed()
-        everyone = made_dense(shape, ConsensusMultilabelRanker(), seed)
+        everyone = made_dense(shape, ConsensusMultilabelRanker(threshold=None), seed)
         baseline = Candidate("consensus baseline", "consensus baseline", everyone)
         tried = _candidates(self.preset, shape, seed)
         task = SelectionTask(len(weight), evaluation_of, fit, tried, baseline)
@@ -205,6 +211,11 @@ class AutoMultilabelRanker(ColumnsMixin, ChoiceMixin, BaseMultilabelRanker):
         if why:
             return self._keep_untried(task, baseline, why, notes)
         return self._choose(task, clock, notes)
+
+    def _held_out_decision(self, blank: Any, seen: tuple[Any, Values, Values], X: Any) -> Values:
+        rows = TrainingRows(*seen)
+        model = _fitted(rows, self.chosen_, np.arange(len(rows.weight)))
+        return np.asarray(model.decision_function(X))
 
 
 def _fitted(rows: TrainingRows, ranker: Any, chosen: Indices) -> Any:
@@ -233,23 +244,29 @@ def _candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
     """The multilabel rankers to try, one of each family first."""
     nominal = shape.nominal if shape.nominal.any() else None
     trees: dict[str, Any] = {"categorical_features": nominal, "random_state": seed}
-    forest = CalibratedMultilabelRanker(ForestLabelRanker(leaf_values="scores", **trees))
+    forest = CalibratedMultilabelRanker(
+        ForestLabelRanker(leaf_values="scores", **trees), threshold=None
+    )
     found = [
-        _numbers(shape, "binary relevance", BinaryRelevanceRanker()),
+        _numbers(shape, "binary relevance", BinaryRelevanceRanker(threshold=None)),
         Candidate("calibrated forest", "forest", made_dense(shape, forest, seed)),
         _numbers(
             shape,
             "neighbors",
-            NeighborsMultilabelRanker("auto", gap_amplification="auto", weights="distance"),
+            NeighborsMultilabelRanker(
+                "auto", gap_amplification="auto", weights="distance", threshold=None
+            ),
             most_rows=_MOST_CASES,
         ),
     ]
     if shape.n_labels <= _MOST_PAIRED_LABELS:
-        found.insert(0, _numbers(shape, "pairwise", PairwiseMultilabelRanker(scale=False)))
+        pairwise = PairwiseMultilabelRanker(scale=False, threshold=None)
+        found.insert(0, _numbers(shape, "pairwise", pairwise))
     if preset == "quick":
         return found
-    boosting = CalibratedMultilabelRanker(BoostingLabelRanker(**trees))
-    linear = CalibratedMultilabelRanker(LogLinearLabelRanker(calibrate=False, scale=False))
+    boosting = CalibratedMultilabelRanker(BoostingLabelRanker(**trees), threshold=None)
+    inner = LogLinearLabelRanker(calibrate=False, scale=False)
+    linear = CalibratedMultilabelRanker(inner, threshold=None)
     found += [
         Candidate("calibrated boosting", "boosting", made_dense(shape, boosting, seed)),
         _numbers(shape, "calibrated log-linear", linear),
@@ -258,11 +275,11 @@ def _candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
         extra = ForestLabelRanker(
             300, splitter="random", max_features=None, leaf_values="scores", **trees
         )
-        calibrated = CalibratedMultilabelRanker(extra)
+        calibrated = CalibratedMultilabelRanker(extra, threshold=None)
         found.append(
             Candidate("calibrated extra-trees", "forest", made_dense(shape, calibrated, seed))
         )
-        found.append(_numbers(shape, "20 neighbors", NeighborsMultilabelRanker(20)))
+        found.append(_numbers(shape, "20 neighbors", NeighborsMultilabelRanker(20, threshold=None)))
     return found
 
 

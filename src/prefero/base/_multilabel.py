@@ -6,20 +6,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from prefero._docs import documented
-from prefero._typing import ArrayOrNone, Values
-from prefero.base._features import (
-    place_unseen_last,
-    refuse_other_labels,
-)
-from prefero.base._fitting import LabelsMixin, fitting
+from prefero._sampling import held_out_rows
+from prefero._sklearn import StrOptions
+from prefero._state import Array, FittedState, Number
+from prefero._typing import ArrayOrNone, Indices, Values
+from prefero._warnings import silenced
+from prefero.base import _relevance
+from prefero.base._features import place_unseen_last, refuse_other_labels
+from prefero.base._fitting import LabelsMixin, copy_of, fitting
 from prefero.metrics import spearman_rho
 from prefero.rankings import (
     calibrated_from_relevance,
     check_relevance,
     label_names,
+    split_calibrated,
     strict_calibrated,
     strict_ranks,
 )
@@ -33,7 +37,8 @@ class MultilabelRankerMixin(LabelsMixin):
     ``_decision(X)``, which returns scores of shape (n_samples, n_labels): larger is better, and
     positive is relevant. What its parameters may be stands in ``_parameter_constraints``.
     Everything else is here, so the predicted set and the predicted order cannot contradict
-    each other.
+    each other. A ranker with a parameter ``threshold`` that is not None learns from rows that it
+    had not seen where the virtual label stands, and how likely labels are relevant.
 
     Attributes
     ----------
@@ -46,6 +51,10 @@ class MultilabelRankerMixin(LabelsMixin):
     feature_ranges_ : ndarray of shape (n_features, 2)
         The smallest and the largest value of each feature in training; NaN where it was always
         missing.
+    threshold_ : float
+        What is taken off all scores, if the place of the virtual label was learnt.
+    relevance_curve_ : ndarray of shape (n_knots, 2)
+        Scores before that, ascending, and how likely labels of such a score are relevant.
 
     Examples
     --------
@@ -56,6 +65,11 @@ class MultilabelRankerMixin(LabelsMixin):
 
     _estimator_type_tag: ClassVar[str] = "multilabel_ranker"
     _row_says: ClassVar[tuple[str, str]] = "judge", "judged"
+    _threshold_constraint: ClassVar[list[Any]] = [StrOptions(set(_relevance.THRESHOLDS)), None]
+    _fitted_state: ClassVar[FittedState] = {
+        "threshold_": Number(optional=True),
+        "relevance_curve_": Array("f8", "n_knots", 2, optional=True),
+    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -87,8 +101,35 @@ class MultilabelRankerMixin(LabelsMixin):
         """
         self._validate_params()
         with fitting(self) as ranker:
-            ranker._fit(*ranker._validate_fit(X, y, sample_weight, ranks))
+            data = ranker._validate_fit(X, y, sample_weight, ranks)
+            blank = copy_of(ranker, anew=False)
+            ranker._fit(*data)
+            ranker._place_virtual_label(blank, *data)
         return self
+
+    def _place_virtual_label(
+        self, blank: Any, X: Any, calibrated: Values, weight: Values, groups: Indices | None = None
+    ) -> None:
+        """Learn the place of the virtual label from rows that rankers had not seen."""
+        wanted = getattr(self, "threshold", None)
+        if wanted is None:
+            return
+        relevance, folds = split_calibrated(calibrated)[0], held_out_rows(X, calibrated, groups)
+        scores = np.full(relevance.shape, np.nan if folds else 0.0)
+        with silenced():  # the fit to all rows has shown the warnings
+            for seen, out in folds:
+                data = X[seen], calibrated[seen], weight[seen]
+                scores[out] = self._held_out_decision(blank, data, X[out])
+        used = ~np.isnan(scores).any(axis=1)
+        held_out = scores[used], relevance[used], weight[used]
+        self.threshold_ = _relevance.learn_threshold(*held_out, wanted) if folds else 0.0
+        self.relevance_curve_ = _relevance.learn_relevance(*held_out)
+
+    def _held_out_decision(self, blank: Any, seen: tuple[Any, Values, Values], X: Any) -> Values:
+        """Return scores of some rows by a ranker that learns from others."""
+        ranker = copy_of(blank, anew=False)
+        ranker._fit(*seen)
+        return np.asarray(ranker._decision(X))
 
     def _fit(self, X: Any, calibrated: Values, weight: Values) -> None:
         raise NotImplementedError
@@ -104,7 +145,7 @@ class MultilabelRankerMixin(LabelsMixin):
             Scores, larger is better; the virtual label has score 0.
         """
         check_is_fitted(self)
-        scores = self._decision(self._validate_X(X, reset=False))
+        scores = self._decision(self._validate_X(X, reset=False)) - getattr(self, "threshold_", 0.0)
         with_zero = np.column_stack([scores, np.zeros(len(scores))])
         return place_unseen_last(with_zero, np.append(self.unseen_labels_, False))[:, :-1]
 
@@ -122,6 +163,26 @@ class MultilabelRankerMixin(LabelsMixin):
             1 for relevant, 0 for irrelevant; a label on the virtual label is irrelevant.
         """
         return (self.decision_function(X) > 0).astype(np.int64)
+
+    @available_if(lambda ranker: getattr(ranker, "threshold", None) is not None)
+    def predict_proba(self, X: Any) -> Values:
+        """Predict how likely each label is relevant.
+
+        Of the labels given a probability p, a share p is relevant: the probabilities are
+        calibrated on training rows that the ranker had not seen, over all labels together, and
+        follow the order of the labels.
+
+        %(of_X)s
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Probabilities; ``predict`` follows ``threshold``, so it need not cut at 1/2. For a
+            single label two columns, as scikit-learn's: irrelevant and relevant.
+        """
+        scores = self.decision_function(X) + self.threshold_
+        found = np.interp(scores, *self.relevance_curve_.T)
+        return np.hstack([1 - found, found]) if len(self.labels_) == 1 else found
 
     def predict_ranks(self, X: Any) -> NDArray[np.int64]:
         """Predict the rank of every label.

@@ -153,6 +153,13 @@ class PairProbabilitiesMixin:
         """The same of some training rows by models that had not seen them."""
         return None
 
+    def _learn_tie_model(self, X: Any, outcomes: Values, weight: Values) -> Values | None:
+        """Learn a model of ties for ``_tie_shares``; return its shares for rows not seen.
+
+        For a ranker without ties in what it learns. Outcomes are 1/2 where a pair is tied.
+        """
+        return None
+
     # Learning
 
     def _calibrate(self, blank: Any, X: Any, truth: Any, target: Any, weight: Values) -> None:
@@ -182,11 +189,12 @@ class PairProbabilitiesMixin:
         outcomes = calibration.pair_outcomes(truth[rows], pairs)
         self.calibration_ = calibration.learn_calibration(margins, outcomes, weight[rows])
         vars(self).pop("_held_out", None)
+        vars(self).pop("tie_blend_", None)
+        learned = self._learn_tie_model(X[rows], outcomes, weight[rows])
+        ties = learned if learned is not None else ties if ties is None else ties[:, numbers]
         if ties is not None and self.calibration_[:, 2].any():
             by_margin = calibration.probability_tied(self.calibration_, margins)
-            self.tie_blend_ = calibration.learn_tie_blend(
-                by_margin, ties[:, numbers], outcomes, weight[rows]
-            )
+            self.tie_blend_ = calibration.learn_tie_blend(by_margin, ties, outcomes, weight[rows])
 
     def _pair_margins(self, X: Any, pairs: calibration.LabelPairs) -> Values:
         own = self._margins(X)

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero._model_inputs import new_features
 from prefero._pipelines import final_step
-from prefero._prediction import kind_of, new_features
+from prefero._prediction import kind_of
 from prefero.cli import options
 from prefero.cli.console import number, page, plain_table, print_json, say
 from prefero.cli.order import ObjectColumns, read_objects

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prefero._model_inputs import as_input, fills_gaps, refuse_missing, takes_missing
 from prefero._names import without_common_start
-from prefero._prediction import as_input, fills_gaps, refuse_missing, takes_missing
 from prefero._progress import reporting
 from prefero.cli import models
 from prefero.cli.console import count, say

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from prefero._model_inputs import new_features
 from prefero._pipelines import final_step
-from prefero._prediction import load_ranker, new_features
+from prefero._prediction import load_ranker
 from prefero.cli import options
 from prefero.cli.console import count, print_json, say
 from prefero.cli.tables import read

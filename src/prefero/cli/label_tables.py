@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from typer import BadParameter
 
+from prefero._model_inputs import refuse_missing, takes_missing
 from prefero._names import did_you_mean
 from prefero._pipelines import final_step, fit_final
-from prefero._prediction import refuse_missing, takes_missing
 from prefero._progress import reporting
 from prefero.cli import models
 from prefero.cli.console import say

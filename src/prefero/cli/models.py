@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from typer import BadParameter
 
+from prefero._model_inputs import categorical_columns, takes_categories, text_columns
 from prefero._names import did_you_mean
-from prefero._prediction import categorical_columns, takes_categories, text_columns
 from prefero.cli.console import count, say
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero._model_inputs import new_features, unseen_categories
 from prefero._pipelines import at_final_step, final_step, fit_final
-from prefero._prediction import load_orderer, new_features, unseen_categories
+from prefero._prediction import load_orderer
 from prefero.cli import models, options
 from prefero.cli import train as training
 from prefero.cli.compare import report_comparison

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefero._prediction import as_input, refuse_missing, takes_categories
+from prefero._model_inputs import as_input, refuse_missing, takes_categories
 from prefero.cli.experiments import FitResult, TrainedRanker
 from prefero.cli.models import AUTO, behind_columns, ranker_choice, refuse_unknown
 from prefero.cli.options import FeatureColumns, Format, Metric, Reading, refuse_together

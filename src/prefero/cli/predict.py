@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from prefero import _prediction
+from prefero import _model_inputs, _prediction
 from prefero._files import refuse_overwriting
 from prefero._pipelines import at_final_step, final_step
 from prefero.cli import options
@@ -44,8 +44,9 @@ def predict(
         to expect in the unit of the training, with 90 % intervals and the expected regret of the
         first label, for models trained with scores; buckets, ranks with ties; order, text
         'b > a > c'; pairs, one row per pair, with its probability if the model is calibrated.
-        Models that predict relevant labels also: relevant, 1 or 0 per label; and calibrated, text
-        '[b > a][c]' with the relevant labels first, their default. Otherwise ranks.
+        Models that predict relevant labels also: relevant, 1 or 0 per label; probabilities, how
+        likely each label is relevant; and calibrated, text '[b > a][c]' with the relevant labels
+        first, their default. Otherwise ranks.
     top : K
         Leave out all but the first K labels.
     expected_tau
@@ -78,8 +79,8 @@ def predict(
     unseen: dict[str, Counter[str]] = {}
     with writing(out or Path("-"), as_json=as_json, safe_csv=safe_csv) as write:
         for table in read_in_parts(data, _prediction.rows_per_chunk(ranker, output, uncertainty)):
-            X = _prediction.new_features(trained, table)
-            for column, names in _prediction.unseen_categories(trained, X).items():
+            X = _model_inputs.new_features(trained, table)
+            for column, names in _model_inputs.unseen_categories(trained, X).items():
                 unseen.setdefault(column, Counter()).update(names)
             X = at_final_step(trained, X)[1]
             write(_prediction.prediction_table(ranker, X, table, output, top, keep, uncertainty))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from typer import BadParameter
 
-from prefero._prediction import as_text, categorical_columns
+from prefero._model_inputs import as_text, categorical_columns
 from prefero.cli.console import say
 from prefero.cli.options import FeatureColumns, Format, Reading
 

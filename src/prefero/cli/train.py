@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from prefero._files import refuse_overwriting
+from prefero._model_inputs import as_input, categorical_columns, fills_gaps
 from prefero._pipelines import final_step, fit_final
-from prefero._prediction import as_input, categorical_columns, fills_gaps
 from prefero.cli import options
 from prefero.cli.console import number, print_json, say
 from prefero.cli.experiments import (

@@ -15,10 +15,11 @@ from prefero._solvers._scaling import FeatureScale
 from prefero._state import Array, Count, FittedState
 from prefero._typing import Values
 from prefero.base import BaseLabelRanker, GraphRankerMixin
+from prefero.label_ranking._tie_models import TieModelsMixin
 from prefero.preferences import PreferenceGraphs, by_layer
 
 
-class ConstraintLabelRanker(GraphRankerMixin, BaseLabelRanker):
+class ConstraintLabelRanker(TieModelsMixin, GraphRankerMixin, BaseLabelRanker):
     """Constraint classification (CC) with a noise-tolerant perceptron.
 
     Every label has a linear utility. Each known preference of an instance x, i before j, is a

@@ -26,6 +26,7 @@ from prefero.label_ranking._loglinear import (
     solve_boosting,
     solve_lbfgs,
 )
+from prefero.label_ranking._tie_models import TieModelsMixin
 from prefero.preferences import DECOMPOSITIONS, Choices, Decomposition, PreferenceGraphs
 from prefero.rankings import ScoredRanks
 
@@ -36,7 +37,7 @@ _PATH = (np.inf, 1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 _TOL_ON_PATH = 1e-2
 
 
-class LogLinearLabelRanker(PairWeightMixin, GraphRankerMixin, BaseLabelRanker):
+class LogLinearLabelRanker(TieModelsMixin, PairWeightMixin, GraphRankerMixin, BaseLabelRanker):
     """Rank labels by a weighted sum of base functions, learned from preference graphs.
 
     The loss of an instance is the mean, over the subgraphs that a decomposition cuts its graph

@@ -14,6 +14,7 @@ from prefero._solvers._held_out import HeldOutModels
 from prefero._state import Attribute, FittedState
 from prefero._typing import Indices, Values
 from prefero.base import BaseLabelRanker, PairWeightMixin, copy_of
+from prefero.label_ranking._tie_models import TieModelsMixin
 from prefero.rankings import ScoredRanks, pair_signs
 
 # From the consensus order on; C for so few cases that there is nothing to choose by.
@@ -22,7 +23,7 @@ _C_OF_FEW = 1.0
 _TOL_ON_PATH = 1e-2
 
 
-class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker):
+class PairwiseLabelRanker(TieModelsMixin, PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker):
     """Ranking by pairwise comparison (RPC).
 
     For each pair of labels a binary model learns which of the two comes first, from those
@@ -200,9 +201,12 @@ class PairwiseLabelRanker(PairWeightMixin, PairwiseModelsMixin, BaseLabelRanker)
             return None
         return self._held_out.scores(rows, at=self.C_, method="_margins")
 
+    def _learn_tie_model(self, X: Any, outcomes: Values, weight: Values) -> Values | None:
+        return None if self.ties == "model" else super()._learn_tie_model(X, outcomes, weight)
+
     def _tie_shares(self, X: Any) -> Values | None:
         tied = self._probabilities(X)[:, len(self.pairs_) :]
-        return tied if tied.shape[1] > 0 else None
+        return tied if tied.shape[1] > 0 else super()._tie_shares(X)
 
     def _held_out_tie_shares(
         self, X: Any, target: Any, weight: Values, rows: Indices

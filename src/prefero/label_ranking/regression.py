@@ -16,9 +16,10 @@ from prefero._state import Array, Each, FittedState, Model
 from prefero._typing import Mask, Values
 from prefero.base import BaseLabelRanker
 from prefero.consensus import borda_votes
+from prefero.label_ranking._tie_models import TieModelsMixin
 
 
-class RegressionLabelRanker(BaseLabelRanker):
+class RegressionLabelRanker(TieModelsMixin, BaseLabelRanker):
     """Learn the votes of each label by a regressor, from the rows that rank it.
 
     A label's vote in a ranking is its generalized Borda count. The predicted votes are the

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from prefero._docs import documented
 from prefero._sklearn import Interval
 from prefero._state import Array, FittedState
 from prefero._typing import Values
@@ -13,6 +14,7 @@ from prefero.base import BaseMultilabelRanker
 from prefero.multilabel.aggregation import mean_calibrated_ranks
 
 
+@documented()
 class ConsensusMultilabelRanker(BaseMultilabelRanker):
     """Predict the consensus of the training rankings and label sets for every instance.
 
@@ -20,6 +22,7 @@ class ConsensusMultilabelRanker(BaseMultilabelRanker):
     ----------
     gap_amplification : float, default=1
         The width of the virtual label, as for `mean_calibrated_ranks`.
+    %(threshold)s
 
     Attributes
     ----------
@@ -40,13 +43,15 @@ class ConsensusMultilabelRanker(BaseMultilabelRanker):
     # The features are not looked at.
     _input_tags: ClassVar[dict[str, bool]] = {"allow_nan": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "gap_amplification": [Interval(Real, 0, None, closed="left")]
+        "gap_amplification": [Interval(Real, 0, None, closed="left")],
+        "threshold": BaseMultilabelRanker._threshold_constraint,
     }
 
     _fitted_state: ClassVar[FittedState] = {"votes_": Array("f8", "n_labels")}
 
-    def __init__(self, gap_amplification: float = 1) -> None:
+    def __init__(self, gap_amplification: float = 1, *, threshold: str | None = "auto") -> None:
         self.gap_amplification = gap_amplification
+        self.threshold = threshold
 
     def _fit(self, X: Any, calibrated: Values, weight: Values) -> None:
         means = mean_calibrated_ranks(calibrated, self.gap_amplification, weight)

@@ -4,12 +4,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from prefero._docs import documented
 from prefero._pairwise import BinaryModelsMixin, models_state, positive_margin
 from prefero._state import FittedState
 from prefero._typing import Values
 from prefero.base import BaseMultilabelRanker
 
 
+@documented()
 class BinaryRelevanceRanker(BinaryModelsMixin, BaseMultilabelRanker):
     """Binary relevance (BR): learn for each label whether it is relevant.
 
@@ -25,6 +27,7 @@ class BinaryRelevanceRanker(BinaryModelsMixin, BaseMultilabelRanker):
     n_jobs : int or None, default=None
         How many labels to train at the same time, as in joblib. The result does not depend
         on it.
+    %(threshold)s
 
     Attributes
     ----------
@@ -52,9 +55,17 @@ class BinaryRelevanceRanker(BinaryModelsMixin, BaseMultilabelRanker):
 
     _fitted_state: ClassVar[FittedState] = models_state("n_labels")
 
-    def __init__(self, estimator: Any = None, *, n_jobs: int | None = None) -> None:
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BinaryModelsMixin._parameter_constraints,
+        "threshold": BaseMultilabelRanker._threshold_constraint,
+    }
+
+    def __init__(
+        self, estimator: Any = None, *, n_jobs: int | None = None, threshold: str | None = "auto"
+    ) -> None:
         self.estimator = estimator
         self.n_jobs = n_jobs
+        self.threshold = threshold
 
     def _fit(self, X: Any, calibrated: Values, weight: Values) -> None:
         labels, zero = calibrated[:, :-1], calibrated[:, -1:]

@@ -51,6 +51,7 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
         the side counts. Other rankers learn from the order alone, which knows no width.
     random_state : int, RandomState or None, default=None
         The seed of a ranker that has none of its own.
+    %(threshold)s
 
     Attributes
     ----------
@@ -92,6 +93,7 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
         "ranker": [HasMethods(["fit", "decision_function"]), None],
         "gap_amplification": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "random_state": ["random_state"],
+        "threshold": BaseMultilabelRanker._threshold_constraint,
     }
 
     def __init__(
@@ -100,10 +102,12 @@ class CalibratedMultilabelRanker(BaseMultilabelRanker):
         *,
         gap_amplification: float | str = "auto",
         random_state: int | np.random.RandomState | None = None,
+        threshold: str | None = "auto",
     ) -> None:
         self.ranker = ranker
         self.gap_amplification = gap_amplification
         self.random_state = random_state
+        self.threshold = threshold
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -120,6 +120,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
 "average_precision"}, default="spearman"
         What ``"auto"`` makes small on the cases left out; ``"spearman"`` makes the correlation
         large.
+    %(threshold)s
     %(index)s
 
     Attributes
@@ -174,6 +175,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         "weights": [StrOptions({"uniform", "distance", "squared_distance", "dudani"}), callable],
         "aggregation": [StrOptions({"mean"}), callable],
         "loss": [StrOptions(set(LOSSES))],
+        "threshold": BaseMultilabelRanker._threshold_constraint,
         **CaseRankerMixin._case_constraints,
     }
 
@@ -185,6 +187,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         weights: str | WeightFunction = "uniform",
         aggregation: str | Aggregation = "mean",
         loss: str = "spearman",
+        threshold: str | None = "auto",
         algorithm: Any = "auto",
         metric: Any = "minkowski",
         p: float = 2,
@@ -196,6 +199,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         self.weights = weights
         self.aggregation = aggregation
         self.loss = loss
+        self.threshold = threshold
         self.algorithm = algorithm
         self.metric = metric
         self.p = p
@@ -318,6 +322,7 @@ class NeighborsMultilabelRanker(CaseRankerMixin, BaseMultilabelRanker):
         zero = np.where(total > 0, place, prior) + (self.gap_amplification_ + 1) / 2
         relevance = split_calibrated(self.calibrated_)[0][near.indices]
         mean_ranks = zero[:, None] + offset + self.gap_amplification_ / 2 * side
+        zero = zero - getattr(self, "threshold_", 0.0)
         return MultilabelNeighborExplanation(
             near.indices, near.distances, weights, relevance, mean_ranks, zero
         )

@@ -4,12 +4,14 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
+from prefero._docs import documented
 from prefero._pairwise import PairwiseModelsMixin, pairs_state
 from prefero._state import FittedState
 from prefero._typing import Values
 from prefero.base import BaseMultilabelRanker
 
 
+@documented()
 class PairwiseMultilabelRanker(PairwiseModelsMixin, BaseMultilabelRanker):
     """Calibrated ranking by pairwise comparison (CRPC).
 
@@ -31,6 +33,7 @@ class PairwiseMultilabelRanker(PairwiseModelsMixin, BaseMultilabelRanker):
     n_jobs : int or None, default=None
         How many pairs to train at the same time, as in joblib. The result does not depend
         on it.
+    %(threshold)s
 
     Attributes
     ----------
@@ -61,6 +64,22 @@ class PairwiseMultilabelRanker(PairwiseModelsMixin, BaseMultilabelRanker):
     _modest_ranker = "BinaryRelevanceRanker"
 
     _fitted_state: ClassVar[FittedState] = pairs_state("n_labels + 1")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PairwiseModelsMixin._parameter_constraints,
+        "threshold": BaseMultilabelRanker._threshold_constraint,
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        max_models: int | None = 20_000,
+        scale: bool = True,
+        n_jobs: int | None = None,
+        threshold: str | None = "auto",
+    ) -> None:
+        super().__init__(estimator, max_models=max_models, scale=scale, n_jobs=n_jobs)
+        self.threshold = threshold
 
     def _decision(self, X: Any) -> Values:
         votes = self._votes(X)

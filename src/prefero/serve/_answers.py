@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from prefero._model_inputs import as_input, as_text, takes_missing
 from prefero._names import did_you_mean
 from prefero._pipelines import at_final_step
-from prefero._prediction import Prediction, as_input, as_text, takes_missing
+from prefero._prediction import Prediction
 from prefero.base import buckets_of
 from prefero.exceptions import DataError
 from prefero.serve._models import Feature, ServedModel

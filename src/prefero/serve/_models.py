@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from prefero._model_inputs import feature_names, text_features
 from prefero._pipelines import final_step
-from prefero._prediction import feature_names, kind_of, other_task, text_features
+from prefero._prediction import kind_of, other_task
 
 Ranges = dict[str, tuple[float, float]]
 Categories = dict[str, tuple[Any, ...]]

@@ -12,12 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from prefero._model_inputs import new_features
 from prefero._pipelines import at_final_step
 from prefero._prediction import (
     RELEVANCE_FORMATS,
     OutputFormat,
     UncertaintyOptions,
-    new_features,
     prediction_table,
     rows_per_chunk,
 )

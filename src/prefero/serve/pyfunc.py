@@ -7,7 +7,8 @@ puts a model file into MLflow; whatever serves or scores MLflow's models then as
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prefero._prediction import as_input, feature_names, load_ranker
+from prefero._model_inputs import as_input, feature_names
+from prefero._prediction import load_ranker
 
 if TYPE_CHECKING:
     import pandas as pd
