@@ -13,6 +13,8 @@ from prefero.tables import read_letor, read_parts, read_rankings, read_table
 REFUSED = {
     "rows.csv.gz": "unpacks to more than",
     "one line.csv.gz": "unpacks to more than",
+    "blank lines.csv.gz": "rows of 0 columns",
+    "narrow.csv.gz": "rows of 1 columns",
     "columns.csv": "100,000 columns are more than the 20,000",
     "indices.svm": "80,000 columns",
     "sizes.kebi": "1,999,998 columns",
@@ -20,6 +22,8 @@ REFUSED = {
     "text.parquet": "unpacks to more than",
     "list.parquet": "50,000,000 rows",
     "sheet.xlsx": "unpacks to more than",
+    "rows.xlsx": "unpacks to more than",
+    "many rows.xlsx": "rows of 1 columns",
     "styles.xlsx": "more about its sheets",
     "attributes.arff": "20,001 columns",
     "long.csv": "nearly all of which they leave out",
