@@ -128,7 +128,7 @@ class TableProcesses:
         process = None
         try:
             with self._lock:
-                process = self._idle.pop() if self._idle else None
+                process = self._idle.pop(0) if self._idle else None  # the oldest is ready
             process = process or TableProcess(self._memory)
             process.wait_until_ready()
             if not job.work_in(process):
