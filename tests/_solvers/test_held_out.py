@@ -59,8 +59,7 @@ def test_the_ranker_is_the_one_with_the_chosen_value(name):
 
 
 @pytest.mark.parametrize("name", RANKERS)
-# Of seeds where no two values are as good as each other: there rounding decides.
-@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("seed", range(4))
 def test_neither_the_order_of_rows_nor_repetition_plays_a_part(name, seed):
     X, Y = noisy_data(noise=3.0, seed=seed)
     rng = np.random.default_rng(seed)

@@ -32,8 +32,10 @@ def _excel(**parts):
     return packed.getvalue()
 
 
-def _sheet(row, count):
-    return _excel(sheet1=lambda _: _HEAD + row * count + b"</sheetData></worksheet>")
+def _sheet(row, count, ballast=0):
+    sheet = _HEAD + row * count + b"</sheetData></worksheet>"
+    noise = np.random.default_rng(0).bytes(ballast).hex().encode()
+    return _excel(sheet1=lambda _: sheet, app=lambda old: old + b"<!--" + noise + b"-->")
 
 
 def _parquet(column, **options):
@@ -77,9 +79,11 @@ def bombs():
         "list.parquet": _long_list(),
         "padded.xlsx": _sheet(b'<row><c r="XFD1"><v>1</v></c></row>', 900_000),
         "rows.xlsx": _sheet(b"<row><c><v>1</v></c></row>", 1_200_000),
+        "many rows.xlsx": _sheet(b"<row><c><v>1</v></c></row>", 280_000),
+        "ballast.xlsx": _sheet(b"<row><c><v>1</v></c></row>", 900_000, ballast=800_000),
         "sheet.xlsx": _sheet(b"<row><c><v>1</v></c></row>", 12_000_000),
         "styles.xlsx": _excel(
-            styles=lambda old: old.replace(b"</cellXfs>", _STYLE * 600_000 + b"</cellXfs>")
+            styles=lambda old: old.replace(b"</cellXfs>", _STYLE * 100_000 + b"</cellXfs>")
         ),
         "nominal.arff": b"@relation t\n@attribute a {"
         + b",".join(b"%d" % i for i in lines)

@@ -53,6 +53,11 @@ def test_columns_without_a_label_are_refused(tmp_path):
     assert "names a label" in refusal(tmp_path, b"o,x\n,1\n,2\n", labels="o", format="orders")
 
 
+def test_orders_of_no_column_are_refused(tmp_path):
+    reading = {"format": "orders", "instance": "o"}
+    assert "no column is left" in refusal(tmp_path, b"o\na>b\n", **reading)
+
+
 def test_letters_stand_in_one_column(tmp_path):
     reading = {"labels": ["o", "p"], "format": "orders", "letters": True}
     assert "one column" in refusal(tmp_path, b"o,p\nab,ba\n", **reading)

@@ -316,6 +316,15 @@ def test_no_command_replaces_its_own_input(tmp_path):
     for output in (table, other, model):
         done = prefero("predict", model, table, "-o", output)
         assert done.returncode == (2 if output == model else 3)  # no table ends in .prefero
+    for option in ("--out", "--report"):
+        for command in ("compare", "order compare"):
+            done = prefero(*command.split(), table, other, option, table)
+            assert done.returncode == 3
+            assert "is the file that is read" in done.stderr
+    for output in (table, other):
+        done = prefero("order", "predict", model, table, "-o", output)
+        assert "is the file that is read" in done.stderr
+        assert "is the file that is read" in prefero("order", "train", table, "-o", output).stderr
     assert table.read_bytes() == before
 
 

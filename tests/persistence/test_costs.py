@@ -85,3 +85,13 @@ def test_what_is_told_of_a_file_is_what_its_model_is(tmp_path):
     parts.header["parameters"] = {"method": "a lie"}
     parts.write(path)
     assert "a lie" not in str(read_header(path)["parameters"])
+
+
+def test_the_schema_is_utf_8_and_no_other_codec_is_looked_for():
+    from prefero.persistence import _payload
+
+    schema = '{"arrays": [], "model": 1}'
+    assert _payload.read(memoryview(_payload._LENGTH.pack(len(schema)) + schema.encode())) == 1
+    wide = schema.encode("utf-32-be")
+    with pytest.raises(ValueError, match=r"Expecting value|utf-8"):
+        _payload.read(memoryview(_payload._LENGTH.pack(len(wide)) + wide))

@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -487,8 +488,54 @@ def test_a_table_that_takes_too_long_is_stopped_and_its_slot_is_free(models, mon
         csv = {"content-type": "text/csv"}
         answer = slow.post("/rank.csv?model=forest", content="size,heat\n1,2\n", headers=csv)
         assert answer.status_code == 503
-    assert len(started) == 3
-    assert all(process._process.wait(60) != 0 for process in started)
+    _wait_for(lambda: len(started) == 4)  # each was replaced, by one that waits for a table
+    assert all(process._process.wait(60) != 0 for process in started[:3])
+    started[3].stop()
+
+
+def _wait_for(condition):
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_a_process_that_starts_longer_than_its_request_answers_the_next(
+    models, monkeypatch, tmp_path
+):
+    from prefero.serve import _tables
+    from prefero.serve._models import ServedModel
+
+    may_start = tmp_path / "may start"
+    code = (
+        "import sys, time, pathlib\n"
+        f"while not pathlib.Path({str(may_start)!r}).exists(): time.sleep(0.01)\n"
+        "from prefero.serve._tables import main; main()"
+    )
+    monkeypatch.setattr(_tables, "_COMMAND", (_tables.sys.executable, "-c", code))
+    tables, made, refused = _tables.TableProcesses(1, 400_000_000), [], []
+    make = _tables.TableProcess.__init__
+    monkeypatch.setattr(
+        _tables.TableProcess, "__init__", lambda self, m: (make(self, m), made.append(self))[0]
+    )
+    served = ServedModel.of("forest", models["forest"])
+    wanted = _tables.TableRequest(b"size,heat\n1,2\n", "ranks", None, False)
+    ended = _tables.TableJob()
+
+    def ask():
+        with pytest.raises(TimeoutError):
+            tables.answer(served, wanted, ended)
+        refused.append(True)
+
+    first = threading.Thread(target=ask)
+    first.start()
+    _wait_for(lambda: made)
+    ended.stop()
+    may_start.touch()
+    first.join()
+    file, rows = tables.answer(served, wanted, _tables.TableJob())
+    file.close()
+    assert (refused, rows, len(made)) == ([True], 1, 1)
 
 
 def test_a_bomb_is_refused_and_the_next_table_is_answered(models):

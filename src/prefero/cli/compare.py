@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero._files import refuse_overwriting
 from prefero.cli import models, options
 from prefero.cli.console import number, page, plain_table, print_json, say
 from prefero.cli.experiments import CrossValidation, Sample, Trials, cross_validate, warn_of_leaks
@@ -111,6 +112,8 @@ def compare(
     if label_table is not None:
         others = {"--metric": metric, "--report": results.report, "--resume": resume}
         options.refuse_together("--label-table", {**others, "--repeats": repeats})
+    for output in (results.out, results.report):
+        refuse_overwriting(output, *data, label_table)
     RunStore(resume)  # warns of lines that cannot be read, before warnings are muted
     tables = [read_training_data(path, reading, columns.ignore, None, groups) for path in data]
     multilabel = _is_multilabel(tables)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prefero._files import refuse_overwriting
 from prefero._model_inputs import new_features, unseen_categories
 from prefero._pipelines import at_final_step, final_step, fit_final
 from prefero._prediction import load_orderer
@@ -181,6 +182,7 @@ def train(
 
     Cross-validation, which divides no group, says how good the orderer is.
     """
+    refuse_overwriting(out, data)
     given = models.parse_parameters(parameters)
     training.refuse_unused(model, given, {"--preset": preset, "--time-limit": time_limit})
     if model == models.AUTO:
@@ -243,6 +245,7 @@ def predict(
     """Order new sets of objects: print the group, rank and score of every row."""
     import pandas
 
+    refuse_overwriting(out, data, model)
     trained = load_orderer(model, options.read_key(key_file))
     table = read(data)
     X = new_features(trained, table, models.ORDERERS_WITH_MISSING)
@@ -300,6 +303,8 @@ def compare(
     folds
         Number of folds, which divide no group.
     """
+    for output in (results.out, results.report):
+        refuse_overwriting(output, *data)
     names = list(models.ORDERERS) if orderers is None else map(str.strip, orderers.split(","))
     choices = {name: models.orderer_choice(name) for name in (models.CONSTANT.name, *names)}
     plan = CrossValidation(folds=folds, repeats=repeats or CrossValidation.repeats, seed=seed)

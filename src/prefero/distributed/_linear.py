@@ -40,12 +40,13 @@ def _own_objective(
 ) -> _loglinear.Objective:
     ranker, total, scale = shared
     target = ranker._target(rows.ranks)
-    functions = ranker._functions(scale.apply(rows.X), target)
+    functions = ranker._functions(scale.apply(rows.X), target, rows.weight)
     return _loglinear.Objective(functions, ranker._loss(target), rows.weight, None, total)  # type: ignore[arg-type]
 
 
-def _sizes(rows: PartitionRows, _: Place, scale: FeatureScale) -> tuple[float, int, float]:
-    return (*_loglinear.sum_of_squares(scale.apply(rows.X)), float(rows.weight.sum()))
+def _sizes(rows: PartitionRows, _: Place, scale: FeatureScale) -> tuple[float, float, float]:
+    squares, entries = _loglinear.sum_of_squares(scale.apply(rows.X), rows.weight)
+    return squares, entries, float(rows.weight.sum())
 
 
 def _own_moments(rows: PartitionRows, _: Place, centered: bool) -> tuple[Moments, bool]:
@@ -77,7 +78,7 @@ def fit_loglinear(ranker: LogLinearLabelRanker, partitions: Partitions) -> None:
     sizes = engine.gather(partitions.read(_sizes, shared=scale))
     squares, entries, total = (sum(column) for column in zip(*sizes, strict=True))
     parts = partitions.read(_own_objective, shared=(lean_copy(ranker), total, scale))
-    functions = ranker._functions(sample.X[:1], target[:1])
+    functions = ranker._functions(sample.X[:1], target[:1], sample.weight[:1])
     if isinstance(functions, _loglinear.LinearFunctions):
         functions.set_size(squares, entries)
     solution = ranker._minimize(

@@ -44,7 +44,12 @@ class LinearFunctions:
     """
 
     def __init__(
-        self, X: Any, graphs: PreferenceGraphs, fit_intercept: bool, constant: float = 1.0
+        self,
+        X: Any,
+        graphs: PreferenceGraphs,
+        fit_intercept: bool,
+        constant: float = 1.0,
+        weight: Values | None = None,
     ) -> None:
         self._X, self._fit_intercept = X, fit_intercept
         self.n_features, self.constant = X.shape[1], constant if fit_intercept else 0.0
@@ -54,12 +59,12 @@ class LinearFunctions:
         # A constant 1 beside features as small as those of text bends the loss far more than
         # they do; in units of their size it costs L-BFGS fewer iterations.
         self.unit = np.ones((self.shape[0], 1))
-        self.set_size(*sum_of_squares(X))
+        self.set_size(*sum_of_squares(X, weight))
 
-    def set_size(self, squares: float, entries: int) -> None:
+    def set_size(self, squares: float, entries: float) -> None:
         """Take the size of features that have this sum of squares."""
-        size = np.sqrt(squares / max(1, entries))
-        self.unit[self.n_features :] = (size if size > 0 else 1.0) / (self.constant or 1.0)
+        size = np.sqrt(squares / entries) if squares > 0 else 1.0
+        self.unit[self.n_features :] = size / (self.constant or 1.0)
 
     def decompose(self, decomposition: Decomposition) -> Any:
         """Cut the graphs; layers need no edge to be written out."""
@@ -160,10 +165,11 @@ class GivenFunctions:
         return np.repeat(np.arange(len(counts)), counts)
 
 
-def sum_of_squares(X: Any) -> tuple[float, int]:
-    """The sum of the squared features, and how many there are."""
-    values = X.data if issparse(X) else X
-    return float(np.vdot(values, values)), X.shape[0] * X.shape[1]
+def sum_of_squares(X: Any, weight: Values | None) -> tuple[float, float]:
+    """The sum of the squared features, and how many there are, each as often as its row weighs."""
+    squares = np.ravel(X.multiply(X).sum(axis=1)) if issparse(X) else np.einsum("ij,ij->i", X, X)
+    weight = np.ones(len(squares)) if weight is None else weight
+    return float(weight @ squares), float(weight.sum()) * X.shape[1]
 
 
 class Penalty(NamedTuple):

@@ -257,7 +257,7 @@ default="domination"
 
     def _learn(self, X: Any, graphs: PreferenceGraphs, weight: Values) -> bool:
         """Minimise the loss from where the weights stand; False if it did not converge."""
-        functions = self._functions(X, graphs)
+        functions = self._functions(X, graphs, weight)
         solution = self._solve(functions, graphs, weight)
         self._store(functions, solution)
         return solution.converged
@@ -267,12 +267,14 @@ default="domination"
         """The penalty that is left where an infinite one has taken the features away."""
         return _OF_INTERCEPTS if np.isinf(self.alpha_) else self.alpha_
 
-    def _functions(self, X: Any, graphs: PreferenceGraphs) -> LinearFunctions | GivenFunctions:
+    def _functions(
+        self, X: Any, graphs: PreferenceGraphs, weight: Values
+    ) -> LinearFunctions | GivenFunctions:
         if self.base_functions is not None:
             return GivenFunctions(self._values(X), graphs)
         constant = max(1.0, float(np.sqrt(self._strength / _OF_INTERCEPTS)))
         features = X[:, :0] if np.isinf(self.alpha_) else X
-        return LinearFunctions(features, graphs, self.fit_intercept, constant)
+        return LinearFunctions(features, graphs, self.fit_intercept, constant, weight)
 
     def _values(self, X: Any) -> Values:
         """The base functions' values, or a sentence about what is wrong with them."""

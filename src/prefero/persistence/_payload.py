@@ -27,7 +27,7 @@ from prefero.persistence.trusted import trusted_name, trusted_type
 _LENGTH = struct.Struct("<Q")
 _RANDOM = np.random.RandomState | np.random.Generator
 _DTYPE = re.compile(r"\|b1|[|<][iu][1248]|<f[248]|<U[0-9]{1,7}")
-_LONGEST = 20
+_LONGEST, _LONG_NUMBER = 20, re.compile(r"\d{19}")
 # Models inside models: a pipeline in a stack in a pipeline is three.
 _DEEPEST = 8
 # What a file may declare without an array of that length, beside its bytes.
@@ -121,7 +121,10 @@ def read(payload: memoryview) -> Any:
     if len(payload) < _LENGTH.size:
         raise ModelFileError("the file ends before its model.")
     end = _LENGTH.size + _LENGTH.unpack_from(payload)[0]
-    schema = json.loads(bytes(payload[_LENGTH.size : end]), parse_int=_whole)
+    # Of bytes json would guess the encoding, and import its codec.
+    text = str(payload[_LENGTH.size : end], "utf-8", "surrogatepass")
+    # A function for every number would take longer than all else.
+    schema = json.loads(text, parse_int=_whole if _LONG_NUMBER.search(text) else None)
     if not isinstance(schema, dict) or schema.keys() != {"arrays", "model"}:
         raise ModelFileError("the file holds no model.")
     arrays = _arrays(schema["arrays"], payload[end:])

@@ -54,7 +54,12 @@ class TableProcess:
             env={**os.environ, "PYTHONPATH": path, **threads},
         )
         self._served: ServedModel | None = None
-        self._ready = False
+        self._ready = self._busy = self._killed = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it can take another table."""
+        return not (self._busy or self._killed)
 
     def wait_until_ready(self) -> None:
         """Wait for its imports: a request that ends meanwhile does not end it."""
@@ -67,6 +72,7 @@ class TableProcess:
         """Return a file of predictions, and how many rows it has."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        self._busy = True
         number, name = tempfile.mkstemp()
         os.close(number)
         try:
@@ -76,20 +82,26 @@ class TableProcess:
             self._served = served
             # What reads hostile tables is told by plain words only.
             kind, value = json.loads(self._process.stdout.readline())
-            if kind == "refused":
-                raise DataError(value)
             if kind == "too large":
                 raise TableTooLargeError
-            if kind != "rows":
+            if kind == "failed":
                 raise RuntimeError(value)
+            self._busy = False
+            if kind == "refused":
+                raise DataError(value)
             return open(name, "rb"), value
         finally:
             with suppress(PermissionError):  # Windows keeps what is open
                 os.unlink(name)
 
-    def stop(self) -> None:
-        """End it, whatever it does."""
+    def kill(self) -> None:
+        """End it, whatever it does; where others have the processor, that takes a while."""
+        self._killed = True
         self._process.kill()
+
+    def stop(self) -> None:
+        """End it, and wait until it has ended."""
+        self.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             with suppress(OSError):
@@ -97,7 +109,11 @@ class TableProcess:
 
 
 class TableProcesses:
-    """So many processes that answer tables; each is made when it is first needed."""
+    """So many processes that answer tables.
+
+    Each is made when it is first needed. One that had to be ended is replaced at once, so that the
+    next request does not wait, and perhaps end, while another imports.
+    """
 
     def __init__(self, count: int, memory: int) -> None:
         self._memory, self._lock = memory, threading.Lock()
@@ -112,32 +128,21 @@ class TableProcesses:
         process = None
         try:
             with self._lock:
-                process = self._idle.pop() if self._idle else None
+                process = self._idle.pop(0) if self._idle else None  # the oldest is ready
             process = process or TableProcess(self._memory)
             process.wait_until_ready()
             if not job.work_in(process):
+                raise TimeoutError
+            return process.ask(served, wanted)
+        finally:
+            job.done()
+            if process is not None:
+                if not process.is_idle:
+                    process.stop()
+                    process = TableProcess(self._memory)
                 with self._lock:
                     self._idle.append(process)
-                process = None
-                raise TimeoutError
-            found = process.ask(served, wanted)
-        except DataError:
-            self._put_back(process, job)
-            raise
-        except BaseException:
-            if process is not None:
-                process.stop()
-            raise
-        else:
-            self._put_back(process, job)
-            return found
-        finally:
             self._slots.release()
-
-    def _put_back(self, process: TableProcess | None, job: "TableJob") -> None:
-        if process is not None and job.done():
-            with self._lock:
-                self._idle.append(process)
 
     def __del__(self) -> None:
         for process in self._idle:
@@ -157,18 +162,17 @@ class TableJob:
             self._process = None if self.stopped else process
             return not self.stopped
 
-    def done(self) -> bool:
-        """Give the process back; False if it has been stopped."""
+    def done(self) -> None:
+        """Give the process back."""
         with self._lock:
             self._process = None
-            return not self.stopped
 
     def stop(self) -> None:
         """End the work."""
         with self._lock:
             self.stopped = True
             if self._process is not None:
-                self._process.stop()
+                self._process.kill()
 
 
 def answer_table(served: ServedModel, wanted: TableRequest, file: IO[bytes]) -> int:

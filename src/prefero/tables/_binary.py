@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 # What is no sheet becomes many objects: styles, names, links.
 _MOST_ABOUT = 4 << 20
-# A row of a sheet costs as much as so many of a text.
-_COST_OF_ROW = 6
+# XML takes long to read, and a row of it and one of Parquet cost as much as so many cells.
+_MOST_OF_SHEETS, _CELLS_PER_ROW, _CELLS_PER_PARQUET_ROW = 8 << 20, 100, 5
 _SHEETS = re.compile(r"xl/(worksheets/[^/]+|sharedStrings)\.xml")
 
 
@@ -44,7 +44,7 @@ def _read_excel(given: SourceFile, n_rows: int | None) -> Iterator[DataTable]:
 def _refuse_bomb(given: SourceFile) -> None:
     with zipfile.ZipFile(given.file) as archive:
         members = archive.infolist()
-    given.refuse_unpacked(sum(member.file_size for member in members))
+    given.refuse_unpacked(sum(member.file_size for member in members), _MOST_OF_SHEETS)
     about = [one for one in members if one.filename.endswith((".xml", ".rels"))]
     if sum(one.file_size for one in about if not _SHEETS.fullmatch(one.filename)) > _MOST_ABOUT:
         raise given.error("this Excel file holds more about its sheets than in them.")
@@ -56,7 +56,7 @@ def _sheet_rows(sheet: Any, given: SourceFile) -> Iterator[tuple[Any, ...]]:
     n_cells = 0
     for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
         n_cells += len(row)
-        given.refuse_beyond(_COST_OF_ROW * number, n_cells // number // _COST_OF_ROW)
+        given.refuse_beyond(number, n_cells // number, _CELLS_PER_ROW)
         end = next((end for end in range(len(row), 0, -1) if row[end - 1] is not None), 0)
         yield row[:end]
 
@@ -143,10 +143,10 @@ def _opened(source: Any, given: SourceFile | None = None) -> Any:
     about = parquet.read_metadata(source)
     columns = [about.schema.column(i) for i in range(about.num_columns)]
     groups = [about.row_group(i) for i in range(about.num_row_groups)]
-    given.refuse_beyond(about.num_rows, about.num_columns)
+    given.refuse_beyond(about.num_rows, about.num_columns, _CELLS_PER_PARQUET_ROW)
     for i in range(about.num_columns):
         chunks = [group.column(i) for group in groups]
-        given.refuse_beyond(sum(chunk.num_values for chunk in chunks), 1)
+        given.refuse_beyond(sum(chunk.num_values for chunk in chunks), 1, _CELLS_PER_PARQUET_ROW)
     given.refuse_unpacked(sum(group.total_byte_size for group in groups))
     texts = [one.path for one in columns if "BYTE_ARRAY" in one.physical_type]
     source.seek(0)

@@ -92,11 +92,14 @@ def separator_of(head: bytes) -> str:
 def records_of(given: SourceFile, separator: str) -> Iterator[Record]:
     """Yield the records that are not blank, each with the line on which it begins."""
     reader = csv.reader(given.lines, delimiter=separator, skipinitialspace=True)
-    begins = 1
+    begins, n_blank = 1, 0
     try:
         for record in reader:
             if record:
                 yield begins, record
+            else:
+                n_blank += 1
+                given.refuse_beyond(n_blank, 0)
             begins = reader.line_num + 1
     except csv.Error as error:
         raise given.error(f"this is no table of text ({error}).", begins) from error

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 Write = Callable[["pd.DataFrame"], None]
 
 # What a file may hold: so much, and so much more for each of its bytes. A row costs as much as
-# some cells, whatever it holds.
-MOST_CELLS, CELLS_PER_BYTE, CELLS_PER_ROW = 8_000_000, 6, 5
+# some cells, whatever it holds; so many let any text pass that is not compressed.
+MOST_CELLS, CELLS_PER_BYTE, CELLS_PER_ROW = 8_000_000, 6, 10
 MOST_UNPACKED, UNPACKED_PER_BYTE = 32 << 20, 20
 MOST_COLUMNS = 20_000
 _REMEDY = (
@@ -56,27 +56,23 @@ class SourceFile:
         """How many cells the file may hold."""
         return self.max_cells or MOST_CELLS + CELLS_PER_BYTE * self.size
 
-    @property
-    def most_unpacked(self) -> int:
-        """How many bytes the file may unpack to."""
-        return max(8 * (self.max_cells or 0), MOST_UNPACKED + UNPACKED_PER_BYTE * self.size)
-
-    def refuse_beyond(self, n_rows: int, n_columns: int) -> None:
+    def refuse_beyond(self, n_rows: int, n_columns: int, row: int = CELLS_PER_ROW) -> None:
         """Refuse a table that is larger than its file lets expect."""
         most = MOST_COLUMNS if self.max_cells is None else self.max_cells
         if n_columns > most:
             raise self.error(f"{n_columns:,} columns are more than the {most:,} {_REMEDY}")
-        if n_rows * (n_columns + CELLS_PER_ROW) > self.most_cells:
+        if n_rows * (n_columns + row) > self.most_cells:
             raise self.error(
                 f"{n_rows:,} rows of {n_columns:,} columns are more than a file of {self.size:,} "
                 f"bytes {_REMEDY}"
             )
 
-    def refuse_unpacked(self, n_bytes: int) -> None:
+    def refuse_unpacked(self, n_bytes: int, least: int = MOST_UNPACKED) -> None:
         """Refuse a compressed file that unpacks to far more than its size."""
-        if n_bytes > self.most_unpacked:
+        most = max(8 * (self.max_cells or 0), least + UNPACKED_PER_BYTE * self.size)
+        if n_bytes > most:
             raise self.error(
-                f"it unpacks to more than {self.most_unpacked:,} bytes, which is more than a file "
+                f"it unpacks to more than {most:,} bytes, which is more than a file "
                 f"of {self.size:,} bytes {_REMEDY}"
             )
 

@@ -199,6 +199,8 @@ def read_rankings(
         higher_is_better = table.declared.higher_is_better
     instance = None if instance is None else table.column(instance)
     columns = label_columns(table, labels, instance)
+    if not columns:
+        raise table.error("no column is left that could hold rankings.")
     if format in DIRECTED and higher_is_better is None:
         raise ValueError(f"format={format!r} needs higher_is_better, which is never guessed.")
     if cutoff is not None and (format != "scores" or higher_is_better):
