@@ -172,7 +172,9 @@ def test_many_labels_work():
     utilities = X @ rng.normal(size=(2, 500))
     Y = strict_ranks(utilities).astype(float)
     for criterion in CRITERIA:
-        forest = ForestLabelRanker(3, criterion=criterion, random_state=0).fit(X[:50], Y[:50])
+        forest = ForestLabelRanker(3, criterion=criterion, random_state=0)
+        with pytest.warns(UserWarning, match="500 labels make 124,750 pairs"):
+            forest.fit(X[:50], Y[:50])
         assert forest.score(X[50:], Y[50:]) > 0.3
 
 
