@@ -33,7 +33,7 @@ def model():
 def server(model, tmp_path_factory):
     path = tmp_path_factory.mktemp("service") / "forest.prefero"
     save(model, path)
-    with Running([*COMMAND, str(path), "--max-seconds", "2"]) as server:
+    with Running([*COMMAND, str(path), "--max-seconds", "10"]) as server:
         yield server
 
 

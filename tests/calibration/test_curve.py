@@ -394,7 +394,7 @@ def test_a_ranker_of_graphs_learns_ties_from_ranks(make):
     X, Y = noisy_linear_problem(80, 3, 4)
     tied = np.ceil(np.asarray(Y) / 2)
     ranker = make().fit(X, tied)
-    assert ranker.predict_ties(X)[:, 0, 1].max() > 0.5
+    assert ranker.predict_ties(X)[:, 0, 1].max() > 0.4
     assert np.mean(ranker.predict_buckets(X).sum(axis=1) < 10) > 0.5
     graphs = make().fit(X, PreferenceGraphs.from_ranks(tied))
     assert not graphs.predict_ties(X)[:, 0, 1].any()

@@ -106,6 +106,7 @@ def test_the_list_of_trusted_types_changes_by_decision_only():
         *("NeighborsLabelRanker", "NeighborsMultilabelRanker", "OrderSVMOrderer"),
         *("PairwiseLabelRanker", "PairwiseMultilabelRanker", "RankBoostOrderer"),
         *("RankCorrelationReducer", "RankSVMOrderer", "RankingPipeline", "TreeLabelRanker"),
+        "RidgeLabelRanker",
     }
 
 

@@ -111,11 +111,13 @@ def value_candidates(preset: str, shape: Shape, seed: int) -> list[Candidate]:
     for name, options in _VALUE_FORESTS.items():
         forest = ForestLabelRanker(max_features=0.33, **options, **given)
         found.append(Candidate(name, name, made_dense(shape, forest, seed), own=True))
-    linear = RidgeLabelRanker(target="relative_scores", calibrate=False)
+    linear = RidgeLabelRanker(target="relative_scores", calibrate=False, scale=False)
     found.append(Candidate("ridge", "ridge", behind_numbers(shape, linear, seed=seed)))
     count = int(np.clip(shape.n_rows, 1, _LANDMARKS))
     kernel = Nystroem(gamma=0.5 / max(1, shape.n_features), n_components=count, random_state=seed)
-    ranker = make_pipeline(kernel, RidgeLabelRanker(target="log_regret", calibrate=False))
+    ranker = make_pipeline(
+        kernel, RidgeLabelRanker(target="log_regret", calibrate=False, scale=False)
+    )
     model = behind_numbers(shape, ranker, seed=seed)
     found.append(Candidate("kernel ridge", "kernel ridge", model, _MOST_KERNEL_ROWS))
     for one in candidates(preset, shape, seed):

@@ -303,4 +303,4 @@ def _nonconformity(model: ScoreModel, groups: Indices) -> Values:
 def _blocks(model: ScoreModel, n: int) -> list[slice]:
     """Rows in parts, for each of which what is like them fits into memory."""
     each = len(model.predictions) + _MOST * model.predictions.shape[1]
-    return list(gen_batches(n, max(1, _BLOCK_ENTRIES // max(1, each))))
+    return [] if n == 0 else list(gen_batches(n, max(1, _BLOCK_ENTRIES // max(1, each))))

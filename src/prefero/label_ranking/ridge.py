@@ -6,7 +6,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from prefero._products import row_products
 from prefero._sklearn import StrOptions
+from prefero._solvers._scaling import FeatureScale
 from prefero._state import Array, FittedState, Number
 from prefero._trees._values import SCORE_CRITERIA, filled, score_values
 from prefero._typing import Indices, Values
@@ -34,6 +36,8 @@ class RidgeLabelRanker(ScoredRankerMixin, BaseLabelRanker):
     alpha : float or array-like, optional
         The penalty, or penalties to choose from, in units of the summed squared lengths of the
         rows; by default 1e-6 to 1e3.
+    scale : bool, default=True
+        Whether features are centred and scaled first; coefficients are of those given.
     calibrate : bool, default=True
         Whether pair probabilities are learned too, from the rows left out.
 
@@ -58,6 +62,7 @@ class RidgeLabelRanker(ScoredRankerMixin, BaseLabelRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "target": [StrOptions({"auto", "votes", *SCORE_CRITERIA})],
         "alpha": ["array-like", Real, None],
+        "scale": ["boolean"],
         "calibrate": ["boolean"],
     }
 
@@ -68,23 +73,31 @@ class RidgeLabelRanker(ScoredRankerMixin, BaseLabelRanker):
     }
 
     def __init__(
-        self, target: str = "auto", *, alpha: ArrayLike | None = None, calibrate: bool = True
+        self,
+        target: str = "auto",
+        *,
+        alpha: ArrayLike | None = None,
+        scale: bool = True,
+        calibrate: bool = True,
     ) -> None:
         self.target = target
         self.alpha = alpha
+        self.scale = scale
         self.calibrate = calibrate
 
     def _fit(self, X: NDArray[Any], target: Values | ScoredRanks, weight: Values) -> None:
         alphas = np.atleast_1d(_PENALTIES if self.alpha is None else self.alpha).astype(np.float64)
         if not (alphas >= 0).all():
             raise ValueError(f"alpha must not be negative, got {self.alpha!r}.")
-        values = filled(self._values(target), weight)
+        scale = FeatureScale.of(X, weight, wanted=self.scale)
+        X, values = scale.apply(X), filled(self._values(target), weight)
         # Equal rows are left out together: a row of weight two is the row twice.
         both = np.hstack([X, values])
         _, first, case = np.unique(both, axis=0, return_index=True, return_inverse=True)
         case = case.ravel()
         found = ridge(X[first], values[first], np.bincount(case, weight).astype(np.float64), alphas)
-        self.coef_, self.intercept_, self.alpha_ = found.coef, found.intercept, found.alpha
+        self.coef_, self.intercept_ = scale.to_users(found.coef, found.intercept)
+        self.alpha_ = found.alpha
         self._held_out = found.left_out[case]
 
     def _values(self, target: Values | ScoredRanks) -> Values:
@@ -104,7 +117,7 @@ class RidgeLabelRanker(ScoredRankerMixin, BaseLabelRanker):
         return self._held_out[rows]
 
     def _decision(self, X: NDArray[Any]) -> Values:
-        return X @ self.coef_.T + self.intercept_
+        return row_products(X, self.coef_.T) + self.intercept_
 
 
 class Ridge(NamedTuple):

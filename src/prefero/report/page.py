@@ -164,8 +164,8 @@ def _references(
         {"data set": name, "choice": row["ranker"]}
         | {METRICS[key].title: row[key] for key in metrics if key in row}
         for name in found.datasets
-        for row in reference_choices(results, name, sets[name])
         if sets[name].ranks.ndim > 1
+        for row in reference_choices(results, name, sets[name])
     ]
     return ResultTable(rows) if rows else None
 

@@ -185,6 +185,8 @@ def answer_table(served: ServedModel, wanted: TableRequest, file: IO[bytes]) -> 
         raise DataError(f"output: {output} is for models that predict relevant labels, not {name}.")
     if wanted.expected_tau and not hasattr(served.ranker, "predict_expected_tau"):
         raise DataError(f"expected_tau: {name} cannot predict it.")
+    if output is OutputFormat.EXPECTED and not hasattr(served.ranker, "predict_scores"):
+        raise DataError(f"output: {name} was not trained with scores, and knows none to expect.")
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     uncertainty, rows = UncertaintyOptions(wanted.expected_tau), 0
     size = rows_per_chunk(served.ranker, output, uncertainty)
